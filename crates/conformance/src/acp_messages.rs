@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::revision::Revision;
+use crate::trace::{Part, Sender, Trace};
 
 /// How long a program that was just started may take for its first message. Some take half a minute on a busy machine.
 pub(crate) const START_TIME: Duration = Duration::from_secs(60);
@@ -102,4 +103,54 @@ impl Answer {
     pub(crate) fn expected(&self) -> String {
         format!("the {} of the wrapped request, `{}`, as that of `{SUCCESSOR}`", self.member, self.value)
     }
+}
+
+/// What a line is that a program writes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Line {
+    Message,
+    /// JSON that is not UTF-8.
+    Garbled,
+    /// A part of a message that has several lines.
+    Fragment,
+    Other,
+}
+
+/// The most lines of one message.
+const MAX_LINES: usize = 200;
+
+/// The lines of the program under test, with what each is, so that each fault of a line breaks one requirement.
+pub(crate) fn lines(trace: &Trace) -> Vec<(Line, String)> {
+    let events = trace.events().into_iter();
+    let events = events.filter(|event| event.from == Sender::Subject && event.what == Part::Line);
+    let mut lines: Vec<_> = events.map(|event| (line(&event.bytes), text(&event.bytes))).collect();
+    let mut at = 0;
+    while at < lines.len() {
+        let rest = &lines[at..lines.len().min(at + MAX_LINES)];
+        let begins = rest[0].0 == Line::Other && rest[0].1.trim_start().starts_with(['{', '[']);
+        let ends = |count: &usize| {
+            let joined: Vec<&str> = rest[..*count].iter().map(|(_, text)| text.as_str()).collect();
+            line(joined.join(" ").as_bytes()) == Line::Message
+        };
+        let count = if begins { (2..=rest.len()).find(ends).unwrap_or(0) } else { 0 };
+        for line in &mut lines[at..at + count] {
+            line.0 = Line::Fragment;
+        }
+        at += count.max(1);
+    }
+    lines
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn line(bytes: &[u8]) -> Line {
+    if std::str::from_utf8(bytes).is_err() {
+        return if bytes.trim_ascii_start().starts_with(b"{") { Line::Garbled } else { Line::Other };
+    }
+    let message: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let messages = message.as_array().map_or(std::slice::from_ref(&message), Vec::as_slice);
+    let is_message = |message: &Value| message["jsonrpc"] == "2.0";
+    if !messages.is_empty() && messages.iter().all(is_message) { Line::Message } else { Line::Other }
 }

@@ -1,7 +1,10 @@
 //! Known failures, each with a reason. What is known does not fail a run; what is listed and no longer fails does.
 
+use std::fmt;
+
 use agentwire_jsonrpc::Printable;
 use serde::Deserialize;
+use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::registry::{Registry, RegistryError};
 use crate::report::Report;
@@ -35,6 +38,29 @@ struct KnownFailure {
     reason: String,
 }
 
+/// The scenarios of each side that MCP's official suite expects to fail.
+fn expected_failures(text: &str) -> Result<Vec<(SubjectKind, Vec<String>)>, BaselineError> {
+    let malformed = |why: &dyn fmt::Display| BaselineError::MalformedOfficial(why.to_string());
+    let documents = YamlLoader::load_from_str(text).map_err(|error| malformed(&error))?;
+    let mut sides = Vec::new();
+    let Some(document) = documents.first() else { return Ok(sides) };
+    for (name, scenarios) in document.as_hash().ok_or_else(|| malformed(&"no mapping"))? {
+        let kind = match name.as_str() {
+            Some("server") => SubjectKind::McpServer,
+            Some("client") => SubjectKind::McpClient,
+            name => return Err(malformed(&format!("unknown member {name:?}; known: server, client"))),
+        };
+        let scenarios = match scenarios {
+            Yaml::Null => &[][..],
+            scenarios => scenarios.as_vec().ok_or_else(|| malformed(&"the scenarios are not a list"))?,
+        };
+        let names = scenarios.iter().map(|scenario| scenario.as_str().map(str::to_owned));
+        let names: Option<Vec<String>> = names.collect();
+        sides.push((kind, names.ok_or_else(|| malformed(&"a scenario is not a text"))?));
+    }
+    Ok(sides)
+}
+
 /// A baseline that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,6 +68,9 @@ pub enum BaselineError {
     /// It is no TOML, or has members that a baseline does not have.
     #[error("the baseline is malformed: {0}")]
     Malformed(#[from] toml::de::Error),
+    /// It is not YAML of the official suite's form.
+    #[error("the official suite's baseline is malformed: {0}")]
+    MalformedOfficial(String),
     /// The requirements cannot be read.
     #[error(transparent)]
     Registry(#[from] RegistryError),
@@ -76,6 +105,34 @@ impl Baseline {
             Some(known) => Err(BaselineError::NoReason(known.requirement.clone())),
             None => Ok(baseline),
         }
+    }
+
+    /// Reads the file of expected failures of MCP's official suite, `conformance-baseline.yml`: lists of scenarios for `server` and
+    /// `client`. The failures of the requirements that a scenario touches are known. None of these entries is ever stale, because a
+    /// scenario may fail by one of its requirements alone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not YAML of this form.
+    pub fn parse_official(text: &str) -> Result<Self, BaselineError> {
+        let registry = Registry::load()?;
+        let mut known = Vec::new();
+        for (kind, scenarios) in expected_failures(text)? {
+            for scenario in scenarios {
+                let touched = registry.all().iter().filter(|requirement| {
+                    requirement.binds.contains(&kind.role()) && requirement.is_touched_by(&scenario)
+                });
+                known.extend(touched.map(|requirement| KnownFailure {
+                    requirement: requirement.name(),
+                    kind: Some(kind),
+                    transport: None,
+                    revision: None,
+                    flaky: true,
+                    reason: format!("The official suite's scenario {scenario} is expected to fail."),
+                }));
+            }
+        }
+        Ok(Self { known })
     }
 
     /// The file that makes every failure of the reports a known one. Entries of this baseline that still fail stay as they are, and
@@ -200,6 +257,17 @@ mod tests {
         let read = &Baseline::parse(&known.text()).unwrap().known[0];
         assert_eq!(read.text(), known.text());
         assert_eq!((read.reason.as_str(), read.flaky), (known.reason.as_str(), true));
+    }
+
+    #[test]
+    fn scenarios_of_the_official_suite_are_known_failures_of_their_requirements() {
+        let text = "# Known.\nserver:\n  - tools-call-sampling\nclient: []\n";
+        let known = Baseline::parse_official(text).unwrap().known;
+        assert!(!known.is_empty());
+        assert!(known.iter().all(|known| known.kind == Some(SubjectKind::McpServer) && known.flaky));
+        let parse = |text: &str| Baseline::parse_official(text).unwrap_err().to_string();
+        assert!(parse("servers:\n  - ping\n").contains("servers"));
+        assert!(Baseline::parse_official("client:\n").unwrap().known.is_empty());
     }
 
     #[test]

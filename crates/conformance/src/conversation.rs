@@ -70,7 +70,7 @@ impl Conversation {
         let link = Link::start(command, setting, sender).await?;
         let mut conversation = Self::new(link, received, setting.wait);
         if setting.faults.is_none() {
-            conversation.allow_start(start);
+            conversation.allow_start(setting.processes.start_time(start));
         }
         Ok(conversation)
     }
@@ -211,14 +211,14 @@ impl Conversation {
             let wait = self.start.map_or(self.wait, |start| start.max(self.wait));
             match self.pump(begun + wait).await? {
                 // The first message ends the time for the start, and what is waited for has its own time from then on.
-                Pumped::Something if self.start.take().is_some() => begun = Instant::now(),
-                Pumped::Something => {}
+                true if self.start.take().is_some() => begun = Instant::now(),
+                true => {}
                 // A program that has never said anything may be slow to start.
-                Pumped::Silence if self.start.is_some() => {
+                false if self.start.is_some() => {
                     let why = format!("the program sent nothing within {} ms", wait.as_millis());
                     return Err(Stop::inconclusive(why));
                 }
-                Pumped::Silence => {
+                false => {
                     let lines = unreadable(&self.texts);
                     return Err(Stop::failed(
                         what,
@@ -244,7 +244,7 @@ impl Conversation {
     pub(crate) async fn serve(&mut self, time: Duration) -> Outcome {
         let until = Instant::now() + time;
         while !self.closed {
-            if let Pumped::Silence = self.pump(until).await? {
+            if !self.pump(until).await? {
                 break;
             }
         }
@@ -324,27 +324,28 @@ impl Conversation {
         }
     }
 
-    /// Receives one thing.
-    async fn pump(&mut self, until: Instant) -> Outcome<Pumped> {
+    /// Receives one thing, or returns false at the end of the time.
+    async fn pump(&mut self, until: Instant) -> Outcome<bool> {
         if Instant::now() >= until {
             // What waits already is received as well, but not what a program that never stops adds meanwhile.
             return match self.received.try_recv() {
                 Ok(received) if self.late < QUEUE => {
                     self.late += 1;
                     self.receive(Some(received)).await?;
-                    Ok(Pumped::Something)
+                    Ok(true)
                 }
-                _ => Ok(Pumped::Silence),
+                _ => Ok(false),
             };
         }
         let Ok(received) = tokio::time::timeout_at(until, self.received.recv()).await else {
-            return Ok(Pumped::Silence);
+            return Ok(false);
         };
         self.receive(received).await?;
-        Ok(Pumped::Something)
+        Ok(true)
     }
 
     async fn receive(&mut self, received: Option<Received>) -> Outcome {
+        self.expect_room()?;
         match received {
             Some(Received::Message { message, stream }) => match message {
                 Value::Array(batch) => {
@@ -354,10 +355,7 @@ impl Conversation {
                 }
                 message => self.take(message, stream).await?,
             },
-            Some(Received::Text(text)) => {
-                self.expect_room()?;
-                self.texts.push(text);
-            }
+            Some(Received::Text(text)) => self.texts.push(text),
             Some(Received::Status { status, body }) => {
                 return Err(Stop::failed("a message", format!("the status {status} with the body `{body}`")));
             }
@@ -369,7 +367,6 @@ impl Conversation {
 
     /// Answers a request of the subject, or keeps the message for the check.
     async fn take(&mut self, message: Value, stream: u32) -> Outcome {
-        self.expect_room()?;
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push(message.clone());
             if let Some(answer) = (self.answers)(&message) {
@@ -400,9 +397,4 @@ impl Conversation {
         }
         params
     }
-}
-
-enum Pumped {
-    Something,
-    Silence,
 }

@@ -30,7 +30,10 @@ pub struct Requirement {
     #[serde(default)]
     pub implied: bool,
     /// The words of the page that demand it, with their key word: at most 15. `None` if it is implied.
-    pub quote: Option<String>,
+    quote: Option<String>,
+    /// The same in revisions with other words, each under the last revision that has them.
+    #[serde(default)]
+    earlier_quotes: BTreeMap<Revision, String>,
     /// Who has to fulfil it.
     pub binds: Vec<Role>,
     /// Whether a peer can see it.
@@ -133,6 +136,21 @@ impl Requirement {
     /// The address of its page in a revision, or in the nearest one that has the page.
     pub fn url(&self, revision: Revision) -> String {
         crate::page::url(&self.page, revision)
+    }
+
+    /// The words of the page that demand it in a revision. `None` if it is implied.
+    pub fn quote(&self, revision: Revision) -> Option<&str> {
+        let earlier = self.earlier_quotes.range(revision..).next().map(|(_, quote)| quote);
+        earlier.or(self.quote.as_ref()).map(String::as_str)
+    }
+
+    /// Whether a scenario of MCP's official suite touches it.
+    pub(crate) fn is_touched_by(&self, scenario: &str) -> bool {
+        let mut named = self.official.iter().flat_map(|names| names.split(", "));
+        named.any(|name| match name.strip_suffix('*') {
+            Some(start) => scenario.starts_with(start),
+            None => name == scenario,
+        })
     }
 
     /// The id with its protocol, such as `mcp/RPC-06`.

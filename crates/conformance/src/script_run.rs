@@ -6,10 +6,10 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::check::Running;
 use crate::config::{Config, SuiteError};
-use crate::engine::{Engine, Ran, shuffle};
+use crate::engine::{Engine, shuffle};
 use crate::progress::Progress;
 use crate::registry::Registry;
-use crate::report::{CheckResult, Excerpt};
+use crate::report::{CheckResult, Excerpt, Ran};
 use crate::requirement::{Requirement, Role};
 use crate::revision::Revision;
 use crate::script_file::ScriptFile;

@@ -1,7 +1,8 @@
 //! Tools for checks of the protocol itself: slow ones, ones whose effect can be asked for, and ones that report, ask or validate.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::TcpListener;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_server::schema::{JsonSchema as Schema, TaskSupport, Tool};
@@ -136,9 +137,13 @@ fn foreign_dialect() -> ServerTool {
     raw("wire_foreign_dialect", "Has a schema in a dialect that does not exist", schema)
 }
 
-/// The reference leads nowhere, unless a check listens there.
+/// The reference leads to a port that was free, where a check may listen.
 fn remote_reference() -> ServerTool {
-    let place = json!({"$ref": "http://127.0.0.1:47113/place.json"});
+    static PORT: LazyLock<u16> = LazyLock::new(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        listener.expect("a port of this machine is free").port()
+    });
+    let place = json!({"$ref": format!("http://127.0.0.1:{}/place.json", *PORT)});
     let schema = json!({"type": "object", "properties": {"place": place}});
     raw("wire_remote_ref", "Has a schema that refers to another one", schema)
 }

@@ -27,6 +27,7 @@ mod chat_questions;
 mod chat_rules;
 mod chat_v2;
 mod check_hostile;
+mod check_programs;
 mod check_reports;
 mod clients_that_fail;
 mod collector;

@@ -65,7 +65,7 @@ async fn an_initialize_that_failed_may_be_tried_again() {
     .unwrap();
 }
 
-/// The agent offers nothing: only what needs no capability is sent. RPC-13, AUTH-01, AUTH-05, SES-03, SES-05, SES-10, SES-13, SES-16,
+/// The agent offers nothing: only what needs no capability is sent. RPC-13, AUTH-01, SES-03, SES-05, SES-10, SES-13, SES-16,
 /// SES-17, SES-23, LIST-01, DEL-01, PR-02.
 #[tokio::test(start_paused = true)]
 async fn init_12_what_the_agent_lacks_is_refused_here() {

@@ -53,7 +53,6 @@ const ROWS: &[(&str, &str)] = &[
     ("INIT-14", "handshake::init_01_initialize_comes_first"),
     ("AUTH-01", "handshake::init_12_what_the_agent_lacks_is_refused_here"),
     ("AUTH-03", "handshake::auth_03_and_12_only_methods_of_the_agent"),
-    ("AUTH-05", "handshake::init_12_what_the_agent_lacks_is_refused_here"),
     ("AUTH-08", "Whoever started the agent's program starts it again, in a terminal."),
     ("AUTH-09", "rules::auth_09_an_agent_that_wants_a_login_in_between"),
     ("AUTH-12", "handshake::auth_03_and_12_only_methods_of_the_agent"),
@@ -88,7 +87,6 @@ const ROWS: &[(&str, &str)] = &[
     ("PLAN-03", "acp-toolkit/conversations"),
     ("TC-03", "acp-toolkit/conversations"),
     ("TC-08", "rules::tc_08_only_options_that_were_offered"),
-    ("TC-09", "turns::pr_15_permissions_end_with_the_turn"),
     ("TC-10", "acp-toolkit/permissions"),
     ("TC-12", "updates::fwd_01_unknown_is_passed_on_whole"),
     // Files and terminals.

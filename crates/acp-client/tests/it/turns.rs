@@ -10,7 +10,7 @@ use crate::check;
 use crate::recorder::{Recorder, begin, check};
 
 /// PR-15: all permission requests that wait are answered `cancelled` at once, and so are those that still come for the
-/// same turn (TC-09). PR-16: updates that still come are heard. The next turn asks the user again.
+/// same turn. PR-16: updates that still come are heard. The next turn asks the user again.
 #[tokio::test(start_paused = true)]
 async fn pr_15_permissions_end_with_the_turn() {
     let client = Recorder::default();

@@ -68,7 +68,8 @@ pub(crate) struct Check {
     /// From which level on a failure counts for the exit code
     #[arg(long, value_enum, default_value_t = LevelName::Must)]
     pub(crate) level: LevelName,
-    /// A file of known failures, each with a reason; one that no longer fails is an error
+    /// A file of known failures, each with a reason; one that no longer fails is an error. Also MCP's official
+    /// conformance-baseline.yml
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Write the failures of this run as a baseline, and exit with 0; entries of the file that still fail keep their reasons

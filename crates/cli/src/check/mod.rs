@@ -223,7 +223,9 @@ fn baseline(path: Option<&Path>) -> Result<Baseline> {
     };
     let named = |why: &dyn Display| Usage(format!("{}: {why}", path.display()));
     let text = read_regular_text(path, FILE_LIMIT).map_err(|why| named(&why))?;
-    Ok(Baseline::parse(&text).map_err(|why| named(&why))?)
+    let is_official = path.extension().is_some_and(|name| name == "yml" || name == "yaml");
+    let read = if is_official { Baseline::parse_official(&text) } else { Baseline::parse(&text) };
+    Ok(read.map_err(|why| named(&why))?)
 }
 
 /// This program as a stand-in.

@@ -67,9 +67,14 @@ async fn terminal_methods_need_the_capability(agent: Agent) -> Outcome {
 async fn a_login_succeeds(agent: Agent) -> Outcome {
     let id = agent.setting.text("login")?.to_owned();
     let (mut conversation, _) = agent.open().await?;
-    let result = conversation.ok(login(&agent), json!({"methodId": id})).await?;
+    let response = conversation.request(login(&agent), json!({"methodId": id})).await;
+    let response = response.map_err(Stop::while_preparing)?;
+    let Some(result) = response.get("result") else {
+        return Err(Stop::inconclusive(format!("the login failed: `{response}`")));
+    };
     ensure!(result.is_object(), "an object as the result of a login", "`{result}`");
-    let response = conversation.request("session/new", agent.session_params()).await?;
+    let response = conversation.request("session/new", agent.session_params()).await;
+    let response = response.map_err(Stop::while_preparing)?;
     let is_open = response["error"]["code"] != -32000;
     ensure!(is_open, "session/new does not ask for a login after one", "`{response}`");
     Ok(())
@@ -81,8 +86,11 @@ async fn a_logout_succeeds(agent: Agent) -> Outcome {
     }
     let (mut conversation, initialized) = agent.open().await?;
     agent.needs(&initialized, "/agentCapabilities/auth/logout", "/capabilities/auth")?;
-    let result = conversation.ok("logout", json!({})).await?;
-    ensure!(result.is_object(), "an object as the result of logout", "`{result}`");
+    let response = conversation.request("logout", json!({})).await?;
+    if response.get("error").is_some_and(|error| error["code"] != -32601) {
+        return Err(Stop::inconclusive(format!("the logout failed: `{response}`")));
+    }
+    ensure!(response["result"].is_object(), "an object as the result of logout", "`{response}`");
     Ok(())
 }
 
@@ -90,8 +98,7 @@ async fn method_ids_are_unique(agent: Agent) -> Outcome {
     let (_conversation, initialized) = agent.open().await?;
     let name = if agent.revision() == Revision::Acp2 { "methodId" } else { "id" };
     let mut known: Vec<&Value> = Vec::new();
-    for method in methods(&initialized) {
-        let id = &method[name];
+    for id in methods(&initialized).iter().map(|method| &method[name]).filter(|id| id.is_string()) {
         ensure!(!known.contains(&id), "authentication methods with ids of their own", "`{initialized}`");
         known.push(id);
     }
@@ -100,7 +107,8 @@ async fn method_ids_are_unique(agent: Agent) -> Outcome {
 
 async fn a_login_is_wanted_only_where_one_is_offered(agent: Agent) -> Outcome {
     let (mut conversation, initialized) = agent.open().await?;
-    let response = conversation.request("session/new", agent.session_params()).await?;
+    let response = conversation.request("session/new", agent.session_params()).await;
+    let response = response.map_err(Stop::while_preparing)?;
     let is_wanted = response["error"]["code"] == -32000;
     let what = "the error -32000 only from agents that offer authentication methods";
     ensure!(!is_wanted || !methods(&initialized).is_empty(), what, "`{initialized}` and `{response}`");
@@ -108,7 +116,10 @@ async fn a_login_is_wanted_only_where_one_is_offered(agent: Agent) -> Outcome {
 }
 
 async fn unknown_methods_fail(agent: Agent) -> Outcome {
-    let (mut conversation, _) = agent.open().await?;
+    let (mut conversation, initialized) = agent.open().await?;
+    if methods(&initialized).is_empty() {
+        return Err(Stop::not_applicable("the agent offers no authentication methods"));
+    }
     conversation.error(login(&agent), json!({"methodId": "conformance-unknown"})).await?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{
     Agent, authentication, cancellation, content, elicitation, files, initialization, jsonrpc, mcp_over_acp,
     mcp_servers, messages, options, prompt, remote, session, session_list, terminals, tool_calls, transport,
-    updates, v2, v2_refusals, v2_updates, v2_work,
+    updates, v2, v2_cancel, v2_close, v2_refusals, v2_updates, v2_work,
 };
 use crate::check::Check;
 
@@ -31,7 +31,9 @@ pub(crate) const CHECKS: &[&[Check<Agent>]] = &[
     remote::streams::CHECKS,
     remote::websocket::CHECKS,
     v2::CHECKS,
+    v2_close::CHECKS,
     v2_work::CHECKS,
+    v2_cancel::CHECKS,
     v2_updates::CHECKS,
     v2_refusals::CHECKS,
 ];

@@ -33,18 +33,14 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         }),
     ]),
     check!("EL-09", each_answer_lets_work_end, ANY, [
-        "waits for another answer" => faults::loses_end(),
-        "fails" => faults::fails_end(),
+        "waits for another answer" => later_ends(|m| *m = Value::Null),
     ]),
-    check!("EL-10", no_content_is_accepted, ANY, [
-        "fails" => faults::fails_end(),
-    ]),
+    check!("EL-10", null_is_no_content, ANY, ["fails" => later_ends(fails)]),
     audit!("EL-11", ids_of_visits_are_unique, ORDERED, [
         "uses one id for all" => faults::says_before_response_to("session/prompt", |_| {
             let visit = |id| json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {"mode": "url", "elicitationId": "a"}});
             vec![visit("one"), visit("two")]
         }),
-        "has no id" => changes(|params| { params.remove("elicitationId"); }),
     ]),
     check!("EL-12", completions_repeat_the_id, ORDERED, [
         "has another id" => faults::each_call("elicitation/complete", |m| m["params"]["elicitationId"] = json!("another")),
@@ -52,7 +48,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     audit!("EL-16", urls_hold_no_credentials, ANY, [
         "puts a password in the URL" => changes(|params| if params.contains_key("url") { params.insert("url".into(), json!("https://me:secret@example.com/")); }),
     ]),
-    check!("EL-17", work_ends_without_forms, ANY, ["fails" => faults::fails_end()]),
+    check!("EL-17", work_ends_without_forms, ANY, ["fails" => later_ends(fails)]),
     check!("EL-19", an_unknown_action_is_no_known_one, ANY, ["accepts" => takes_for("accept")]),
 ];
 
@@ -64,6 +60,26 @@ fn changes(edit: fn(&mut Object)) -> Box<dyn crate::fault::Fault> {
             edit(params);
         }
     })
+}
+
+/// Changes the end of each prompt after the first one: the response in version 1, the last update in version 2.
+fn later_ends(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
+    let mut count = 0;
+    faults::each_message(move |m| {
+        if ["/result/stopReason", "/params/update/stopReason"].iter().any(|at| m.pointer(at).is_some()) {
+            count += 1;
+            if count > 1 {
+                edit(m);
+            }
+        }
+    })
+}
+
+fn fails(end: &mut Value) {
+    match end.pointer_mut("/params/update/stopReason") {
+        Some(reason) => *reason = json!("error"),
+        None => faults::refuse(end, -32603),
+    }
 }
 
 /// An agent that says of an unknown action what it says of an accepted form.
@@ -146,14 +162,21 @@ pub(super) async fn asked(
     agent: &Agent,
     answer: impl Fn(Value) -> Result<Value, Value> + Send + 'static,
 ) -> Outcome<(Conversation, Turn)> {
-    agent.setting.text("ask")?;
+    answers_with(agent, answer).await.map_err(Stop::while_preparing)
+}
+
+/// The same for a check that the prompt ends.
+async fn answers_with(
+    agent: &Agent,
+    answer: impl Fn(Value) -> Result<Value, Value> + Send + 'static,
+) -> Outcome<(Conversation, Turn)> {
+    let text = agent.setting.text("ask")?.to_owned();
     let (mut conversation, _, session) = agent.session().await?;
     let mut usual = answers::answers();
     conversation.answer_with(move |request| match request["method"].as_str() {
         Some("elicitation/create") => Some(answer(values(&request["params"]["requestedSchema"]))),
         _ => usual(request),
     });
-    let text = agent.setting.text("ask")?.to_owned();
     let turn = agent.turn(&mut conversation, &session, &text).await?;
     if !conversation.asked.iter().any(|request| request["method"] == "elicitation/create") {
         return Err(Stop::inconclusive("the prompt `ask` led to no elicitation"));
@@ -169,21 +192,23 @@ fn ended(turn: &Turn, why: &str) -> Outcome {
     Ok(())
 }
 
+/// An agent may fall back, try again or fail the prompt, but has to end it.
 async fn each_answer_lets_work_end(agent: Agent) -> Outcome {
-    let error = || Err(json!({"code": -32603, "message": "no user is here"}));
-    let (_, turn) = asked(&agent, |_| Ok(json!({"action": "decline"}))).await?;
-    ended(&turn, "an elicitation that was declined")?;
-    let (_, turn) = asked(&agent, |_| Ok(json!({"action": "cancel"}))).await?;
-    ended(&turn, "an elicitation that was cancelled")?;
-    let (_, turn) = asked(&agent, move |_| error()).await?;
-    ended(&turn, "an elicitation that failed")
+    let accept = |values| Ok(json!({"action": "accept", "content": values}));
+    asked(&agent, accept).await?;
+    let error = json!({"code": -32603, "message": "no user is here"});
+    for answer in [Ok(json!({"action": "decline"})), Ok(json!({"action": "cancel"})), Err(error)] {
+        answers_with(&agent, move |_| answer.clone()).await?;
+    }
+    Ok(())
 }
 
-async fn no_content_is_accepted(agent: Agent) -> Outcome {
-    let (_, turn) = asked(&agent, |_| Ok(json!({"action": "accept", "content": null}))).await?;
-    ended(&turn, "an accepted elicitation with null as its content")?;
-    let (_, turn) = asked(&agent, |_| Ok(json!({"action": "decline", "content": null}))).await?;
-    ended(&turn, "a declined elicitation with null as its content")
+async fn null_is_no_content(agent: Agent) -> Outcome {
+    let (_, without) = asked(&agent, |_| Ok(json!({"action": "accept"}))).await?;
+    let (_, null) = asked(&agent, |_| Ok(json!({"action": "accept", "content": null}))).await?;
+    let what = format!("the end {:?} after null as the content, as without content", without.stop);
+    ensure!(null.stop == without.stop, what, "the end {:?} and the response `{}`", null.stop, null.response);
+    Ok(())
 }
 
 fn ids_of_visits_are_unique(_: &Agent, trace: &Trace) -> Outcome {
@@ -195,9 +220,8 @@ fn ids_of_visits_are_unique(_: &Agent, trace: &Trace) -> Outcome {
             (Sender::Subject, Some("elicitation/create")) if params["mode"] == "url" => {
                 found = true;
                 let id = &params["elicitationId"];
-                ensure!(id.is_string(), "an id of each visit", "`{message}`");
-                let is_new = open.iter().all(|(_, known)| known != id);
-                ensure!(is_new, "an id that no other outstanding visit has", "`{message}`");
+                let is_new = id.is_null() || open.iter().all(|(_, known)| known != id);
+                ensure!(is_new, "an id that no other outstanding elicitation has", "`{message}`");
                 open.push((message["id"].clone(), id.clone()));
             }
             (Sender::Subject, Some("elicitation/complete")) => {
@@ -221,7 +245,7 @@ async fn completions_repeat_the_id(agent: Agent) -> Outcome {
         Some("elicitation/create") => Some(Ok(json!({"action": "accept"}))),
         _ => usual(request),
     });
-    let turn = agent.turn(&mut conversation, &session, &text).await?;
+    let turn = agent.turn(&mut conversation, &session, &text).await.map_err(Stop::while_preparing)?;
     let asked = conversation.asked.iter().filter(|request| request["method"] == "elicitation/create");
     let ids: Vec<&Value> = asked.map(|request| &request["params"]["elicitationId"]).collect();
     let mut done =
@@ -248,6 +272,8 @@ fn urls_hold_no_credentials(_: &Agent, trace: &Trace) -> Outcome {
 
 async fn work_ends_without_forms(agent: Agent) -> Outcome {
     let text = agent.setting.text("ask")?.to_owned();
+    let (_, declined) = asked(&agent, |_| Ok(json!({"action": "decline"}))).await?;
+    ended(&declined, "an elicitation that was declined").map_err(Stop::while_preparing)?;
     let mut set = super::capabilities(agent.revision());
     if let Some(set) = set.as_object_mut() {
         set.remove("elicitation");

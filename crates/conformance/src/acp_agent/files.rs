@@ -30,9 +30,11 @@ pub(super) fn asks(method: &'static str) -> Box<dyn crate::fault::Fault> {
 
 async fn files_need_their_capability(agent: Agent) -> Outcome {
     let all = super::capabilities(agent.revision());
-    for (read, write) in [(false, false), (true, false), (false, true)] {
+    let set_to = |read, write| json!({"readTextFile": read, "writeTextFile": write});
+    for fs in [json!({}), set_to(false, false), set_to(true, false), set_to(false, true)] {
+        let (read, write) = (fs["readTextFile"] == true, fs["writeTextFile"] == true);
         let mut set = all.clone();
-        set["fs"] = json!({"readTextFile": read, "writeTextFile": write});
+        set["fs"] = fs;
         plays_without(&agent, set, &["read", "write"], |message| {
             !read && message["method"] == "fs/read_text_file"
                 || !write && message["method"] == "fs/write_text_file"
@@ -49,7 +51,7 @@ fn paths_of_files_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
         .collect();
     for call in &calls {
         let is_sound = call["params"]["path"].as_str().is_some_and(is_absolute);
-        ensure!(is_sound, "absolute paths in requests for files", "`{call}`");
+        ensure!(is_sound, "absolute paths in the file system methods", "`{call}`");
     }
     if calls.is_empty() { Err(Stop::not_applicable("the agent asked for no file")) } else { Ok(()) }
 }

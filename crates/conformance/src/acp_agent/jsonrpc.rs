@@ -34,8 +34,12 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "refuses malformed notifications" => faults::says_at("session/cancel", |_| vec![refusal(-32602)]),
     ]),
     check!("RPC-04", unknown_methods_are_refused, ANY, [
-        "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32601 { m["error"]["code"] = json!(-32603) }),
-        "answers with null" => faults::each_response(|m| if m["error"]["code"] == -32601 { *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": null}) }),
+        "answers another code" => refuses_with(-32603),
+        "answers with null" => faults::response_to("_conformance/unknown", |m| faults::accept(m, Value::Null)),
+    ]),
+    check!("RPC-04b", plain_unknown_methods_are_refused, ANY, [
+        "answers another code" => refuses_with(-32603),
+        "answers with null" => faults::response_to("conformance/unknown", |m| faults::accept(m, Value::Null)),
     ]),
     check!("RPC-05", custom_requests_are_answered, ANY, [
         "leaves them open" => faults::loses_response_to("_conformance/unknown"),
@@ -47,17 +51,20 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "skips what is no JSON" => faults::each_message(|m| if m["error"]["code"] == -32700 { *m = Value::Null }),
         "answers another code for invalid messages" => faults::each_message(|m| if m["error"]["code"] == -32600 { m["error"]["code"] = json!(-32603) }),
     ]),
+    check!("RPC-11b", an_unreadable_id_is_null, ORDERED, [
+        "invents an id" => faults::each_message(|m| if m["error"]["code"] == -32700 { m["id"] = json!("server-error") }),
+    ]),
     check!("RPC-12", errors_leave_the_connection_usable, ORDERED, [
         "breaks down" => broken_after("_conformance/unknown"),
     ]),
     check!("RPC-15", any_meta_is_accepted, ANY, [
-        "refuses lists in `_meta`" => faults::response_to("session/new", |m| faults::refuse(m, -32602)),
+        "refuses lists in `_meta`" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
     ]),
     check!("RPC-19", malformed_optional_fields_count_as_absent, ANY, [
-        "refuses them" => faults::response_to("initialize", |m| faults::refuse(m, -32602)),
+        "refuses them" => faults::nth_response_to("initialize", 2, |m| faults::refuse(m, -32602)),
     ]),
     check!("RPC-20", invalid_items_are_dropped, ANY, [
-        "refuses them" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
+        "refuses them" => faults::nth_response_to("session/prompt", 2, |m| faults::refuse(m, -32602)),
     ]),
     check!("RPC-21", null_lists_are_empty, ANY, [
         "refuses null" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
@@ -78,6 +85,15 @@ fn refusal(code: i64) -> Value {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": "no"}})
 }
 
+/// Refuses unknown methods with another code.
+fn refuses_with(code: i64) -> Box<dyn crate::fault::Fault> {
+    faults::each_response(move |m| {
+        if m["error"]["code"] == -32601 {
+            m["error"]["code"] = json!(code);
+        }
+    })
+}
+
 /// Answers nothing more once the suite has sent a message of a method.
 fn broken_after(method: &'static str) -> Box<dyn crate::fault::Fault> {
     let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -96,6 +112,8 @@ fn broken_after(method: &'static str) -> Box<dyn crate::fault::Fault> {
 
 async fn ids_are_repeated(agent: Agent) -> Outcome {
     let (mut conversation, _) = agent.open().await?;
+    let known = conversation.request("_conformance/unknown", json!({})).await;
+    known.map_err(Stop::while_preparing)?;
     let mut ids = vec![json!(0), json!(-1), json!(LARGE), json!("abc-é"), json!(""), json!("7"), json!(7)];
     if agent.revision() == Revision::Acp1 {
         ids.push(Value::Null);
@@ -109,10 +127,14 @@ async fn ids_are_repeated(agent: Agent) -> Outcome {
 
 fn responses_are_results_or_errors(_: &Agent, trace: &Trace) -> Outcome {
     for message in trace.messages(Sender::Subject) {
-        if message.get("method").is_some() || !message.is_object() {
+        if message.get("method").is_some() {
             continue;
         }
         let (result, error) = (message.get("result"), message.get("error"));
+        // Without an id as well it is no response, which is the concern of TR-03.
+        if result.is_none() && error.is_none() && message.get("id").is_none() {
+            continue;
+        }
         ensure!(result.is_some() != error.is_some(), "a result or an error in each response", "`{message}`");
         if let Some(error) = error {
             let is_error = (error["code"].is_i64() || error["code"].is_u64()) && error["message"].is_string();
@@ -133,10 +155,21 @@ async fn notifications_are_never_answered(agent: Agent) -> Outcome {
 
 async fn unknown_methods_are_refused(agent: Agent) -> Outcome {
     let (mut conversation, _) = agent.open().await?;
-    for method in ["_conformance/unknown", "conformance/unknown"] {
-        let error = conversation.error(method, json!({})).await?;
-        ensure!(error["code"] == -32601, format!("the code -32601 for {method}"), "`{error}`");
-    }
+    let response = conversation.request("_conformance/unknown", json!({})).await;
+    // RPC-05 demands a response.
+    let response = response.map_err(Stop::while_preparing)?;
+    ensure!(
+        response["error"]["code"] == -32601,
+        "the code -32601 for `_conformance/unknown`",
+        "`{response}`"
+    );
+    Ok(())
+}
+
+async fn plain_unknown_methods_are_refused(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    let response = conversation.request("conformance/unknown", json!({})).await?;
+    ensure!(response["error"]["code"] == -32601, "the code -32601 for `conformance/unknown`", "`{response}`");
     Ok(())
 }
 
@@ -149,11 +182,18 @@ async fn custom_requests_are_answered(agent: Agent) -> Outcome {
 }
 
 async fn unknown_notifications_are_ignored(agent: Agent) -> Outcome {
-    let (mut conversation, _) = agent.open().await?;
-    for method in ["_conformance/unknown", "conformance/unknown", "$/conformance"] {
+    let mut conversation = working(&agent).await?;
+    for method in ["_conformance/unknown", "conformance/unknown"] {
         conversation.notify(method, json!({"a": 1})).await?;
     }
     works(&agent, &mut conversation).await
+}
+
+/// An agent that answers a request.
+async fn working(agent: &Agent) -> Outcome<Conversation> {
+    let (mut conversation, _) = agent.open().await?;
+    works(agent, &mut conversation).await.map_err(Stop::while_preparing)?;
+    Ok(conversation)
 }
 
 /// A request of which the agent must answer the id. Agents that need a login refuse it, which is an answer as well.
@@ -162,36 +202,42 @@ pub(super) async fn works(agent: &Agent, conversation: &mut Conversation) -> Out
     Ok(())
 }
 
+/// A line that is no JSON.
+const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"id\": 1,\n";
+
 async fn malformed_input_is_refused(agent: Agent) -> Outcome {
-    let (mut conversation, _) = agent.open().await?;
-    for (bytes, code) in [
-        (&b"{\"jsonrpc\": \"2.0\", \"id\": 1,\n"[..], -32700),
-        (&b"{\"jsonrpc\":\"2.0\",\"id\":1,\"params\":{}}\n"[..], -32600),
-        (&b"7\n"[..], -32600),
-    ] {
+    let mut conversation = working(&agent).await?;
+    let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
+    for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {
         conversation.send_bytes(bytes).await?;
         let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
-        let what = format!("an error for the line `{shown}`");
+        let what = format!("an error with the code {code} for the line `{shown}`");
         let error = conversation.wanted(&what, |message| message.get("error").is_some()).await?;
-        ensure!(
-            error["error"]["code"] == code,
-            format!("the code {code} for the line `{shown}`"),
-            "`{error}`"
-        );
+        ensure!(error["error"]["code"] == code, what, "`{error}`");
     }
     works(&agent, &mut conversation).await
 }
 
+async fn an_unreadable_id_is_null(agent: Agent) -> Outcome {
+    let mut conversation = working(&agent).await?;
+    conversation.send_bytes(NO_JSON).await?;
+    let response =
+        conversation.wanted("a response to invalid JSON", |message| message.get("error").is_some());
+    let response = response.await.map_err(Stop::while_preparing)?;
+    let is_null = response.get("id").is_some_and(Value::is_null);
+    ensure!(is_null, "an error with the id null for invalid JSON", "`{response}`");
+    Ok(())
+}
+
 async fn errors_leave_the_connection_usable(agent: Agent) -> Outcome {
-    let (mut conversation, _) = agent.open().await?;
+    let mut conversation = working(&agent).await?;
     for (method, params) in [
         ("session/prompt", json!({"sessionId": "conformance-unknown", "prompt": []})),
-        ("session/prompt", json!("text")),
+        ("session/prompt", json!({"sessionId": 1})),
         ("session/new", json!({"cwd": 1})),
-        ("initialize", json!({})),
         ("_conformance/unknown", json!({})),
     ] {
-        conversation.request(method, params).await?;
+        conversation.request(method, params).await.map_err(Stop::while_preparing)?;
     }
     works(&agent, &mut conversation).await
 }
@@ -208,29 +254,24 @@ fn odd_meta() -> Value {
 }
 
 async fn any_meta_is_accepted(agent: Agent) -> Outcome {
+    // The same without odd values.
+    agent.session().await?;
     let mut conversation = agent.start().await?;
     conversation.set_meta(odd_meta());
     conversation.ok("initialize", agent.initialize(super::capabilities(agent.revision()))).await?;
-    let response = conversation.request("session/new", agent.session_params()).await?;
-    if response["error"]["code"] == -32000 {
-        return Err(Stop::not_applicable("the agent begins no session without a login"));
-    }
-    let session = response.pointer("/result/sessionId").and_then(Value::as_str);
-    let what = "a result of session/new with odd values in `_meta`";
-    let session = session.ok_or_else(|| Stop::failed(what, format!("`{response}`")))?.to_owned();
+    let opened = conversation.ok("session/new", agent.session_params()).await?;
+    let session = opened["sessionId"].as_str().unwrap_or_default().to_owned();
     if let Ok(text) = agent.setting.text("say") {
-        let turn = agent.turn(&mut conversation, &session, text).await?;
-        ensure!(
-            turn.response.get("result").is_some(),
-            "a prompt with `_meta` is accepted",
-            "`{}`",
-            turn.response
-        );
+        let turn = agent.turn(&mut conversation, &session, text).await.map_err(Stop::while_preparing)?;
+        let what = "a prompt with `_meta` is accepted";
+        ensure!(turn.response.get("result").is_some(), what, "`{}`", turn.response);
     }
     Ok(())
 }
 
 async fn malformed_optional_fields_count_as_absent(agent: Agent) -> Outcome {
+    // The same without malformed fields.
+    agent.open().await?;
     let mut conversation = agent.start().await?;
     let params = if agent.revision() == Revision::Acp2 {
         let info = json!({"name": "conformance", "version": "1.0.0", "title": 7});
@@ -248,11 +289,11 @@ async fn malformed_optional_fields_count_as_absent(agent: Agent) -> Outcome {
 /// The only such list that a client sends is the audience of a content block.
 async fn invalid_items_are_dropped(agent: Agent) -> Outcome {
     let text = agent.setting.text("say")?.to_owned();
-    let (mut conversation, _, session) = agent.session().await?;
+    let (mut conversation, session, _) = agent.played("say").await?;
     let mut params = agent.prompt(&session, &text);
     params["prompt"][0]["annotations"] = json!({"audience": ["user", 7, {"a": 1}]});
     let id = conversation.start("session/prompt", params).await?;
-    let turn = agent.finish(&mut conversation, &session, &id).await?;
+    let turn = agent.finish(&mut conversation, &session, &id).await.map_err(Stop::while_preparing)?;
     let what = "a prompt is accepted that has invalid items in the audience of its annotations";
     ensure!(turn.response.get("result").is_some(), what, "`{}`", turn.response);
     Ok(())
@@ -289,6 +330,8 @@ fn ids_are_not_reused(_: &Agent, trace: &Trace) -> Outcome {
         let Some(message) = crate::trace::message_of(&event) else { continue };
         let Some(id) = message.get("id") else { continue };
         match (event.from, message.get("method").is_some()) {
+            // Another connection.
+            (Sender::Suite, true) if message["method"] == "initialize" => open.clear(),
             (Sender::Subject, true) => {
                 ensure!(!open.contains(id), "an id that no unanswered request has", "`{message}`");
                 open.push(id.clone());

@@ -5,58 +5,50 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 
 use super::Agent;
-use super::turn::{Turn, update_in};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::fault::{ClientRequest, Fault, Incoming};
 use crate::faults;
 use crate::link::Link;
-use crate::link::received::QUEUE;
 use crate::revision::Revision;
 use crate::stand_in::StandIns;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("SES-21", a_stdio_server_is_used, STDIO, ["ignores the servers" => ignores_servers()]),
+    check!("SES-21", a_stdio_server_is_accepted, STDIO, [
+        "refuses sessions with one" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
+    ]),
     check!("SES-22", an_http_server_is_used, STDIO, [
         "ignores the servers" => faults::each_request(|_| Vec::new()),
     ]),
-    check!("SES-24", one_broken_server_does_no_harm, STDIO, [
-        "fails the session" => faults::response_to("session/new", |m| faults::refuse(m, -32603)),
-        "uses the first server only" => ignores_servers(),
-    ]),
-    check!("SES-26", arguments_and_environment_arrive, STDIO, ["leaves them out" => ignores_servers()]),
-    check!("SES-27", an_entry_without_a_type_is_stdio, STDIO, [
-        "refuses it" => faults::response_to("session/new", |m| faults::refuse(m, -32602)),
-        "ignores it" => ignores_servers(),
-    ]),
-    check!("CON-03", content_of_tools_is_unchanged, STDIO, [
-        "leaves annotations out" => faults::each_call("session/update", |m| edit_content(m, &mut |block| {
-            if let Some(block) = block.as_object_mut() { block.remove("annotations"); }
-        })),
-        "changes the text" => faults::each_call("session/update", |m| edit_content(m, &mut |block| {
-            if block["text"].is_string() { block["text"] = json!("probed") }
-        })),
-    ]),
+    check!("SES-24", a_listed_server_is_used, STDIO, ["ignores the servers" => ignores_servers(1)]),
+    check!("SES-24b", one_broken_server_does_no_harm, STDIO, ["uses the first server only" => ignores_servers(2)]),
+    check!("SES-26", arguments_and_environment_arrive, STDIO, ["leaves them out" => ignores_servers(2)]),
 ];
 
-/// An agent that sends its servers nothing.
-fn ignores_servers() -> Box<dyn Fault> {
-    faults::each_message(|m| {
-        if ["initialize", "server/discover", "tools/list"].iter().any(|method| m["method"] == *method) {
-            *m = Value::Null;
+/// An agent that sends nothing to the servers of its session with a number.
+fn ignores_servers(number: usize) -> Box<dyn Fault> {
+    struct IgnoresServers(usize);
+    impl Fault for IgnoresServers {
+        fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
+            let has_servers = message.pointer("/params/mcpServers/0").is_some();
+            self.0 = self.0.saturating_sub(usize::from(has_servers));
+            false
         }
-    })
-}
 
-fn edit_content(message: &mut Value, edit: &mut dyn FnMut(&mut Value)) {
-    if let Some(items) = message["params"]["update"]["content"].as_array_mut() {
-        items.iter_mut().filter_map(|item| item.get_mut("content")).for_each(edit);
+        fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
+            let method = faults::message_in(&incoming).map(|message| message["method"].clone());
+            let is_of_mcp = |method: &Value| {
+                ["server/discover", "tools/list", "initialize"].iter().any(|name| *method == *name)
+            };
+            let is_lost = self.0 == 0 && method.as_ref().is_some_and(is_of_mcp);
+            if is_lost { Vec::new() } else { vec![incoming] }
+        }
     }
+    Box::new(IgnoresServers(number))
 }
 
 /// How the MCP server is described to the agent.
@@ -105,40 +97,25 @@ impl Served {
         Ok(Self { stand_ins, entry })
     }
 
-    /// Waits for the agent to start the server and to speak to it, and answers until `until` is asked.
-    async fn serve(&self, agent: &Agent, until: &'static str) -> Outcome {
-        // What the agent says to the server is no ACP, so it is not part of the trace.
-        let accepted = self.stand_ins.accept(agent.setting.wait, &Trace::new(), &agent.setting.faults).await;
-        let (socket, received) = accepted
-            .map_err(|_| Stop::failed("the agent starts the MCP server of the session", "it did not"))?;
+    /// Waits for the agent to start the server and to send it a request, and answers from then on.
+    async fn serve(&self, agent: &Agent) -> Outcome {
+        // The caller ends the waiting. What the agent sends to the server is no ACP, so it is not part of the trace.
+        let within = Duration::from_secs(3600);
+        let accepted = self.stand_ins.accept(within, &Trace::new(), &agent.setting.faults).await;
+        let (socket, received) = accepted?;
         let mut server = Conversation::new(Link::Socket(socket), received, agent.setting.wait);
-        let (sender, mut asked) = mpsc::channel(QUEUE);
-        server.answer_with(move |request| {
-            // The check may have ended.
-            let _sent = sender.try_send(request["method"].as_str().unwrap_or_default().to_owned());
-            Some(answer(request))
-        });
-        let mut seen = Vec::new();
-        let started = tokio::time::Instant::now();
-        loop {
+        server.answer_with(|request| Some(answer(request)));
+        while server.asked.is_empty() {
+            if server.is_closed() {
+                return Err(Stop::inconclusive("the agent closed the MCP server of the session"));
+            }
             server.listen(Duration::from_millis(20)).await?;
-            while let Ok(method) = asked.try_recv() {
-                seen.push(method);
-            }
-            if seen.iter().any(|method| method == until) {
-                // It stays until the check ends.
-                tokio::spawn(async move {
-                    while !server.is_closed() && server.listen(Duration::from_secs(1)).await.is_ok() {}
-                });
-                return Ok(());
-            }
-            if server.is_closed() || started.elapsed() > agent.setting.wait {
-                return Err(Stop::failed(
-                    format!("{until} at the MCP server of the session"),
-                    format!("{seen:?}"),
-                ));
-            }
         }
+        // It stays until the check ends.
+        tokio::spawn(async move {
+            while !server.is_closed() && server.listen(Duration::from_secs(1)).await.is_ok() {}
+        });
+        Ok(())
     }
 }
 
@@ -168,12 +145,6 @@ fn content() -> Value {
     ])
 }
 
-async fn begin(agent: &Agent, servers: Value) -> Outcome<(Conversation, String)> {
-    let (mut conversation, _) = agent.open().await?;
-    let session = new_session(agent, &mut conversation, servers).await?;
-    Ok((conversation, session))
-}
-
 /// Begins a session with servers.
 pub(super) async fn new_session(
     agent: &Agent,
@@ -182,7 +153,7 @@ pub(super) async fn new_session(
 ) -> Outcome<String> {
     let mut params = agent.session_params();
     params["mcpServers"] = servers;
-    let response = conversation.request("session/new", params).await?;
+    let response = conversation.request("session/new", params).await.map_err(Stop::while_preparing)?;
     if response["error"]["code"] == -32000 {
         return Err(Stop::not_applicable("the agent begins no session without a login"));
     }
@@ -191,99 +162,105 @@ pub(super) async fn new_session(
     Ok(session.ok_or_else(|| Stop::failed(what, format!("`{response}`")))?.to_owned())
 }
 
-/// Begins a session with servers, of which the suite's has to be used. Some agents use it with the first prompt only.
-async fn uses(agent: &Agent, entry: &Entry, others: &[Value]) -> Outcome {
+/// An agent that has been asked whether it begins sessions without servers, and takes those over stdio.
+async fn opened(agent: &Agent) -> Outcome<Conversation> {
+    let (mut conversation, initialized) = agent.open().await?;
+    if agent.revision() == Revision::Acp2 {
+        agent.needs(&initialized, "", "/capabilities/session/mcp/stdio")?;
+    }
+    agent.new_session(&mut conversation).await?;
+    Ok(conversation)
+}
+
+/// Begins a session with servers and sends a prompt, because some agents use the servers with the first prompt only.
+async fn prompted(agent: &Agent, conversation: &mut Conversation, servers: Value) -> Outcome {
+    let session = new_session(agent, conversation, servers).await?;
+    if let Ok(text) = agent.setting.text("mcp").or_else(|_| agent.setting.text("say")) {
+        // What the prompt ends with is not the matter.
+        let _ended = agent.turn(conversation, &session, text).await;
+    }
+    tokio::time::sleep(agent.setting.wait).await;
+    Ok(())
+}
+
+/// Whether the agent connects to the last of the servers of a session, which the suite plays.
+async fn uses(agent: &Agent, entry: &Entry, others: &[Value]) -> Outcome<bool> {
+    let mut conversation = opened(agent).await?;
     let served = Served::new(agent, entry).await?;
     let mut servers = others.to_vec();
     servers.push(served.entry.clone());
-    let role = agent.setting.text("mcp").or_else(|_| agent.setting.text("say")).ok();
-    // A server may be started, and waited for, before the session is answered.
-    let conversation = async {
-        let (mut conversation, session) = begin(agent, json!(servers)).await?;
-        if let Some(role) = role {
-            // What the prompt ends with is not the matter.
-            let _ended = agent.turn(&mut conversation, &session, role).await;
-        }
-        std::future::pending::<()>().await;
-        Ok(())
-    };
     tokio::select! {
-        served = served.serve(agent, "tools/list") => served,
-        failed = conversation => failed,
+        outcome = served.serve(agent) => outcome.map(|()| true),
+        outcome = prompted(agent, &mut conversation, json!(servers)) => outcome.map(|()| false),
     }
 }
 
-async fn a_stdio_server_is_used(agent: Agent) -> Outcome {
-    uses(&agent, &Entry::Direct, &[]).await
+/// The check does not apply to an agent that does not connect to servers at all.
+async fn needs_use(agent: &Agent) -> Outcome {
+    if uses(agent, &Entry::Direct, &[]).await.map_err(Stop::while_preparing)? {
+        return Ok(());
+    }
+    Err(Stop::not_applicable("the agent does not connect to the MCP servers of its sessions"))
+}
+
+async fn a_stdio_server_is_accepted(agent: Agent) -> Outcome {
+    let mut conversation = opened(&agent).await?;
+    let served = Served::new(&agent, &Entry::Direct).await?;
+    // An agent may start the server, and wait for it, before it answers.
+    let serving = async {
+        let _ended = served.serve(&agent).await;
+        std::future::pending::<Outcome>().await
+    };
+    tokio::select! {
+        session = new_session(&agent, &mut conversation, json!([served.entry])) => session.map(drop),
+        ended = serving => ended,
+    }
+}
+
+const USE: &str = "the agent connects to the MCP server of the session";
+
+async fn a_listed_server_is_used(agent: Agent) -> Outcome {
+    let is_used = uses(&agent, &Entry::Direct, &[]).await.map_err(Stop::while_preparing)?;
+    ensure!(is_used, USE, "no request came");
+    Ok(())
 }
 
 async fn one_broken_server_does_no_harm(agent: Agent) -> Outcome {
+    needs_use(&agent).await?;
     let mut broken =
         json!({"name": "broken", "command": "/conformance/no/such/program", "args": [], "env": []});
     if agent.revision() == Revision::Acp2 {
         broken["type"] = json!("stdio");
     }
-    uses(&agent, &Entry::Direct, &[broken]).await
+    let is_used = uses(&agent, &Entry::Direct, &[broken]).await?;
+    ensure!(is_used, format!("{USE}, although another one cannot be started"), "no request came");
+    Ok(())
 }
 
 async fn arguments_and_environment_arrive(agent: Agent) -> Outcome {
     if !cfg!(unix) {
         return Err(Stop::not_applicable("the check needs a shell"));
     }
-    uses(&agent, &Entry::NeedsEnvironment, &[]).await
-}
-
-async fn an_entry_without_a_type_is_stdio(agent: Agent) -> Outcome {
-    let served = Served::new(&agent, &Entry::Direct).await?;
-    ensure!(served.entry.get("type").is_none(), "an entry without a type", "`{}`", served.entry);
-    uses(&agent, &Entry::Direct, &[]).await
-}
-
-async fn content_of_tools_is_unchanged(agent: Agent) -> Outcome {
-    let text = agent.setting.text("mcp")?.to_owned();
-    let served = Served::new(&agent, &Entry::Direct).await?;
-    let conversation = async {
-        let (mut conversation, session) = begin(&agent, json!([served.entry])).await?;
-        agent.turn(&mut conversation, &session, &text).await
-    };
-    let (turn, served) = tokio::join!(conversation, served.serve(&agent, "tools/call"));
-    served.map_err(Stop::while_preparing)?;
-    let turn: Turn = turn.map_err(Stop::while_preparing)?;
-    let calls = turn.messages.iter().filter_map(update_in).filter(|update| update["toolCallId"].is_string());
-    let items = calls.filter_map(|update| update["content"].as_array()).flatten();
-    let blocks: Vec<&Value> = items.filter_map(|item| item.get("content")).collect();
-    if blocks.is_empty() {
-        return Err(Stop::not_applicable("the agent does not forward the content of MCP tools"));
-    }
-    for block in content().as_array().into_iter().flatten() {
-        let shown = json!(blocks);
-        ensure!(blocks.contains(&block), format!("the content `{block}` of the MCP tool"), "`{shown}`");
-    }
+    needs_use(&agent).await?;
+    let is_used = uses(&agent, &Entry::NeedsEnvironment, &[]).await.map_err(Stop::while_preparing)?;
+    ensure!(is_used, format!("{USE}, which needs its arguments and variables"), "no request came");
     Ok(())
 }
 
 /// Waits for a request with a JSON-RPC message. Nothing is answered but that there is nothing.
 async fn an_http_server_is_used(agent: Agent) -> Outcome {
-    let (_conversation, initialized) = agent.open().await?;
+    let (mut conversation, initialized) = agent.open().await?;
     agent.needs(&initialized, "/agentCapabilities/mcpCapabilities/http", "/capabilities/session/mcp/http")?;
+    agent.new_session(&mut conversation).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
     let address = listener.local_addr().map_err(|error| Stop::inconclusive(error.to_string()))?;
     let entry =
         json!({"type": "http", "name": SERVER, "url": format!("http://{address}/mcp"), "headers": []});
-    let role = agent.setting.text("say").ok();
-    let conversation = async {
-        let (mut conversation, session) = begin(&agent, json!([entry])).await?;
-        if let Some(role) = role {
-            let _ended = agent.turn(&mut conversation, &session, role).await;
-        }
-        std::future::pending::<()>().await;
-        Ok(())
-    };
     tokio::select! {
         () = posted(&agent, &listener) => Ok(()),
-        failed = conversation => failed,
-        () = tokio::time::sleep(agent.setting.wait) => {
+        outcome = prompted(&agent, &mut conversation, json!([entry])) => {
+            outcome?;
             Err(Stop::failed("a request at the HTTP MCP server of the session", "none came"))
         }
     }

@@ -24,6 +24,8 @@ mod transport;
 mod turn;
 mod updates;
 mod v2;
+mod v2_cancel;
+mod v2_close;
 mod v2_refusals;
 mod v2_updates;
 mod v2_work;

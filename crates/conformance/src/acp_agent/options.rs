@@ -16,8 +16,8 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "is in another mode" => faults::result_of("session/new", |result| result["modes"]["currentModeId"] = json!("another")),
     ]),
     check!("MODE-03", the_mode_changes_while_a_prompt_runs, ANY, [
-        "refuses" => faults::response_to("session/set_mode", |m| faults::refuse(m, -32600)),
-        "waits" => faults::loses_response_to("session/set_mode"),
+        "refuses" => faults::nth_response_to("session/set_mode", 2, |m| faults::refuse(m, -32600)),
+        "waits" => faults::nth_response_to("session/set_mode", 2, |m| *m = Value::Null),
     ]),
     check!("MODE-04", mode_updates_name_the_mode, ANY, [
         "has another name for it" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "current_mode_update" {
@@ -29,9 +29,14 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             {"id": "b", "name": "B", "type": "boolean", "currentValue": true},
         ])),
     ]),
-    check!("CFG-02", options_have_a_listed_value, ANY, [
-        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
+    check!("CFG-02", options_have_a_value, ANY, [
         "has no value" => faults::result_of("session/new", |result| if let Some(option) = result["configOptions"][0].as_object_mut() { option.remove("currentValue"); }),
+    ]),
+    check!("CFG-02b", selections_have_a_listed_value, ANY, [
+        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
+    ]),
+    check!("CFG-02c", selections_have_a_listed_value, ANY, [
+        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
     ]),
     check!("CFG-03", setting_an_option_returns_all, ANY, [
         "returns the one that was set" => faults::result_of("session/set_config_option", |result| if let Some(options) = result["configOptions"].as_array_mut() { options.truncate(1) }),
@@ -41,9 +46,6 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     ]),
     audit!("CFG-04", updates_list_all_options, ANY, [
         "lists what has changed" => faults::each_call("session/update", |m| if let Some(options) = m["params"]["update"]["configOptions"].as_array_mut() { options.truncate(1) }),
-    ]),
-    check!("CFG-06", options_work_without_their_category, ANY, [
-        "refuses" => faults::response_to("session/set_config_option", |m| faults::refuse(m, -32603)),
     ]),
     check!("CFG-09", modes_are_options_as_well, ANY, [
         "has modes only" => faults::result_of("session/new", |result| if let Some(result) = result.as_object_mut() { result.remove("configOptions"); }),
@@ -114,13 +116,13 @@ async fn the_current_mode_is_listed(agent: Agent) -> Outcome {
 async fn the_mode_changes_while_a_prompt_runs(agent: Agent) -> Outcome {
     agent.setting.text("slow")?;
     let (mut conversation, session, created) = created(&agent).await?;
-    let modes = modes(&created)?;
-    let other = mode_ids(modes).into_iter().find(|id| modes["currentModeId"] != **id);
-    let other = other.ok_or_else(|| Stop::not_applicable("the agent has one mode"))?;
+    // The current mode is set again, so that the prompt runs in the mode that the agent begins with.
+    let params = json!({"sessionId": session, "modeId": modes(&created)?["currentModeId"]});
+    let idle = conversation.ok("session/set_mode", params.clone()).await;
+    idle.map_err(Stop::while_preparing)?;
     agent.begin_slow(&mut conversation, &session).await?;
-    conversation.ok("session/set_mode", json!({"sessionId": session, "modeId": other})).await?;
-    agent.cancel(&mut conversation, &session).await?;
-    Ok(())
+    conversation.ok("session/set_mode", params).await?;
+    agent.cancel(&mut conversation, &session).await
 }
 
 async fn mode_updates_name_the_mode(agent: Agent) -> Outcome {
@@ -153,27 +155,33 @@ async fn booleans_need_the_capability(agent: Agent) -> Outcome {
     Ok(())
 }
 
-async fn options_have_a_listed_value(agent: Agent) -> Outcome {
+async fn options_have_a_value(agent: Agent) -> Outcome {
     let (_conversation, _, created) = created(&agent).await?;
     for option in options(&created)? {
-        let current = option.get("currentValue").unwrap_or(&Value::Null);
+        let current = &option["currentValue"];
         let is_sound = match option["type"].as_str() {
-            Some("select") => values(option).contains(&current),
+            Some("select") => current.is_string(),
             Some("boolean") => current.is_boolean(),
             _ => true,
         };
-        ensure!(is_sound, "a current value of each option, which is one of its values", "`{option}`");
+        ensure!(is_sound, "a current value of each option", "`{option}`");
     }
     Ok(())
 }
 
-/// Sets the first option that has another value: its id, the value, and the response.
-async fn set_another(
-    agent: &Agent,
-    conversation: &mut Conversation,
-    session: &str,
-    options: &[Value],
-) -> Outcome<(Value, Value, Value)> {
+async fn selections_have_a_listed_value(agent: Agent) -> Outcome {
+    let (_conversation, _, created) = created(&agent).await?;
+    // An option without a value is a matter of CFG-02.
+    let selections = options(&created)?.iter().filter(|option| option["type"] == "select");
+    for option in selections.filter(|option| option["currentValue"].is_string()) {
+        let is_listed = values(option).contains(&&option["currentValue"]);
+        ensure!(is_listed, "one of the listed values as the current value of a selection", "`{option}`");
+    }
+    Ok(())
+}
+
+/// The id of the first option that has another value, and that value and the current one.
+fn other_value(options: &[Value]) -> Outcome<(Value, Value, Value)> {
     let found = options.iter().find_map(|option| match option["type"].as_str() {
         Some("select") => {
             let other = values(option).into_iter().find(|value| **value != option["currentValue"]);
@@ -183,10 +191,7 @@ async fn set_another(
         _ => None,
     });
     let (option, value) = found.ok_or_else(|| Stop::not_applicable("no option has another value"))?;
-    let id = id_of(option).clone();
-    let params = set_params(agent, session, &id, &value);
-    let response = conversation.request("session/set_config_option", params).await?;
-    Ok((id, value, response))
+    Ok((id_of(option).clone(), value, option["currentValue"].clone()))
 }
 
 /// The params that set an option.
@@ -203,16 +208,23 @@ pub(super) fn set_params(agent: &Agent, session: &str, id: &Value, value: &Value
 async fn setting_an_option_returns_all(agent: Agent) -> Outcome {
     let (mut conversation, session, created) = created(&agent).await?;
     let before = options(&created)?;
-    let (id, value, response) = set_another(&agent, &mut conversation, &session, before).await?;
-    let after = response.pointer("/result/configOptions").and_then(Value::as_array).cloned();
-    let after = after.ok_or_else(|| Stop::failed("a list of all options", format!("`{response}`")))?;
-    for option in before {
-        let is_there = after.iter().any(|other| id_of(other) == id_of(option));
-        ensure!(is_there, format!("the option {} in the result", id_of(option)), "`{response}`");
+    let (id, other, current) = other_value(before)?;
+    let mut listed = Vec::new();
+    for value in [&other, &current] {
+        let params = set_params(&agent, &session, &id, value);
+        let set =
+            conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
+        let options = set["configOptions"].as_array().cloned();
+        listed = options.ok_or_else(|| Stop::failed("a list of all options", format!("`{set}`")))?;
+        let is_set = |option: &Value| *id_of(option) == id && option["currentValue"] == *value;
+        let what = format!("the value {value} of the option {id}, which was set");
+        ensure!(listed.iter().any(is_set), what, "`{set}`");
     }
-    let set = after.iter().find(|option| *id_of(option) == id);
-    let is_set = set.is_some_and(|option| option["currentValue"] == value);
-    ensure!(is_set, format!("the value {value} of the option {id}, which was set"), "`{response}`");
+    // Other options may depend on a value, but with the first value the first options are back.
+    for option in before {
+        let is_there = listed.iter().any(|other| id_of(other) == id_of(option));
+        ensure!(is_there, format!("the option {} in the result", id_of(option)), "`{}`", json!(listed));
+    }
     Ok(())
 }
 
@@ -233,23 +245,9 @@ fn updates_list_all_options(_: &Agent, trace: &Trace) -> Outcome {
             // A change may make more options, or fewer where one depends on another.
             let is_whole = listed > 1 || sizes.get(&session).is_none_or(|size| *size <= 1);
             ensure!(is_whole, "all options in a `config_option_update`", "`{message}`");
-            let has_values = update["configOptions"].as_array().into_iter().flatten();
-            for option in has_values {
-                let is_sound = option.get("currentValue").is_some();
-                ensure!(is_sound, "the current value of each option", "`{message}`");
-            }
         }
     }
     if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no change of its options")) }
-}
-
-/// A client that knows no categories sets an option by its id alone.
-async fn options_work_without_their_category(agent: Agent) -> Outcome {
-    let (mut conversation, session, created) = created(&agent).await?;
-    let (id, value, response) = set_another(&agent, &mut conversation, &session, options(&created)?).await?;
-    let what = format!("the option {id} is set to {value}, whatever its category");
-    ensure!(response.get("result").is_some(), what, "`{response}`");
-    Ok(())
 }
 
 async fn modes_are_options_as_well(agent: Agent) -> Outcome {
@@ -262,27 +260,32 @@ async fn modes_are_options_as_well(agent: Agent) -> Outcome {
         Stop::failed("an option of the category `mode`, because the agent has modes", format!("`{created}`"))
     })?;
     let id = id_of(option).clone();
+    let ids = mode_ids(modes);
+    // The values of the option may have names of their own.
+    if !ids.iter().all(|id| values(option).contains(&&json!(id))) {
+        return Err(Stop::inconclusive(format!("the option's values are not the modes: `{created}`")));
+    }
     ensure!(option["currentValue"] == modes["currentModeId"], "one mode in both places", "`{created}`");
-    let other = mode_ids(modes).into_iter().find(|id| modes["currentModeId"] != **id).map(str::to_owned);
-    let Some(other) = other else { return Ok(()) };
+    let Some(other) = ids.into_iter().find(|id| modes["currentModeId"] != **id) else { return Ok(()) };
     let params = json!({"sessionId": session, "modeId": other});
     conversation.ok("session/set_mode", params).await.map_err(Stop::while_preparing)?;
-    // The change is reported, or shows when another option is set.
-    let heard = conversation.listen(super::jsonrpc::SILENCE).await?;
-    let mut lists =
-        heard.iter().filter_map(|arrived| update_in(&arrived.message)?["configOptions"].as_array());
-    let shown = match lists.next_back() {
-        Some(list) => list.clone(),
-        None => {
-            let params = set_params(&agent, &session, &id, &json!(other));
-            let set =
-                conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
-            set["configOptions"].as_array().cloned().unwrap_or_default()
-        }
+    let shows = |list: &Value| {
+        let mut options = list.as_array().into_iter().flatten();
+        options.any(|option| *id_of(option) == id && option["currentValue"] == *other)
     };
-    let option = shown.iter().find(|option| *id_of(option) == id);
-    let is_equal = option.is_some_and(|option| option["currentValue"] == *other);
-    ensure!(is_equal, format!("the mode {other}, which was set, in the option {id}"), "`{}`", json!(shown));
+    let messages = conversation.listen(super::jsonrpc::SILENCE).await?;
+    let mut updates = messages.iter().filter_map(|arrived| update_in(&arrived.message));
+    if updates.any(|update| shows(&update["configOptions"])) {
+        return Ok(());
+    }
+    // The change need not be reported, but shows in the list when another option keeps its value.
+    let Some(kept) = all.iter().find(|option| *id_of(option) != id && option["type"] == "select") else {
+        return Err(Stop::inconclusive("the agent has no other option and reported no change of this one"));
+    };
+    let params = set_params(&agent, &session, id_of(kept), &kept["currentValue"]);
+    let set = conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
+    let what = format!("the mode {other}, which was set, in the option {id}");
+    ensure!(shows(&set["configOptions"]), what, "`{set}`");
     Ok(())
 }
 

@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "refuses" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
     ]),
     check!("PR-05", advertised_content_is_accepted, ANY, [
-        "refuses what it advertised" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
+        "refuses what it advertised" => faults::nth_response_to("session/prompt", 2, |m| faults::refuse(m, -32602)),
     ]),
     check!("PR-07", messages_have_ids_of_their_own, ANY, [
         "uses one id for all" => faults::each_call("session/update", |m| m["params"]["update"]["messageId"] = json!("message")),
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "sends what has changed" => { let mut count = 0; faults::each_call("session/update", move |m| for place in ["/params/update/entries", "/params/update/plan/entries"] {
             if let Some(entries) = m.pointer_mut(place).and_then(Value::as_array_mut) {
                 count += 1;
-                if count > 1 { entries.truncate(1) }
+                if count == 2 { entries.truncate(1) }
             }
         }) },
     ]),
@@ -109,12 +109,20 @@ async fn a_prompt_ends_with_a_stop_reason(agent: Agent) -> Outcome {
 async fn text_is_accepted(agent: Agent) -> Outcome {
     let text = agent.setting.text("say")?.to_owned();
     let (mut conversation, _, session) = agent.session().await?;
-    accepts(&agent, &mut conversation, &session, &text, json!({"type": "text", "text": "\u{2028}ä"})).await
+    let turn = agent.turn(&mut conversation, &session, &text).await.map_err(Stop::while_preparing)?;
+    let is_refused = ["-32600", "-32602"].contains(&turn.response["error"]["code"].to_string().as_str());
+    ensure!(!is_refused, "a prompt with a block of the type text is accepted", "`{}`", turn.response);
+    match turn.response.get("result") {
+        Some(_) => Ok(()),
+        // Such as a missing login, or a model that cannot be reached.
+        None => Err(Stop::inconclusive(format!("the prompt failed: `{}`", turn.response))),
+    }
 }
 
 async fn advertised_content_is_accepted(agent: Agent) -> Outcome {
     let text = agent.setting.text("say")?.to_owned();
     let (mut conversation, initialized, session) = agent.session().await?;
+    agent.play(&mut conversation, &session, "say").await?;
     let resource = json!({"uri": "file:///tmp/file.txt", "mimeType": "text/plain", "text": "text"});
     let blocks = [
         ("image", json!({"type": "image", "mimeType": "image/png", "data": PNG})),
@@ -161,9 +169,8 @@ async fn messages_have_ids_of_their_own(agent: Agent) -> Outcome {
     }
     let shared = first.iter().find(|id| second.contains(id));
     ensure!(shared.is_none(), "another id for the message of another prompt", "{shared:?} again");
-    let chunks = agent.setting.text("chunks").ok().map(str::to_owned);
-    if let Some(text) = chunks {
-        let turn = agent.turn(&mut conversation, &session, &text).await?;
+    if agent.setting.text("chunks").is_ok() {
+        let turn = agent.play(&mut conversation, &session, "chunks").await?;
         let ids = ids(&turn);
         ensure!(ids.len() == 1, "one id for all chunks of one message", "{ids:?}");
     }
@@ -192,8 +199,13 @@ fn usage_is_sound(_: &Agent, trace: &Trace) -> Outcome {
 
 async fn permission_is_followed_by_progress(agent: Agent) -> Outcome {
     let (conversation, _, turn) = agent.played("permission").await?;
-    if !conversation.asked.iter().any(|request| request["method"] == "session/request_permission") {
-        return Err(Stop::inconclusive("the agent asked for no permission"));
+    let is_granted = |request: &Value| {
+        let options = request["params"]["options"].as_array().into_iter().flatten();
+        let mut kinds = options.filter_map(|option| option["kind"].as_str());
+        request["method"] == "session/request_permission" && kinds.any(|kind| kind.starts_with("allow"))
+    };
+    if !conversation.asked.iter().any(is_granted) {
+        return Err(Stop::inconclusive("the agent asked for no permission that the suite could grant"));
     }
     let works =
         turn.updates().any(|update| update["toolCallId"].is_string() && update["status"] == "in_progress");
@@ -203,12 +215,12 @@ async fn permission_is_followed_by_progress(agent: Agent) -> Outcome {
 
 async fn commands_are_described(agent: Agent) -> Outcome {
     let (mut conversation, _, session) = agent.session().await?;
-    if let Ok(text) = agent.setting.text("say") {
-        let id = agent.begin(&mut conversation, &session, text).await?;
-        conversation.response(&id).await?;
-    }
-    let messages = conversation.listen(SILENCE).await?;
-    let updates = messages.iter().filter_map(|arrived| update_in(&arrived.message));
+    let mut messages = match agent.setting.text("say") {
+        Ok(_) => agent.play(&mut conversation, &session, "say").await?.messages,
+        Err(_) => Vec::new(),
+    };
+    messages.extend(conversation.listen(SILENCE).await?.into_iter().map(|arrived| arrived.message));
+    let updates = messages.iter().filter_map(update_in);
     let mut lists =
         updates.filter(|update| update["sessionUpdate"] == "available_commands_update").peekable();
     if lists.peek().is_none() {
@@ -232,14 +244,14 @@ async fn commands_are_described(agent: Agent) -> Outcome {
     Ok(())
 }
 
-/// The entries of each plan of a turn.
-fn plans(turn: &super::turn::Turn) -> Vec<Vec<Value>> {
-    let entries = turn.updates().filter_map(|update| match update["sessionUpdate"].as_str() {
-        Some("plan") => update["entries"].as_array(),
-        Some("plan_update") => update["plan"]["entries"].as_array(),
+/// The entries of each plan of a turn, with the plan's id.
+fn plans(turn: &super::turn::Turn) -> Vec<(Value, Vec<Value>)> {
+    let plans = turn.updates().filter_map(|update| match update["sessionUpdate"].as_str() {
+        Some("plan") => Some(update),
+        Some("plan_update") => update.get("plan"),
         _ => None,
     });
-    entries.cloned().collect()
+    plans.filter_map(|plan| Some((plan["planId"].clone(), plan["entries"].as_array()?.clone()))).collect()
 }
 
 async fn plans_and_progress_are_reported(agent: Agent) -> Outcome {
@@ -256,13 +268,27 @@ async fn each_plan_is_whole(agent: Agent) -> Outcome {
     let (_, _, turn) = agent.played("plan").await?;
     let plans = plans(&turn);
     if plans.len() < 2 {
-        return Err(Stop::inconclusive("the prompt `plan` led to less than two plans"));
+        return Err(Stop::inconclusive("the prompt `plan` led to fewer than two plans"));
     }
-    for (before, after) in plans.iter().zip(plans.iter().skip(1)) {
-        let missing =
-            before.iter().find(|entry| after.iter().all(|other| other["content"] != entry["content"]));
+    // An agent may remove an entry, or write it anew. One that is back later was only left out.
+    let has = |entries: &[Value], content: &Value| entries.iter().any(|entry| entry["content"] == *content);
+    for (place, (id, entries)) in plans.iter().enumerate() {
+        let of_plan = |others: &[(Value, Vec<Value>)], content: &Value| {
+            others.iter().any(|(other, entries)| other == id && has(entries, content))
+        };
+        let (before, after) = (&plans[..place], &plans[place..]);
+        let known = before.iter().flat_map(|(_, entries)| entries).map(|entry| &entry["content"]);
+        let missing = known
+            .filter(|content| !has(entries, content))
+            .find(|content| of_plan(before, content) && of_plan(after, content));
         let what = "all entries of the plan in each update";
-        ensure!(missing.is_none(), what, "`{}` without `{}`", json!(after), json!(missing));
+        ensure!(
+            missing.is_none(),
+            what,
+            "`{}` without `{}`, which is back later",
+            json!(entries),
+            json!(missing)
+        );
     }
     Ok(())
 }

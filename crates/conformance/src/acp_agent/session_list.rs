@@ -13,17 +13,17 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     check!("LIST-02", sessions_are_a_list, ANY, [
         "answers with an object" => faults::result_of("session/list", |result| result["sessions"] = json!({})),
         "has another cursor" => faults::result_of("session/list", |result| result["nextCursor"] = json!(7)),
-        "leaves sessions out" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
+        "leaves the list out" => faults::result_of("session/list", |result| *result = json!({})),
     ]),
     check!("LIST-03", no_session_is_an_empty_list, ANY, [
-        "leaves the list out" => faults::result_of("session/list", |result| *result = json!({})),
-        "ignores the filter" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "/b"}])),
+        "leaves the list out" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({}))),
+        "fails" => faults::nth_response_to("session/list", 2, |m| faults::refuse(m, -32002)),
     ]),
     check!("LIST-04", the_filter_holds, ANY, [
         "ignores the filter" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
             sessions.push(json!({"sessionId": "a", "cwd": "/another"}));
         }),
-        "finds nothing" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
+        "finds nothing" => faults::nth_response_to("session/list", 1, |m| faults::accept(m, json!({"sessions": []}))),
     ]),
     check!("LIST-05", listed_directories_are_absolute, ANY, [
         "lists relative ones" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         }),
     ]),
     check!("LIST-12", listing_changes_nothing, ANY, [
-        "changes the sessions" => { let mut count = 0; faults::result_of("session/list", move |result| { count += 1; result["sessions"] = json!([{"sessionId": count.to_string(), "cwd": "/a"}]) }) },
+        "forgets what it has listed" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({"sessions": []}))),
     ]),
     check!("DEL-02", a_deleted_session_is_not_listed, ORDERED, [
         "keeps it" => faults::ignores_and_accepts("session/delete"),
@@ -100,7 +100,13 @@ async fn list(at: &mut Conversation, params: Value) -> Outcome<Vec<Value>> {
             _ => return Ok(sessions),
         }
     }
-    Err(Stop::failed("an end of the pages of session/list", "1000 of them"))
+    Err(Stop::inconclusive("session/list has over 1000 pages"))
+}
+
+/// Whether a listed session is one of a folder. An agent may resolve links in paths.
+fn is_at(session: &Value, folder: &str) -> bool {
+    let resolved = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    session["cwd"].as_str().is_some_and(|cwd| resolved(cwd) == resolved(folder))
 }
 
 fn has(sessions: &[Value], id: &str) -> bool {
@@ -109,28 +115,28 @@ fn has(sessions: &[Value], id: &str) -> bool {
 
 async fn sessions_are_a_list(agent: Agent) -> Outcome {
     let (mut conversation, _) = lister(&agent).await?;
-    let folder = Folder::new("list")?;
-    let session = begin_in(&agent, &mut conversation, &folder.0).await?;
     let result = conversation.ok("session/list", json!({})).await?;
     ensure!(result["sessions"].is_array(), "an array `sessions`", "`{result}`");
     let cursor = &result["nextCursor"];
     ensure!(cursor.is_null() || cursor.is_string(), "a string as `nextCursor`", "`{result}`");
-    if agent.setting.text("say").is_ok() {
-        let sessions = list(&mut conversation, json!({"cwd": folder.0})).await?;
-        ensure!(
-            has(&sessions, &session),
-            format!("the session {session} in the list"),
-            "`{}`",
-            json!(sessions)
-        );
-    }
     Ok(())
 }
 
+/// An agent that has listed its sessions, so that the next list is about its params alone.
+async fn listed(agent: &Agent) -> Outcome<Conversation> {
+    let (mut conversation, _) = lister(agent).await?;
+    let listed = conversation.ok("session/list", json!({})).await;
+    listed.map_err(Stop::while_preparing)?;
+    Ok(conversation)
+}
+
 async fn no_session_is_an_empty_list(agent: Agent) -> Outcome {
-    let (mut conversation, _) = lister(&agent).await?;
+    let mut conversation = listed(&agent).await?;
     let result = conversation.ok("session/list", json!({"cwd": "/conformance/no/session/was/here"})).await?;
-    ensure!(result["sessions"] == json!([]), "an empty array `sessions`", "`{result}`");
+    ensure!(result["sessions"].is_array(), "an empty array `sessions`", "`{result}`");
+    if result["sessions"] != json!([]) {
+        return Err(Stop::inconclusive(format!("the agent lists sessions of other directories: `{result}`")));
+    }
     Ok(())
 }
 
@@ -141,17 +147,27 @@ async fn the_filter_holds(agent: Agent) -> Outcome {
     let (here, there) = (&in_here.0, &in_there.0);
     let session = begin_in(&agent, &mut conversation, here).await?;
     begin_in(&agent, &mut conversation, there).await?;
-    let sessions = list(&mut conversation, json!({"cwd": here})).await?;
-    let other = sessions.iter().find(|session| session["cwd"] != *here.as_str());
+    let sessions = list(&mut conversation, json!({"cwd": here})).await.map_err(Stop::while_preparing)?;
+    let other = sessions.iter().find(|session| !is_at(session, here));
     ensure!(other.is_none(), format!("only sessions of {here}"), "`{}`", json!(other));
-    ensure!(has(&sessions, &session), format!("the session {session} of {here}"), "`{}`", json!(sessions));
+    let all = list(&mut conversation, json!({})).await.map_err(Stop::while_preparing)?;
+    ensure!(
+        !has(&all, &session) || has(&sessions, &session),
+        format!("the session {session} of {here}, which is listed without a filter"),
+        "`{}`",
+        json!(sessions)
+    );
     Ok(())
 }
 
 async fn listed_directories_are_absolute(agent: Agent) -> Outcome {
     let (mut conversation, _) = lister(&agent).await?;
-    begin_in(&agent, &mut conversation, &Folder::new("absolute")?.0).await?;
-    let sessions = list(&mut conversation, json!({})).await?;
+    let folder = Folder::new("absolute")?;
+    begin_in(&agent, &mut conversation, &folder.0).await?;
+    let sessions = list(&mut conversation, json!({})).await.map_err(Stop::while_preparing)?;
+    if sessions.is_empty() {
+        return Err(Stop::not_applicable("the agent lists no session without a prompt"));
+    }
     let is_sound = |session: &&Value| session["cwd"].as_str().is_some_and(is_absolute);
     let other = sessions.iter().find(|session| !is_sound(session));
     ensure!(other.is_none(), "an absolute `cwd` of each session", "`{}`", json!(other));
@@ -159,7 +175,7 @@ async fn listed_directories_are_absolute(agent: Agent) -> Outcome {
 }
 
 async fn an_invalid_cursor_fails(agent: Agent) -> Outcome {
-    let (mut conversation, _) = lister(&agent).await?;
+    let mut conversation = listed(&agent).await?;
     conversation.error("session/list", json!({"cursor": "conformance-invalid-\u{2028}"})).await?;
     Ok(())
 }
@@ -172,20 +188,32 @@ async fn pages_are_bounded(agent: Agent) -> Outcome {
     for _ in 0..=size {
         begin_in(&agent, &mut conversation, &folder.0).await?;
     }
-    let result = conversation.ok("session/list", json!({"cwd": folder.0})).await?;
+    let result = conversation.ok("session/list", json!({"cwd": folder.0})).await;
+    let result = result.map_err(Stop::while_preparing)?;
     let count = result["sessions"].as_array().map_or(0, Vec::len);
     ensure!(count <= size, format!("at most {size} sessions on a page"), "{count}");
-    ensure!(result["nextCursor"].is_string(), "a cursor, because there are more sessions", "`{result}`");
-    Ok(())
+    match &result["nextCursor"] {
+        Value::String(_) => Ok(()),
+        _ => Err(Stop::inconclusive(format!("the agent lists {count} of {} sessions", size + 1))),
+    }
 }
 
 async fn listing_changes_nothing(agent: Agent) -> Outcome {
     let (mut conversation, _) = lister(&agent).await?;
     let folder = Folder::new("twice")?;
     begin_in(&agent, &mut conversation, &folder.0).await?;
-    let first = list(&mut conversation, json!({"cwd": folder.0})).await?;
-    let second = list(&mut conversation, json!({"cwd": folder.0})).await?;
-    ensure!(first == second, format!("the same list again: `{}`", json!(first)), "`{}`", json!(second));
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let sessions =
+            list(&mut conversation, json!({"cwd": folder.0})).await.map_err(Stop::while_preparing)?;
+        // An agent may give a session its title in the meantime, so only the ids count.
+        let here = sessions.iter().filter(|session| is_at(session, &folder.0));
+        let mut listed: Vec<String> = here.map(|session| session["sessionId"].to_string()).collect();
+        listed.sort();
+        ids.push(listed);
+    }
+    let (first, second) = (&ids[0], &ids[1]);
+    ensure!(first == second, format!("the same sessions again: {first:?}"), "{second:?}");
     Ok(())
 }
 
@@ -196,9 +224,10 @@ async fn deletable(agent: &Agent) -> Outcome<(Conversation, String, Folder)> {
     agent.needs(&initialized, &format!("{place}/delete"), "/capabilities/session/delete")?;
     let folder = Folder::new("delete")?;
     let session = begin_in(agent, &mut conversation, &folder.0).await?;
-    if agent.needs(&initialized, &format!("{place}/close"), "/capabilities/session").is_ok() {
-        conversation.request("session/close", json!({"sessionId": session})).await?;
-    }
+    // What an agent does when an active session is deleted is its own decision.
+    agent.needs(&initialized, &format!("{place}/close"), "/capabilities/session")?;
+    let closed = conversation.request("session/close", json!({"sessionId": session})).await;
+    closed.map_err(Stop::while_preparing)?;
     Ok((conversation, session, folder))
 }
 
@@ -210,7 +239,7 @@ async fn a_deleted_session_is_not_listed(agent: Agent) -> Outcome {
     }
     let deleted = conversation.ok("session/delete", json!({"sessionId": session})).await;
     deleted.map_err(Stop::while_preparing)?;
-    let after = list(&mut conversation, json!({"cwd": folder.0})).await?;
+    let after = list(&mut conversation, json!({"cwd": folder.0})).await.map_err(Stop::while_preparing)?;
     ensure!(
         !has(&after, &session),
         format!("no deleted session {session} in the list"),

@@ -1,5 +1,7 @@
 //! Checks of agents: the client's terminals.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::files::asks;
@@ -7,6 +9,7 @@ use super::initialization::plays_without;
 use super::messages::is_absolute;
 use super::{Agent, answers};
 use crate::check::{ANY, Check, audit, check};
+use crate::conversation::Conversation;
 use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
@@ -15,6 +18,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     check!("TERM-01", terminals_need_their_capability, ANY, ["asks all the same" => asks("terminal/create")]),
     check!("TERM-04", every_terminal_is_released, ANY, [
         "looks at it instead" => faults::each_call("terminal/release", |m| m["method"] = json!("terminal/output")),
+        "releases another one" => faults::each_call("terminal/release", |m| m["params"]["terminalId"] = json!("another")),
         "forgets it after a cancellation" => { let mut count = 0; faults::each_call("terminal/release", move |m| {
             count += 1;
             if count > 1 { *m = Value::Null }
@@ -36,22 +40,34 @@ async fn terminals_need_their_capability(agent: Agent) -> Outcome {
     .await
 }
 
-/// Whether the terminals that were made were released as well.
-fn released(asked: &[Value]) -> Outcome {
-    let count = |method: &str| asked.iter().filter(|request| request["method"] == *method).count();
-    let (made, released) = (count("terminal/create"), count("terminal/release"));
-    if made == 0 {
-        return Err(Stop::inconclusive("the prompt `terminal` led to no terminal"));
+/// Waits until each terminal that was created is released.
+async fn released(conversation: &mut Conversation) -> Outcome {
+    let until = Instant::now() + conversation.wait();
+    loop {
+        let of =
+            |method: &'static str| conversation.asked.iter().filter(move |asked| asked["method"] == method);
+        let created = of("terminal/create").count();
+        if created == 0 {
+            return Err(Stop::inconclusive("the prompt `terminal` led to no terminal"));
+        }
+        // `answers` numbers the terminals.
+        let kept = (1..=created).map(|number| format!("terminal-{number}"));
+        let kept =
+            kept.into_iter().find(|id| of("terminal/release").all(|m| m["params"]["terminalId"] != **id));
+        let Some(kept) = kept else { return Ok(()) };
+        if conversation.is_closed() || Instant::now() > until {
+            let what = "a release of each terminal that the agent created and no longer needs";
+            return Err(Stop::failed(what, format!("{kept} is not released")));
+        }
+        conversation.serve(Duration::from_millis(50)).await?;
     }
-    let what = format!("a release of each of {made} terminals before the prompt ends");
-    ensure!(released >= made, what, "{released} terminals were released");
-    Ok(())
 }
 
 async fn every_terminal_is_released(agent: Agent) -> Outcome {
     let (mut conversation, session, _) = agent.played("terminal").await?;
-    released(&conversation.asked)?;
-    // Now the command goes on until the prompt is cancelled.
+    released(&mut conversation).await?;
+    // From here on the terminals have the same numbers again.
+    conversation.asked.clear();
     let mut usual = answers::answers();
     conversation.answer_with(move |request| match request["method"].as_str() {
         Some("terminal/wait_for_exit") => None,
@@ -63,7 +79,7 @@ async fn every_terminal_is_released(agent: Agent) -> Outcome {
     let works = conversation.wanted("a request about a terminal", |message| {
         message["method"].as_str().is_some_and(|method| method.starts_with("terminal/"))
     });
-    let wait = match tokio::time::timeout(std::time::Duration::from_secs(2), works).await {
+    let wait = match tokio::time::timeout(Duration::from_secs(2), works).await {
         Ok(wait) => Some(wait.map_err(Stop::while_preparing)?),
         // An agent may ask for the output again and again instead.
         Err(_) => None,
@@ -75,8 +91,8 @@ async fn every_terminal_is_released(agent: Agent) -> Outcome {
     if let Some(wait) = wait {
         conversation.reply(&wait, json!({"signal": "SIGKILL"})).await?;
     }
-    agent.finish(&mut conversation, &session, &prompt).await?;
-    released(&conversation.asked)
+    agent.finish(&mut conversation, &session, &prompt).await.map_err(Stop::while_preparing)?;
+    released(&mut conversation).await
 }
 
 fn directories_of_terminals_are_absolute(_: &Agent, trace: &Trace) -> Outcome {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::messages::is_absolute;
 use super::prompt::edits;
-use super::turn::update_in;
+use super::turn::{Turn, update_in};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::trace::{Sender, Trace, message_of};
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             m["params"]["update"]["toolCallId"] = json!("call-1");
         }),
     ]),
-    audit!("TC-03", updates_name_their_call, ANY, [
+    audit!("TC-03b", updates_name_their_call, ANY, [
         "leaves the id out" => edits("tool_call_update", |update| { update.remove("toolCallId"); }),
     ]),
     audit!("TC-04", calls_go_forward, ANY, [
@@ -33,7 +33,9 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "updates calls that were never reported" => edits("tool_call_update", |update| { update.insert("toolCallId".into(), json!("another")); }),
     ]),
     audit!("TC-05", paths_of_calls_are_absolute, ANY, [
-        "sends relative locations" => edits("tool_call", |update| { update.insert("locations".into(), json!([{"path": "a.txt"}])); }),
+        "sends relative locations" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() {
+            m["params"]["update"]["locations"] = json!([{"path": "a.txt"}]);
+        }),
         "sends relative diffs" => edits("tool_call_update", |update| { update.insert("content".into(), json!([{"type": "diff", "path": "a.txt", "newText": ""}])); }),
     ]),
     audit!("TC-06", shown_terminals_exist, ANY, [
@@ -71,12 +73,22 @@ async fn tools_are_reported(agent: Agent) -> Outcome {
 async fn call_ids_are_unique(agent: Agent) -> Outcome {
     let (mut conversation, session, first) = agent.played("tool").await?;
     let second = agent.play(&mut conversation, &session, "tool").await?;
-    let ids = |turn: &super::turn::Turn| -> Vec<String> {
-        turn.updates().filter_map(|update| update["toolCallId"].as_str().map(str::to_owned)).collect()
+    let has = |update: &Value, statuses: &[&str]| {
+        update["status"].as_str().is_some_and(|status| statuses.contains(&status))
     };
-    let (first, second) = (ids(&first), ids(&second));
+    let ends = |update: &Value| has(update, &["completed", "failed", "cancelled"]);
+    let begins =
+        |update: &Value| update["sessionUpdate"] == "tool_call" || has(update, &["pending", "in_progress"]);
+    let ids = |turn: &Turn, test: &dyn Fn(&Value) -> bool| -> Vec<String> {
+        let calls = turn.updates().filter(|update| test(update));
+        calls.filter_map(|update| update["toolCallId"].as_str().map(str::to_owned)).collect()
+    };
+    // A call may go on beside a later prompt, but one that has ended begins no second time.
+    let (first, second) = (ids(&first, &ends), ids(&second, &begins));
     if first.is_empty() || second.is_empty() {
-        return Err(Stop::inconclusive("the prompt `tool` led to no tool call"));
+        return Err(Stop::inconclusive(
+            "the prompt `tool` led to no tool call from its beginning to its end",
+        ));
     }
     let shared = first.iter().find(|id| second.contains(id));
     ensure!(shared.is_none(), "ids that no other tool call of the session has", "{shared:?} again");
@@ -109,6 +121,11 @@ fn updates_name_their_call(_: &Agent, trace: &Trace) -> Outcome {
 }
 
 fn calls_go_forward(_: &Agent, trace: &Trace) -> Outcome {
+    // A permission request may be the first report of its tool call.
+    let requests: Vec<Value> = permissions(trace).unwrap_or_default();
+    let asked = requests.iter().map(|request| &request["params"]);
+    let asked: Vec<_> =
+        asked.map(|params| (&params["sessionId"], &params["toolCall"]["toolCallId"])).collect();
     let rank = |status: &str| match status {
         "pending" => 0,
         "in_progress" => 1,
@@ -116,17 +133,22 @@ fn calls_go_forward(_: &Agent, trace: &Trace) -> Outcome {
     };
     let mut known: HashMap<(String, String), String> = HashMap::new();
     for (session, update) in calls(trace)? {
-        let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
-        let key = (session, id);
+        let Some(id) = update["toolCallId"].as_str() else { continue };
+        let is_asked = asked.iter().any(|known| *known.0 == *session && *known.1 == *id);
+        let key = (session, id.to_owned());
         if update["sessionUpdate"] == "tool_call" {
             known.insert(key, update["status"].as_str().unwrap_or("pending").to_owned());
             continue;
         }
         let before = known.get(&key);
-        ensure!(before.is_some(), "updates of tool calls that were reported before", "`{update}`");
-        let before = before.cloned().unwrap_or_default();
+        ensure!(
+            before.is_some() || is_asked,
+            "updates of tool calls that were reported before",
+            "`{update}`"
+        );
+        let before = before.map_or("pending", String::as_str);
         if let Some(status) = update["status"].as_str() {
-            let is_forward = rank(&before) < 2 && rank(status) >= rank(&before) || status == before;
+            let is_forward = rank(before) < 2 && rank(status) >= rank(before) || status == before;
             ensure!(is_forward, format!("a tool call goes on from `{before}`"), "`{update}`");
             known.insert(key, status.to_owned());
         }
@@ -138,15 +160,19 @@ fn paths_of_calls_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
     for (_, update) in calls(trace)? {
         let items = [&update["locations"], &update["content"]];
         for item in items.into_iter().filter_map(Value::as_array).flatten() {
-            let path = item["path"].as_str();
-            ensure!(path.is_none_or(is_absolute), "absolute paths in locations and diffs", "`{update}`");
+            // A diff of version 2 has several changes.
+            let changes = item["changes"].as_array().into_iter().flatten();
+            for path in changes.chain([item]).flat_map(|item| [&item["path"], &item["oldPath"]]) {
+                let is_sound = path.as_str().is_none_or(is_absolute);
+                ensure!(is_sound, "absolute paths in locations and diffs", "`{update}`");
+            }
         }
     }
     Ok(())
 }
 
 fn shown_terminals_exist(_: &Agent, trace: &Trace) -> Outcome {
-    let (mut created, mut pending, mut found) = (Vec::new(), Vec::new(), false);
+    let (mut created, mut pending, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for event in trace.events() {
         let Some(message) = message_of(&event) else { continue };
         match (event.from, message["method"].as_str()) {
@@ -159,19 +185,18 @@ fn shown_terminals_exist(_: &Agent, trace: &Trace) -> Outcome {
             }
             (Sender::Subject, Some("session/update")) => {
                 let content = message.pointer("/params/update/content").and_then(Value::as_array);
-                let known = message.pointer("/params/update/status") == Some(&json!("completed"))
-                    || message.pointer("/params/update/status") == Some(&json!("failed"));
                 for item in content.into_iter().flatten().filter(|item| item["type"] == "terminal") {
-                    found = true;
-                    // A last update may repeat what was shown before.
-                    let is_live = known || created.contains(&item["terminalId"]);
-                    ensure!(is_live, "a terminal that exists and is not released", "`{message}`");
+                    let terminal = &item["terminalId"];
+                    // A client goes on to show a terminal that was released, so it may be named again.
+                    let is_sound = created.contains(terminal) || shown.contains(terminal);
+                    ensure!(is_sound, "a terminal that was created and is not yet released", "`{message}`");
+                    shown.push(terminal.clone());
                 }
             }
             _ => {}
         }
     }
-    if found { Ok(()) } else { Err(Stop::not_applicable("the agent showed no terminal")) }
+    if shown.is_empty() { Err(Stop::not_applicable("the agent showed no terminal")) } else { Ok(()) }
 }
 
 fn names_of_tools_are_text(_: &Agent, trace: &Trace) -> Outcome {
@@ -197,7 +222,7 @@ pub(super) fn there_is_something_to_choose(_: &Agent, trace: &Trace) -> Outcome 
         let mut known: Vec<&Value> = Vec::new();
         for option in &options {
             let id = &option["optionId"];
-            ensure!(id.is_string() && !known.contains(&id), "options with ids of their own", "`{request}`");
+            ensure!(id.is_string() && !known.contains(&id), "option ids that are unique", "`{request}`");
             known.push(id);
         }
     }

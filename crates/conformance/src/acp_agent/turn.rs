@@ -1,5 +1,7 @@
 //! Prompts and how they end, in both versions.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Agent;
@@ -129,8 +131,12 @@ impl Agent {
             is_update(message, "agent_message_chunk") || is_update(message, "agent_message")
         });
         began.await.map_err(Stop::while_preparing)?;
-        if at.queued().any(|message| message.get("id") == Some(&id) && message.get("error").is_some()) {
-            return Err(Stop::inconclusive("the slow prompt failed"));
+        at.serve(Duration::ZERO).await?;
+        let mut answers = at.queued().filter(|message| message.get("id") == Some(&id));
+        // In version 2 a result is no end.
+        if let Some(end) = answers.find(|end| self.revision() == Revision::Acp1 || end.get("error").is_some())
+        {
+            return Err(Stop::inconclusive(format!("the slow prompt has ended: `{end}`")));
         }
         Ok(id)
     }

@@ -4,12 +4,10 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::initialization::plays_without;
-use super::prompt::edits;
-use super::turn::{is_update, update_in};
-use crate::check::{ANY, Check, audit, check};
+use super::turn::update_in;
+use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::trace::{Sender, Trace};
-use crate::verdict::{Outcome, Stop, ensure};
+use crate::verdict::Outcome;
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
     check!("NOT-01", notices_need_the_capability, ANY, [
@@ -18,10 +16,6 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     check!("CMP-01", compactions_need_the_capability, ANY, [
         "sends updates to everyone" => sends(json!({"sessionUpdate": "compaction_update", "compactionId": "a", "status": "completed"})),
         "sends chunks to everyone" => sends(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "a", "content": {"type": "text", "text": "a"}})),
-    ]),
-    audit!("CMP-02", compactions_are_sound, ANY, [
-        "leaves out the id" => edits("compaction_update", |update| { update.remove("compactionId"); }),
-        "sends a summary as text" => edits("compaction_update", |update| { update.insert("summary".into(), json!("all")); }),
     ]),
 ];
 
@@ -55,19 +49,4 @@ async fn notices_need_the_capability(agent: Agent) -> Outcome {
 
 async fn compactions_need_the_capability(agent: Agent) -> Outcome {
     without(&agent, "compaction", "compaction_").await
-}
-
-fn compactions_are_sound(_: &Agent, trace: &Trace) -> Outcome {
-    let mut found = false;
-    for message in trace.messages(Sender::Subject) {
-        if is_update(&message, "compaction_update") {
-            found = true;
-            let update = update_in(&message).unwrap_or(&Value::Null);
-            let is_named = update["compactionId"].is_string() && update["status"].is_string();
-            ensure!(is_named, "an id and a status in a compaction update", "`{message}`");
-            let summary = update.get("summary").unwrap_or(&Value::Null);
-            ensure!(summary.is_null() || summary.is_array(), "a list or null as the summary", "`{message}`");
-        }
-    }
-    if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no compaction")) }
 }

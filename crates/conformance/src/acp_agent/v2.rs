@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::jsonrpc::SILENCE;
-use super::turn::{is_update, update_in};
+use super::turn::update_in;
 use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::faults;
@@ -33,11 +33,6 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "has no logout" => faults::response_to("auth/logout", |m| faults::refuse(m, -32601)),
         "has no login" => faults::response_to("auth/login", |m| faults::refuse(m, -32601)),
     ]),
-    check!("V2-10", a_late_cancellation_is_ignored, ANY, [
-        "answers again" => faults::says_at("$/cancel_request", |m| vec![
-            json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "error": {"code": -32800, "message": "cancelled"}}),
-        ]),
-    ]),
     check!("V2-12", unknown_sessions_are_not_found, ORDERED, [
         "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32002 { m["error"]["code"] = json!(-32602) }),
         "leaves out the session" => faults::each_response(|m| if let Some(error) = m.get_mut("error").and_then(Value::as_object_mut) { error.remove("data"); }),
@@ -50,14 +45,8 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "says nothing" => without_last_state(),
     ]),
     check!("V2-15", a_replay_is_as_asked, ORDERED, [
-        "never replays" => faults::each_call("session/update", |m| {
-            let kind = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
-            if kind.starts_with("user_message") { *m = Value::Null }
-        }),
-        "always replays" => faults::says_before_response_to("session/resume", |_| vec![json!({
-            "jsonrpc": "2.0", "method": "session/update",
-            "params": {"sessionId": "s", "update": {"sessionUpdate": "user_message", "messageId": "m", "content": []}},
-        })]),
+        "replays after the response" => faults::says_after_response_to("session/resume", |_| vec![replayed()]),
+        "always replays" => faults::says_before_response_to("session/resume", |_| vec![replayed()]),
     ]),
     check!("V2-16", other_cursors_fail, ORDERED, [
         "begins anywhere" => faults::response_to("session/resume", |m| faults::accept(m, json!({}))),
@@ -66,6 +55,11 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "fails" => faults::nth_response_to("session/close", 2, |m| faults::refuse(m, -32002)),
     ]),
 ];
+
+fn replayed() -> Value {
+    let update = json!({"sessionUpdate": "user_message", "messageId": "m", "content": []});
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
+}
 
 /// Keeps a state without a stop reason from the suite, as an agent that reports work alone.
 fn without_last_state() -> Box<dyn crate::fault::Fault> {
@@ -95,7 +89,7 @@ async fn the_highest_version_is_chosen(agent: Agent) -> Outcome {
     let result = agent.start().await?.ok("initialize", initialize(65535)).await?;
     let version = result["protocolVersion"].as_u64();
     let is_own = version.is_some_and(|version| (2..65535).contains(&version));
-    ensure!(is_own, "the agent's highest version, at least 2, for a client of version 65535", "`{result}`");
+    ensure!(is_own, "the agent's latest version as the answer to version 65535", "`{result}`");
     Ok(())
 }
 
@@ -119,17 +113,17 @@ pub(super) async fn with_sessions(agent: &Agent) -> Outcome<(Conversation, Value
 
 async fn the_baseline_methods_are_known(agent: Agent) -> Outcome {
     let (mut conversation, _) = with_sessions(&agent).await?;
-    let unknown = json!({"sessionId": "conformance-unknown", "cwd": std::env::temp_dir(), "prompt": []});
+    let unknown = opening("conformance-unknown");
     for (method, params) in [
         ("session/new", agent.session_params()),
         ("session/list", json!({})),
         ("session/resume", unknown.clone()),
         ("session/close", unknown.clone()),
-        ("session/prompt", unknown),
+        ("session/prompt", agent.prompt("conformance-unknown", "Hello")),
     ] {
-        let response = conversation.request(method, params).await?;
+        let response = conversation.request(method, params).await.map_err(Stop::while_preparing)?;
         let is_known = response["error"]["code"] != -32601;
-        ensure!(is_known, format!("{method}, which is part of the session capability"), "`{response}`");
+        ensure!(is_known, format!("{method}, which belongs to the session capability"), "`{response}`");
     }
     Ok(())
 }
@@ -139,41 +133,25 @@ async fn login_and_logout_are_known(agent: Agent) -> Outcome {
     if initialized["authMethods"].as_array().is_none_or(Vec::is_empty) {
         return Err(Stop::not_applicable("the agent offers no authentication methods"));
     }
-    let response = conversation.request("auth/login", json!({"methodId": "conformance-unknown"})).await?;
-    ensure!(
-        response["error"]["code"] != -32601,
-        "auth/login, because there are methods for it",
-        "`{response}`"
-    );
+    let mut methods = vec![("auth/login", json!({"methodId": "conformance-unknown"}))];
     if agent.setting.role("logout").ok() == Some(&json!(true)) {
-        let response = conversation.request("auth/logout", json!({})).await?;
-        ensure!(
-            response["error"]["code"] != -32601,
-            "auth/logout, because there are methods for a login",
-            "`{response}`"
-        );
+        methods.push(("auth/logout", json!({})));
+    }
+    for (method, params) in methods {
+        let response = conversation.request(method, params).await.map_err(Stop::while_preparing)?;
+        let what = format!("{method}, because the agent offers authentication methods");
+        ensure!(response["error"]["code"] != -32601, what, "`{response}`");
     }
     Ok(())
-}
-
-async fn a_late_cancellation_is_ignored(agent: Agent) -> Outcome {
-    let (mut conversation, _) = agent.open().await?;
-    let id = conversation.start("_conformance/unknown", json!({})).await?;
-    conversation.response(&id).await?;
-    for id in [id, json!("conformance-unknown")] {
-        conversation.notify("$/cancel_request", json!({"requestId": id})).await?;
-    }
-    let what = "no response to $/cancel_request";
-    conversation.silence(SILENCE, what, |message| message.get("method").is_some()).await
 }
 
 async fn unknown_sessions_are_not_found(agent: Agent) -> Outcome {
     let (mut conversation, _) = with_sessions(&agent).await?;
     let session = "conformance-unknown";
-    let opening = json!({"sessionId": session, "cwd": std::env::temp_dir(), "mcpServers": []});
-    for (method, params) in [("session/prompt", agent.prompt(session, "Hello")), ("session/resume", opening)]
-    {
-        let error = conversation.error(method, params).await?;
+    let prompt = agent.prompt(session, "Hello");
+    for (method, params) in [("session/prompt", prompt), ("session/resume", opening(session))] {
+        // The sentence is about the error. A request that hangs or succeeds says nothing of it.
+        let error = conversation.error(method, params).await.map_err(Stop::while_preparing)?;
         ensure!(
             error["code"] == -32002,
             format!("the code -32002 of {method} for an unknown session"),
@@ -199,10 +177,15 @@ async fn closed(agent: &Agent) -> Outcome<(Conversation, String)> {
     if agent.setting.text("say").is_ok() {
         agent.play(&mut conversation, &session, "say").await?;
     }
-    let close = conversation.ok("session/close", json!({"sessionId": session})).await;
-    close.map_err(Stop::while_preparing)?;
-    conversation.listen(std::time::Duration::ZERO).await?;
+    close(&mut conversation, &session).await?;
     Ok((conversation, session))
+}
+
+/// Closes a session, and drops what came before.
+async fn close(conversation: &mut Conversation, session: &str) -> Outcome {
+    let closed = conversation.ok("session/close", json!({"sessionId": session})).await;
+    closed.map_err(Stop::while_preparing)?;
+    conversation.listen(std::time::Duration::ZERO).await.map(drop)
 }
 
 /// Resumes a session: the result, and what came before it.
@@ -210,7 +193,8 @@ async fn resume(at: &mut Conversation, params: Value) -> Outcome<(Value, Vec<Val
     let id = at.start("session/resume", params).await?;
     let mut before = Vec::new();
     loop {
-        let message = at.wanted("a response to session/resume", |_| true).await?;
+        let message =
+            at.wanted("a response to session/resume", |_| true).await.map_err(Stop::while_preparing)?;
         if message.get("id") == Some(&id) && message.get("method").is_none() {
             return match message.get("result") {
                 Some(result) => Ok((result.clone(), before)),
@@ -224,39 +208,42 @@ async fn resume(at: &mut Conversation, params: Value) -> Outcome<(Value, Vec<Val
 async fn lists_of_a_new_session_are_no_null(agent: Agent) -> Outcome {
     let (mut conversation, session) = closed(&agent).await?;
     let new = conversation.ok("session/new", agent.session_params()).await.map_err(Stop::while_preparing)?;
+    has_no_null(&new)?;
     let (resumed, _) = resume(&mut conversation, opening(&session)).await?;
-    for result in [new, resumed] {
-        for name in ["configOptions", "availableCommands"] {
-            let list = result.get(name);
-            ensure!(list.is_none_or(Value::is_array), format!("an array `{name}`, or none"), "`{result}`");
-        }
+    has_no_null(&resumed)
+}
+
+fn has_no_null(result: &Value) -> Outcome {
+    for name in ["configOptions", "availableCommands"] {
+        let list = result.get(name);
+        ensure!(list.is_none_or(Value::is_array), format!("an array `{name}`, or none"), "`{result}`");
     }
     Ok(())
 }
 
+/// Whether an update is part of a conversation's history.
+fn is_history(update: &Value) -> bool {
+    let kinds = ["user_message", "agent_message", "agent_thought", "tool_call"];
+    update["sessionUpdate"].as_str().is_some_and(|kind| kinds.iter().any(|known| kind.starts_with(known)))
+}
+
 async fn the_state_precedes_the_response(agent: Agent) -> Outcome {
     let (mut conversation, session) = closed(&agent).await?;
-    for replay in [None, Some(json!({"type": "start"}))] {
+    for replay in [Value::Null, json!({"type": "start"})] {
         let mut params = opening(&session);
-        if let Some(replay) = replay {
+        if replay.is_object() {
             params["replayFrom"] = replay;
         }
         let (_, before) = resume(&mut conversation, params).await?;
-        let last = before.iter().rev().find_map(update_in);
-        let has_state = before.iter().any(|message| is_update(message, "state_update"));
-        ensure!(
-            has_state,
-            "a `state_update` before the response to session/resume",
-            "{} messages",
-            before.len()
-        );
-        let is_history = last.is_some_and(|last| {
-            ["user_message", "agent_message", "tool_call", "agent_thought"]
-                .iter()
-                .any(|kind| last["sessionUpdate"].as_str().is_some_and(|known| known.starts_with(kind)))
-        });
-        ensure!(!is_history, "the `state_update` after the replayed history", "`{last:?}` after it");
-        conversation.request("session/close", json!({"sessionId": session})).await?;
+        let updates: Vec<&Value> = before.iter().filter_map(update_in).collect();
+        let place = updates.iter().rposition(|update| update["sessionUpdate"] == "state_update");
+        let what = "a `state_update` before the response to session/resume";
+        let place = place.ok_or_else(|| Stop::failed(what, format!("{} messages", before.len())))?;
+        // Work that goes on adds to the conversation.
+        let is_idle = updates[place]["state"] == "idle";
+        let late = updates[place..].iter().find(|update| is_idle && is_history(update));
+        ensure!(late.is_none(), "the `state_update` after the replayed history", "`{late:?}` after it");
+        close(&mut conversation, &session).await?;
     }
     Ok(())
 }
@@ -264,24 +251,26 @@ async fn the_state_precedes_the_response(agent: Agent) -> Outcome {
 async fn a_replay_is_as_asked(agent: Agent) -> Outcome {
     agent.setting.text("say")?;
     let (mut conversation, session) = closed(&agent).await?;
-    let is_history = |message: &Value| {
-        ["user_message", "user_message_chunk", "agent_message", "agent_message_chunk"]
-            .iter()
-            .any(|kind| is_update(message, kind))
-    };
+    let found =
+        |messages: &[Value]| messages.iter().filter_map(update_in).find(|update| is_history(update)).cloned();
     let (_, before) = resume(&mut conversation, opening(&session)).await?;
-    let replayed = before.iter().find(|message| is_history(message));
-    ensure!(replayed.is_none(), "no history without `replayFrom`", "`{replayed:?}`");
-    conversation.request("session/close", json!({"sessionId": session})).await?;
+    let replayed = found(&before);
+    ensure!(replayed.is_none(), "no history without `replayFrom`", "`{}`", json!(replayed));
+    close(&mut conversation, &session).await?;
     let mut params = opening(&session);
     params["replayFrom"] = json!({"type": "start"});
     let (_, before) = resume(&mut conversation, params).await?;
-    for begin in ["user_message", "agent_message"] {
-        let is_there = before
-            .iter()
-            .filter_map(update_in)
-            .any(|update| update["sessionUpdate"].as_str().is_some_and(|kind| kind.starts_with(begin)));
-        ensure!(is_there, format!("a `{begin}` in the replay from the start"), "{} messages", before.len());
+    let after: Vec<Value> =
+        conversation.listen(SILENCE).await?.into_iter().map(|arrived| arrived.message).collect();
+    let late = found(&after);
+    ensure!(
+        late.is_none(),
+        "the history before the response to session/resume",
+        "`{}` after it",
+        json!(late)
+    );
+    if found(&before).is_none() {
+        return Err(Stop::not_applicable("the agent replays nothing, and may have retained nothing"));
     }
     Ok(())
 }

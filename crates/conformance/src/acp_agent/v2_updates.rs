@@ -1,5 +1,7 @@
 //! Checks of agents: the updates and questions of version 2.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Value, json};
 
 use super::Agent;
@@ -9,9 +11,9 @@ use super::prompt::edits;
 use super::tool_calls::{permissions, there_is_something_to_choose, twice};
 use super::turn::{is_update, update_in};
 use crate::check::{ANY, Check, audit, check};
-use crate::fault::Fault;
+use crate::fault::{Fault, Incoming};
 use crate::faults;
-use crate::trace::{Sender, Trace};
+use crate::trace::{Sender, Trace, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -19,16 +21,19 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "lists what was never announced" => edits("state_update", |update| {
             update.insert("background".into(), json!([{"type": "tool_call", "toolCallId": "never-announced"}]));
         }),
+        "drops what has not ended" => forgets_background_work(),
     ]),
-    check!("V2-35", chunks_name_their_message, ANY, [
-        "leaves the id out" => edits("agent_message_chunk", |update| { update.remove("messageId"); }),
+    audit!("V2-35", messages_have_ids, ANY, [
+        "leaves the id out of chunks" => edits("agent_message_chunk", |update| { update.remove("messageId"); }),
+        "leaves the id out of messages" => edits("user_message", |update| { update.remove("messageId"); }),
+    ]),
+    check!("V2-35b", chunks_share_the_id_of_their_message, ANY, [
         "uses a new id for each" => { let mut count = 0; faults::each_call("session/update", move |m| if is_update(m, "agent_message_chunk") {
             count += 1;
             m["params"]["update"]["messageId"] = json!(count.to_string());
         }) },
     ]),
-    audit!("V2-38", paths_of_diffs_are_absolute, ANY, [
-        "sends relative paths" => diff(json!([{"operation": "modify", "path": "a.txt"}]), Value::Null),
+    audit!("V2-38", paths_of_patches_are_absolute, ANY, [
         "sends paths with a prefix" => diff(json!([{"operation": "modify", "path": "/a.txt"}]), json!("--- a/a.txt\n+++ b/a.txt\n")),
         "sends a patch of another file" => diff(json!([{"operation": "modify", "path": "/a.txt"}]), json!("--- /b.txt\n+++ /b.txt\n")),
     ]),
@@ -49,6 +54,27 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         ])),
     ]),
 ];
+
+/// Lists a tool call that goes on in one state, and none in the next.
+fn forgets_background_work() -> Box<dyn Fault> {
+    let mut count = 0;
+    faults::incoming(move |incoming| {
+        let Some(mut message) = faults::message_in(&incoming) else { return vec![incoming] };
+        if !is_update(&message, "state_update") {
+            return vec![incoming];
+        }
+        count += 1;
+        let item = json!({"type": "tool_call", "toolCallId": "in-the-background"});
+        let is_listed = count == 1;
+        message["params"]["update"]["background"] = if is_listed { json!([item]) } else { json!([]) };
+        let mut call = message.clone();
+        call["params"]["update"] =
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "in-the-background"});
+        let announced = is_listed.then_some(call);
+        announced.into_iter().chain([message]).map(Incoming::Forged).collect()
+    })
+}
+
 fn diff(changes: Value, patch: Value) -> Box<dyn Fault> {
     let mut item = json!({"type": "diff", "changes": changes});
     if patch.is_string() {
@@ -61,58 +87,95 @@ fn diff(changes: Value, patch: Value) -> Box<dyn Fault> {
     })
 }
 
+/// The background work of a session, by the ids of its tool calls and terminals.
+#[derive(Default)]
+struct Background {
+    announced: HashSet<Value>,
+    ended: HashSet<Value>,
+    listed: HashSet<Value>,
+}
+
+/// The id of the item that an update or an entry of a list is about: the name of its member, and the member.
+fn item_of(value: &Value) -> Option<Value> {
+    let name = ["toolCallId", "terminalId"].into_iter().find(|name| value[*name].is_string())?;
+    Some(json!([name, value[name]]))
+}
+
 fn background_work_is_announced(_: &Agent, trace: &Trace) -> Outcome {
-    let (mut known, mut found) = (Vec::new(), false);
-    for message in trace.messages(Sender::Subject) {
-        let Some(update) = update_in(&message) else { continue };
-        for item in update["background"].as_array().into_iter().flatten() {
-            found = true;
-            for name in ["toolCallId", "terminalId"] {
-                let is_known = item.get(name).is_none_or(|id| known.contains(id));
-                ensure!(is_known, "updates of background work before a state lists it", "`{message}`");
+    let (mut sessions, mut found): (HashMap<String, Background>, _) = (HashMap::new(), false);
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        if event.from == Sender::Suite {
+            if message["method"] == "initialize" {
+                // Another connection.
+                sessions.clear();
             }
+            continue;
         }
-        known.extend(["toolCallId", "terminalId"].iter().filter_map(|name| update.get(*name).cloned()));
+        let known = sessions.entry(message["params"]["sessionId"].to_string()).or_default();
+        // A permission request announces its tool call.
+        known.announced.extend(message.pointer("/params/subject/toolCall").and_then(item_of));
+        let Some(update) = update_in(&message) else { continue };
+        if let Some(item) = item_of(update) {
+            let is_final =
+                ["completed", "failed", "cancelled"].iter().any(|status| update["status"] == *status);
+            if is_final || update["exitStatus"].is_object() {
+                known.ended.insert(item.clone());
+            }
+            known.announced.insert(item);
+        }
+        let Some(list) = update["background"].as_array() else { continue };
+        found = true;
+        let listed: HashSet<Value> = list.iter().filter_map(item_of).collect();
+        let is_announced = listed.is_subset(&known.announced);
+        ensure!(is_announced, "an update of background work before a state lists it", "`{message}`");
+        let has_ended = known.listed.difference(&listed).all(|item| known.ended.contains(item));
+        ensure!(has_ended, "the end of background work before a state's list omits it", "`{message}`");
+        known.listed = listed;
     }
     if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no background work")) }
 }
 
-async fn chunks_name_their_message(agent: Agent) -> Outcome {
-    let role = if agent.setting.text("chunks").is_ok() { "chunks" } else { "say" };
-    let (_, _, turn) = agent.played(role).await?;
-    let mut ids: Vec<&str> = Vec::new();
-    for chunk in turn.of_kind("agent_message_chunk") {
-        let id = chunk["messageId"].as_str();
-        ids.push(id.ok_or_else(|| Stop::failed("a `messageId` in each chunk", format!("`{chunk}`")))?);
+fn messages_have_ids(_: &Agent, trace: &Trace) -> Outcome {
+    let kinds = ["user_message", "agent_message", "agent_thought"];
+    let mut found = false;
+    for message in trace.messages(Sender::Subject) {
+        let kind =
+            update_in(&message).and_then(|update| update["sessionUpdate"].as_str()).unwrap_or_default();
+        if kinds.contains(&kind.trim_end_matches("_chunk")) {
+            found = true;
+            let id = &message["params"]["update"]["messageId"];
+            ensure!(id.is_string(), "a `messageId` in each message update and chunk", "`{message}`");
+        }
     }
-    ids.dedup();
-    ensure!(role != "chunks" || ids.len() <= 1, "one id for all chunks of one message", "{ids:?}");
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent sent no messages")) }
+}
+
+async fn chunks_share_the_id_of_their_message(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("chunks").await?;
+    let ids: HashSet<&str> =
+        turn.of_kind("agent_message_chunk").filter_map(|chunk| chunk["messageId"].as_str()).collect();
+    ensure!(ids.len() <= 1, "one `messageId` for all chunks of one message", "{ids:?}");
     Ok(())
 }
 
-fn paths_of_diffs_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
+fn paths_of_patches_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
     let mut found = false;
     for message in trace.messages(Sender::Subject) {
-        let content = update_in(&message).and_then(|update| update["content"].as_array());
-        for diff in content.into_iter().flatten().filter(|item| item["type"] == "diff") {
+        let content = update_in(&message).map_or(&Value::Null, |update| &update["content"]);
+        let items = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
+        for diff in
+            items.iter().filter(|item| item["type"] == "diff" && item["patch"]["format"] == "git_patch")
+        {
             found = true;
             let changes = diff["changes"].as_array().map_or(&[][..], Vec::as_slice);
-            let paths: Vec<&str> = changes
-                .iter()
-                .flat_map(|change| [change["oldPath"].as_str(), change["path"].as_str()])
-                .flatten()
-                .collect();
-            ensure!(
-                !paths.is_empty() && paths.iter().all(|path| is_absolute(path)),
-                "absolute paths in a diff",
-                "`{message}`"
-            );
-            if diff["patch"]["format"] == "git_patch" {
-                patch_matches(diff["patch"]["text"].as_str().unwrap_or_default(), &paths, &message)?;
-            }
+            let both =
+                changes.iter().flat_map(|change| [change["oldPath"].as_str(), change["path"].as_str()]);
+            let paths: Vec<&str> = both.flatten().collect();
+            patch_matches(diff["patch"]["text"].as_str().unwrap_or_default(), &paths, &message)?;
         }
     }
-    if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no diff")) }
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no Git patch")) }
 }
 
 /// The paths in a patch are those of the changes.
@@ -120,9 +183,14 @@ fn patch_matches(patch: &str, paths: &[&str], message: &Value) -> Outcome {
     let mut header = true;
     for line in patch.lines() {
         header = line.starts_with("diff --git ") || header && !line.starts_with("@@");
-        let named = line.strip_prefix("--- ").or_else(|| line.strip_prefix("+++ ")).filter(|_| header);
+        let names = ["--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to "];
+        let named = names.iter().find_map(|name| line.strip_prefix(name)).filter(|_| header);
         let Some(path) = named.map(|path| path.trim_end_matches('\t').trim_matches('"')) else { continue };
-        let is_known = path == "/dev/null" || paths.contains(&path);
+        // Git quotes unusual characters with backslashes.
+        if named.is_some_and(|path| path.starts_with('"')) && path.contains('\\') {
+            continue;
+        }
+        let is_known = path == "/dev/null" || is_absolute(path) && paths.contains(&path);
         ensure!(
             is_known,
             "the paths of the changes in a patch, absolute and without a prefix",
@@ -149,7 +217,7 @@ fn output_is_base64(_: &Agent, trace: &Trace) -> Outcome {
 
 fn permissions_have_title_and_options(agent: &Agent, trace: &Trace) -> Outcome {
     for request in permissions(trace)? {
-        let is_titled = request["params"]["title"].as_str().is_some_and(|title| !title.is_empty());
+        let is_titled = request["params"]["title"].is_string();
         ensure!(is_titled, "a title in a permission request", "`{request}`");
     }
     there_is_something_to_choose(agent, trace)

@@ -6,22 +6,13 @@ use super::jsonrpc::SILENCE;
 use super::prompt::edits;
 use super::turn::{Turn, is_update, update_in};
 use super::{Agent, answers};
-use crate::check::{ANY, Check, ORDERED, check};
+use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
 use crate::fault::{Fault, Incoming};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-17", a_close_ends_the_work_first, ORDERED, [
-        "says nothing of the end" => loses_state("idle"),
-        "ends the work as if it were done" => edits("state_update", |update| { update.insert("stopReason".into(), json!("end_turn")); }),
-        "goes on afterwards" => faults::says_after_response_to("session/close", |_| vec![late()]),
-    ]),
-    check!("V2-18", a_close_ends_each_prompt, ORDERED, [
-        "fails with another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
-        "leaves prompts open" => faults::loses_response_to("session/prompt"),
-    ]),
     check!("V2-23", a_prompt_is_answered_before_the_work_ends, ANY, [
         "answers in the end" => faults::loses_response_to("session/prompt"),
         "answers without the id" => faults::result_of("session/prompt", |result| *result = json!({})),
@@ -32,6 +23,8 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     ]),
     check!("V2-25", failing_work_is_no_error, ANY, [
         "fails the prompt" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
+    ]),
+    check!("V2-25b", failing_work_ends_with_an_error, ANY, [
         "hides the failure" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
     ]),
     check!("V2-28", states_are_reported, ANY, [
@@ -44,29 +37,12 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
     check!("V2-30", work_goes_on_after_a_question, ANY, [
         "does not say so" => asks_for_action(),
     ]),
-    check!("V2-31", cancelled_work_ends_as_cancelled, ANY, [
-        "ends as if it were done" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
-        "fails" => faults::fails_end(),
-        "goes on afterwards" => after_idle(),
-    ]),
-    check!("V2-32", cancelled_work_waits_for_no_answer, ANY, [
-        "waits" => loses_state("idle"),
-        "takes a late answer" => after_idle_with(json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "completed"})),
-    ]),
-    check!("V2-33", cancelled_questions_are_withdrawn, ANY, [
-        "leaves them open" => faults::each_call("$/cancel_request", |m| *m = Value::Null),
-    ]),
     check!("V2-43", unknown_outcomes_are_no_approval, ANY, [
         "takes each outcome for one" => faults::each_call("session/update", |m| if m["params"]["update"]["status"] == "failed" {
             m["params"]["update"]["status"] = json!("completed");
         }),
     ]),
 ];
-
-fn late() -> Value {
-    let update = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2});
-    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
-}
 
 fn loses(kind: &'static str) -> Box<dyn Fault> {
     faults::each_call("session/update", move |m| {
@@ -111,66 +87,9 @@ fn asks_for_action() -> Box<dyn Fault> {
     )
 }
 
-fn after_idle_with(update: Value) -> Box<dyn Fault> {
-    beside(
-        |message| message["params"]["update"]["state"] == "idle",
-        true,
-        move |like| update_of(like, &update),
-    )
-}
-
-fn after_idle() -> Box<dyn Fault> {
-    after_idle_with(
-        json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "text", "text": "late"}}),
-    )
-}
-
-/// The states of a session in order.
-fn states(turn: &Turn) -> Vec<&str> {
-    turn.of_kind("state_update").filter_map(|update| update["state"].as_str()).collect()
-}
-
-async fn a_close_ends_the_work_first(agent: Agent) -> Outcome {
-    agent.setting.text("slow")?;
-    let (mut conversation, _, session) = agent.session().await?;
-    let prompt = agent.begin_slow(&mut conversation, &session).await?;
-    conversation.response(&prompt).await.map_err(Stop::while_preparing)?;
-    let close = conversation.start("session/close", json!({"sessionId": session})).await?;
-    let mut cancelled = false;
-    loop {
-        let message = conversation.wanted("a response to session/close", |_| true).await?;
-        if message.get("id") == Some(&close) && message.get("method").is_none() {
-            ensure!(message.get("result").is_some(), "a result of session/close", "`{message}`");
-            break;
-        }
-        let update = update_in(&message);
-        cancelled |=
-            update.is_some_and(|update| update["state"] == "idle" && update["stopReason"] == "cancelled");
-    }
-    ensure!(cancelled, "the idle state with `cancelled` before the response to session/close", "none");
-    let what = "nothing for a session after the response to session/close";
-    conversation.silence(SILENCE, what, |message| message.pointer("/params/sessionId").is_none()).await
-}
-
-async fn a_close_ends_each_prompt(agent: Agent) -> Outcome {
-    let text = agent.setting.text("say")?.to_owned();
-    let slow = agent.setting.text("slow")?.to_owned();
-    let (mut conversation, _, session) = agent.session().await?;
-    let first = agent.begin(&mut conversation, &session, &slow).await?;
-    let second = agent.begin(&mut conversation, &session, &text).await?;
-    conversation.request("session/close", json!({"sessionId": session})).await?;
-    for id in [first, second] {
-        let response = conversation.response(&id).await?;
-        let is_sound = response.get("result").is_some() || response["error"]["code"] == -32800;
-        ensure!(is_sound, "a result, or -32800 if the message was not inserted", "`{response}`");
-    }
-    Ok(())
-}
-
 async fn a_prompt_is_answered_before_the_work_ends(agent: Agent) -> Outcome {
-    let text = agent.setting.text("slow")?.to_owned();
     let (mut conversation, _, session) = agent.session().await?;
-    let id = agent.begin(&mut conversation, &session, &text).await?;
+    let id = agent.begin_slow(&mut conversation, &session).await?;
     let response = conversation.response(&id).await?;
     let is_named = response.pointer("/result/messageId").is_some_and(Value::is_string);
     ensure!(is_named, "the id of the message while the work goes on", "`{response}`");
@@ -179,30 +98,55 @@ async fn a_prompt_is_answered_before_the_work_ends(agent: Agent) -> Outcome {
         .filter_map(update_in)
         .any(|update| update["state"] == "idle" && update["stopReason"].is_string());
     ensure!(!over, "the response before the end of the work", "the idle state came before");
-    agent.cancel(&mut conversation, &session).await
+    agent.cancel(&mut conversation, &session).await.map_err(Stop::while_preparing)
+}
+
+/// Whether a message reports a user message.
+fn is_user_message(message: &Value) -> bool {
+    is_update(message, "user_message") || is_update(message, "user_message_chunk")
 }
 
 async fn the_message_is_reported(agent: Agent) -> Outcome {
-    let (_, _, turn) = agent.played("say").await?;
+    let (mut conversation, _, turn) = agent.played("say").await?;
     let id = &turn.response["result"]["messageId"];
-    let kinds = ["user_message", "user_message_chunk"];
-    let reported = turn.updates().filter(|update| kinds.iter().any(|kind| update["sessionUpdate"] == *kind));
-    let is_there = reported.into_iter().any(|update| update["messageId"] == *id);
-    ensure!(
-        is_there,
-        format!("an update with the user's message {id}"),
-        "none in {} updates",
-        turn.updates().count()
-    );
-    Ok(())
+    if !id.is_string() {
+        return Err(Stop::inconclusive(format!("the response to the prompt has no id: `{}`", turn.response)));
+    }
+    let is_reported = |message: &Value| {
+        is_user_message(message) && update_in(message).is_some_and(|update| update["messageId"] == *id)
+    };
+    if turn.messages.iter().any(is_reported) {
+        return Ok(());
+    }
+    conversation.wanted(&format!("an update with the user's message {id}"), is_reported).await.map(drop)
+}
+
+/// A prompt whose work fails, and has ended.
+async fn failed(agent: &Agent) -> Outcome<(Conversation, Turn)> {
+    let text = agent.setting.text("fail")?.to_owned();
+    let (mut conversation, _, session) = agent.session().await?;
+    let turn = agent.turn(&mut conversation, &session, &text).await.map_err(Stop::while_preparing)?;
+    Ok((conversation, turn))
 }
 
 async fn failing_work_is_no_error(agent: Agent) -> Outcome {
-    let text = agent.setting.text("fail")?.to_owned();
-    let (mut conversation, _, session) = agent.session().await?;
-    let turn = agent.turn(&mut conversation, &session, &text).await?;
-    let what = "a result of a prompt whose work fails";
-    ensure!(turn.response.get("result").is_some(), what, "`{}`", turn.response);
+    let (mut conversation, turn) = failed(&agent).await?;
+    if turn.response.get("result").is_some() {
+        return Ok(());
+    }
+    // The agent may refuse a prompt as long as the message is not inserted.
+    let later = conversation.listen(SILENCE).await?;
+    let mut messages = turn.messages.iter().chain(later.iter().map(|arrived| &arrived.message));
+    let what = "a result of a prompt whose user message was reported";
+    ensure!(!messages.any(is_user_message), what, "`{}`", turn.response);
+    Err(Stop::not_applicable("the agent refuses the prompt `fail` before its work begins"))
+}
+
+async fn failing_work_ends_with_an_error(agent: Agent) -> Outcome {
+    let (_, turn) = failed(&agent).await?;
+    if turn.response.get("result").is_none() {
+        return Err(Stop::not_applicable("the agent refuses the prompt `fail`"));
+    }
     ensure!(turn.stop.as_deref() == Some("error"), "the stop reason `error`", "{:?}", turn.stop);
     Ok(())
 }
@@ -210,12 +154,29 @@ async fn failing_work_is_no_error(agent: Agent) -> Outcome {
 async fn states_are_reported(agent: Agent) -> Outcome {
     let text = agent.setting.text("say")?.to_owned();
     let (mut conversation, _, session) = agent.session().await?;
-    let turn = agent.turn(&mut conversation, &session, &text).await?;
-    let states = states(&turn);
-    let works = states.iter().position(|state| ["running", "requires_action"].contains(state));
-    ensure!(works.is_some(), "the state `running` when work starts", "the states {states:?}");
-    let ends = states.iter().rposition(|state| *state == "idle");
-    ensure!(ends > works, "the state `idle` when work ends", "the states {states:?}");
+    // A new session may report that it is idle.
+    conversation.listen(SILENCE).await?;
+    let prompt = agent.begin(&mut conversation, &session, &text).await?;
+    let state =
+        |message: &Value| update_in(message).and_then(|update| update["state"].as_str()).map(str::to_owned);
+    let works = |message: &Value| {
+        state(message).is_some_and(|state| ["running", "requires_action"].contains(&state.as_str()))
+    };
+    let is_over = |message: &Value| update_in(message).is_some_and(|update| update["stopReason"].is_string());
+    let is_refused = |message: &Value| message.get("id") == Some(&prompt) && message.get("error").is_some();
+    let what = "the state `running` when work starts";
+    let first = conversation
+        .wanted(what, |message| works(message) || is_over(message) || is_refused(message))
+        .await?;
+    if is_refused(&first) {
+        return Err(Stop::inconclusive(format!("the prompt `say` was answered with `{first}`")));
+    }
+    ensure!(works(&first), what, "`{first}`");
+    // Work may take long, and each of its messages has its own time.
+    let mut message = first;
+    while state(&message).is_none_or(|state| state != "idle") {
+        message = conversation.wanted("the state `idle` when work ends", |_| true).await?;
+    }
     Ok(())
 }
 
@@ -226,80 +187,39 @@ async fn the_end_has_a_reason(agent: Agent) -> Outcome {
     Ok(())
 }
 
+/// The tool calls for which the agent asked for permission, if it named any.
+fn permitted_calls(asked: &[Value]) -> Vec<Value> {
+    let asked = asked.iter().filter(|request| request["method"] == "session/request_permission");
+    let subjects = asked.filter_map(|request| request.pointer("/params/subject"));
+    subjects
+        .filter_map(|subject| subject.pointer("/toolCall/toolCallId").or(subject.get("toolCallId")))
+        .cloned()
+        .collect()
+}
+
+/// The updates with one of the statuses, of some tool calls or, without any, of all.
+fn has_status(update: &Value, statuses: &[&str], calls: &[Value]) -> bool {
+    let is_of = calls.is_empty() || calls.contains(&update["toolCallId"]);
+    is_of && statuses.iter().any(|status| update["status"] == **status)
+}
+
 async fn work_goes_on_after_a_question(agent: Agent) -> Outcome {
-    let (_, _, turn) = agent.played("permission").await?;
-    let mut waits = false;
+    let (conversation, _, turn) = agent.played("permission").await?;
+    let calls = permitted_calls(&conversation.asked);
+    let (mut found, mut waits) = (false, false);
     for update in turn.updates() {
-        match update["state"].as_str() {
-            Some(state) => waits = state == "requires_action",
-            None => {
-                let works = ["in_progress", "completed"].iter().any(|status| update["status"] == *status);
-                let what = "the state `running` before work goes on after `requires_action`";
-                ensure!(!waits || !works, what, "`{update}`");
-            }
+        if let Some(state) = update["state"].as_str() {
+            waits = state == "requires_action";
+            found |= waits;
         }
+        let works = has_status(update, &["in_progress", "completed"], &calls);
+        ensure!(
+            !waits || !works,
+            "the state `running` before work goes on after `requires_action`",
+            "`{update}`"
+        );
     }
-    Ok(())
-}
-
-fn is_work(message: &Value) -> bool {
-    let kinds = [
-        "agent_message",
-        "agent_message_chunk",
-        "agent_thought",
-        "agent_thought_chunk",
-        "tool_call_update",
-        "plan_update",
-    ];
-    kinds.iter().any(|kind| is_update(message, kind))
-}
-
-async fn cancelled_work_ends_as_cancelled(agent: Agent) -> Outcome {
-    agent.setting.text("slow")?;
-    let (mut conversation, _, session) = agent.session().await?;
-    let prompt = agent.begin_slow(&mut conversation, &session).await?;
-    agent.cancel(&mut conversation, &session).await?;
-    let turn = agent.finish(&mut conversation, &session, &prompt).await?;
-    ensure!(turn.stop.as_deref() == Some("cancelled"), "the stop reason `cancelled`", "{:?}", turn.stop);
-    let what = "no update of cancelled work after its end";
-    conversation.silence(SILENCE, what, |message| !is_work(message)).await
-}
-
-/// Cancels work while it waits for a permission: the conversation, the session and the request for permission, and the turn.
-async fn cancelled_question(agent: &Agent) -> Outcome<(Conversation, Value, Turn)> {
-    let text = agent.setting.text("permission")?.to_owned();
-    let (mut conversation, _, session) = agent.session().await?;
-    let mut usual = answers::answers();
-    conversation.answer_with(move |request| match request["method"].as_str() {
-        Some("session/request_permission") => None,
-        _ => usual(request),
-    });
-    let prompt = agent.begin(&mut conversation, &session, &text).await?;
-    let asked = conversation.call("session/request_permission").await.map_err(Stop::while_preparing)?;
-    agent.cancel(&mut conversation, &session).await?;
-    let turn = agent.finish(&mut conversation, &session, &prompt).await?;
-    Ok((conversation, asked, turn))
-}
-
-async fn cancelled_work_waits_for_no_answer(agent: Agent) -> Outcome {
-    let (mut conversation, asked, turn) = cancelled_question(&agent).await?;
-    ensure!(turn.stop.as_deref() == Some("cancelled"), "the stop reason `cancelled`", "{:?}", turn.stop);
-    let option = &asked["params"]["options"][0]["optionId"];
-    conversation.reply(&asked, json!({"outcome": {"outcome": "selected", "optionId": option}})).await?;
-    let what = "no work after an answer that came too late";
-    conversation.silence(SILENCE, what, |message| !is_work(message)).await
-}
-
-async fn cancelled_questions_are_withdrawn(agent: Agent) -> Outcome {
-    let (mut conversation, asked, turn) = cancelled_question(&agent).await?;
-    let is_withdrawn = |message: &Value| {
-        message["method"] == "$/cancel_request" && message["params"]["requestId"] == asked["id"]
-    };
-    if turn.messages.iter().any(is_withdrawn) {
-        return Ok(());
-    }
-    conversation.wanted("$/cancel_request for the permission request", is_withdrawn).await?;
-    Ok(())
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent never reported `requires_action`")) }
 }
 
 async fn unknown_outcomes_are_no_approval(agent: Agent) -> Outcome {
@@ -315,9 +235,10 @@ async fn unknown_outcomes_are_no_approval(agent: Agent) -> Outcome {
             Some("session/request_permission") => Some(Ok(answer.clone())),
             _ => usual(request),
         });
-        let turn = agent.turn(&mut conversation, &session, &text).await?;
-        let done = turn.updates().find(|update| update["status"] == "completed");
-        let what = format!("a tool call that is not done after the outcome `{outcome}`");
+        let turn = agent.turn(&mut conversation, &session, &text).await.map_err(Stop::while_preparing)?;
+        let calls = permitted_calls(&conversation.asked);
+        let done = turn.updates().find(|update| has_status(update, &["completed"], &calls));
+        let what = format!("a tool call that does not complete after the outcome `{outcome}`");
         ensure!(done.is_none(), what, "`{}`", json!(done));
     }
     Ok(())

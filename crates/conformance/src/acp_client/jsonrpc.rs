@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::AcpClient;
 use super::fields;
 use super::mutants;
-use super::run::{PromptTurn, QUIET, audited, permission};
+use super::run::{QUIET, audited};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::faults;
 use crate::revision::Revision;
@@ -17,8 +17,8 @@ use crate::verdict::{Outcome, Stop, ensure};
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
     check!("RPC-01", repeats_the_id, ANY, [
         "makes a string of each id" => faults::each_response(|response| {
-            if !response["id"].is_string() {
-                response["id"] = json!(response["id"].to_string());
+            if let Some(id) = response["id"].as_i64().filter(|id| *id < 9) {
+                response["id"] = json!(id.to_string());
             }
         }),
         "makes a number of an id that is one" => faults::each_response(|response| {
@@ -44,13 +44,8 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
             vec![json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "method not found"}})]
         }),
     ]),
-    check!("RPC-04", refuses_unknown_methods, ANY, [
-        "answers with another code" => faults::each_response(|response| {
-            if response["error"].is_object() {
-                response["error"]["code"] = json!(-32603);
-            }
-        }),
-    ]),
+    check!("RPC-04", refuses_unknown_methods, ANY, ["answers with another code" => refuses_with(-32603)]),
+    check!("RPC-04b", refuses_plain_unknown_methods, ANY, ["answers with another code" => refuses_with(-32603)]),
     check!("RPC-05", answers_custom_requests, ANY, [
         "never answers them" => faults::loses_response_to("_conformance/unknown"),
     ]),
@@ -66,6 +61,13 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         "adds a member to a request" => faults::each_call("session/new", |message| {
             message["params"]["workspace"] = json!("main");
         }),
+        "advertises a capability of its own" => faults::each_call("initialize", |message| {
+            for capabilities in ["clientCapabilities", "capabilities"] {
+                if message["params"][capabilities].is_object() {
+                    message["params"][capabilities]["conformance"] = json!({});
+                }
+            }
+        }),
         "adds a member to a result" => faults::each_response(|response| {
             if response["result"].is_object() {
                 response["result"]["reason"] = json!("x");
@@ -73,9 +75,6 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         }),
     ]),
     audit!("RPC-09", names_have_one_style, ANY, [
-        "writes keys in snake_case" => faults::each_call("session/prompt", |message| {
-            message["params"]["session_id"] = message["params"]["sessionId"].take();
-        }),
         "writes variants in camelCase" => faults::each_call("session/prompt", |message| {
             message["params"]["prompt"][0]["type"] = json!("resourceLink");
         }),
@@ -99,28 +98,24 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
             }
         }),
     ]),
+    check!("RPC-11b", an_unreadable_id_is_null, STDIO, [
+        "invents an id" => faults::each_response(|response| {
+            if response["error"]["code"] == -32700 {
+                response["id"] = json!("server-error");
+            }
+        }),
+    ]),
     check!("RPC-12", goes_on_after_errors, ANY, [
         "ends at an error" => mutants::dies_at(|message| message["method"] == "_conformance/7"),
     ]),
     audit!("RPC-13", paths_are_absolute, ANY, [
-        "sends a relative path" => faults::each_call("session/new", |message| message["params"]["cwd"] = json!("work")),
-    ]),
-    check!("RPC-15", accepts_any_meta, ANY, [
-        "refuses requests with a foreign `_meta`" => mutants::always_fails("session/request_permission", -32602),
-        "ends at updates with a foreign `_meta`" => mutants::dies_at_method("session/update"),
+        "lists sessions of a relative path" => mutants::adds_after("initialize", |_| {
+            vec![json!({"jsonrpc": "2.0", "id": "forged", "method": "session/list", "params": {"cwd": "work"}})]
+        }),
     ]),
     audit!("RPC-16", trace_context_is_w3c, ANY, [
         "sends something else as its trace" => faults::each_call("session/prompt", |message| {
             message["params"]["_meta"] = json!({"traceparent": "turn 1"});
-        }),
-    ]),
-    audit!("RPC-17", custom_capabilities_are_in_meta, ANY, [
-        "advertises a capability of its own" => faults::each_call("initialize", |message| {
-            for capabilities in ["clientCapabilities", "capabilities"] {
-                if message["params"][capabilities].is_object() {
-                    message["params"][capabilities]["conformance"] = json!({});
-                }
-            }
         }),
     ]),
     audit!("RPC-18", extensions_are_advertised, ANY, [
@@ -130,8 +125,18 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
     ]),
 ];
 
+/// Refuses unknown methods with another code.
+fn refuses_with(code: i64) -> Box<dyn crate::fault::Fault> {
+    faults::each_response(move |response| {
+        if response["error"].is_object() {
+            response["error"]["code"] = json!(code);
+        }
+    })
+}
+
 async fn repeats_the_id(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
+    turn.run.is_alive().await.map_err(Stop::while_preparing)?;
     let mut ids =
         vec![json!(0), json!(-1), json!(9_007_199_254_740_991_i64), json!("abc-é"), json!("7"), json!("")];
     if client.revision() == Revision::Acp1 {
@@ -149,6 +154,10 @@ fn responses_are_whole(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for response in trace.messages(Sender::Subject).iter().filter(|message| message.get("method").is_none()) {
         let (result, error) = (response.get("result"), response.get("error"));
+        // Without an id as well it is no response, which is the concern of TR-04.
+        if result.is_none() && error.is_none() && response.get("id").is_none() {
+            continue;
+        }
         ensure!(
             result.is_some() != error.is_some(),
             "either a result or an error in a response",
@@ -173,7 +182,20 @@ async fn never_answers_a_notification(client: AcpClient) -> Outcome {
 
 async fn refuses_unknown_methods(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    for method in ["conformance/unknown", "session/conformance_unknown", "_conformance/unknown"] {
+    let response = turn.ask("_conformance/unknown", json!({})).await;
+    // RPC-05 demands a response.
+    let response = response.map_err(Stop::while_preparing)?;
+    ensure!(
+        response["error"]["code"] == -32601,
+        "the code -32601 for `_conformance/unknown`",
+        "`{response}`"
+    );
+    Ok(())
+}
+
+async fn refuses_plain_unknown_methods(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    for method in ["conformance/unknown", "session/conformance_unknown"] {
         turn.error_code(method, json!({}), -32601).await?;
     }
     Ok(())
@@ -186,10 +208,10 @@ async fn answers_custom_requests(client: AcpClient) -> Outcome {
 
 async fn ignores_unknown_notifications(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
+    turn.run.is_alive().await.map_err(Stop::while_preparing)?;
     turn.run.agent.notify("_conformance/unknown", json!({"any": 1})).await?;
     turn.run.agent.notify("conformance/unknown", json!({})).await?;
-    turn.run.is_alive().await?;
-    turn.end_well().await
+    turn.run.is_alive().await
 }
 
 fn methods_are_specified(client: &AcpClient, trace: &Trace) -> Outcome {
@@ -229,21 +251,13 @@ fn members_are_specified(client: &AcpClient, trace: &Trace) -> Outcome {
     }
 }
 
-fn custom_capabilities_are_in_meta(client: &AcpClient, trace: &Trace) -> Outcome {
-    audited(client, trace)?;
-    let place = unspecified(trace).map(|(place, _)| place).unwrap_or_default();
-    let is_fine = !place.to_lowercase().contains("capabilities.");
-    ensure!(is_fine, "custom capabilities inside the `_meta` of a capability object", "`{place}`");
-    Ok(())
-}
-
 fn names_have_one_style(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for message in trace.messages(Sender::Subject) {
         let wrong = ["params", "result"].iter().find_map(|body| wrong_style(message.get(body)?));
         if let Some(name) = wrong {
             return Err(Stop::failed(
-                "keys in camelCase, and the values that select a variant in snake_case",
+                "values that select a variant in snake_case",
                 format!("`{name}` in `{message}`"),
             ));
         }
@@ -261,7 +275,6 @@ fn wrong_style(value: &Value) -> Option<String> {
                 let text = member.as_str().unwrap_or_default();
                 (text.chars().any(char::is_uppercase) && !text.starts_with('_')).then(|| text.to_owned())
             }
-            _ if name.contains('_') || name.starts_with(char::is_uppercase) => Some(name.clone()),
             _ => wrong_style(member),
         }),
         _ => None,
@@ -279,48 +292,51 @@ fn errors_are_sentences(client: &AcpClient, trace: &Trace) -> Outcome {
     Ok(())
 }
 
+/// A line that is no JSON.
+const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"id\": 1, \n";
+
 async fn reports_invalid_json(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    let agent = &mut turn.run.agent;
-    agent.send_bytes(b"{\"jsonrpc\": \"2.0\", \"id\": 1, \n").await?;
-    let response =
-        agent.wanted("a response to invalid JSON", |message| message.get("method").is_none()).await?;
-    let is_right = response["error"]["code"] == -32700 && response["id"].is_null();
-    ensure!(
-        is_right,
-        "an error with the code -32700 and the id null as the response to invalid JSON",
-        "`{response}`"
-    );
-    agent.send(&json!({"jsonrpc": "2.0", "id": "invalid", "method": 7})).await?;
-    let response =
-        agent.wanted("a response to an invalid message", |message| message.get("method").is_none()).await?;
-    let is_right = response["error"]["code"] == -32600;
-    ensure!(is_right, "an error with the code -32600 as the response to an invalid message", "`{response}`");
+    turn.run.is_alive().await.map_err(Stop::while_preparing)?;
+    let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
+    for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {
+        turn.run.agent.send_bytes(bytes).await?;
+        let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
+        let what = format!("an error with the code {code} for the line `{shown}`");
+        let response = turn.run.agent.wanted(&what, |message| message.get("method").is_none()).await?;
+        ensure!(response["error"]["code"] == code, what, "`{response}`");
+    }
     turn.run.is_alive().await
+}
+
+async fn an_unreadable_id_is_null(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.agent.send_bytes(NO_JSON).await?;
+    let response =
+        turn.run.agent.wanted("a response to invalid JSON", |message| message.get("error").is_some());
+    let response = response.await.map_err(Stop::while_preparing)?;
+    let is_null = response.get("id").is_some_and(Value::is_null);
+    ensure!(is_null, "an error with the id null for invalid JSON", "`{response}`");
+    Ok(())
 }
 
 async fn goes_on_after_errors(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    for number in 0..10 {
+    turn.ask("_conformance/0", json!({})).await.map_err(Stop::while_preparing)?;
+    for number in 1..10 {
         turn.ask(&format!("_conformance/{number}"), json!({})).await?;
     }
-    turn.ask("session/request_permission", json!({})).await?;
+    let malformed = turn.ask("session/request_permission", json!({})).await;
+    malformed.map_err(Stop::while_preparing)?;
     turn.run.is_alive().await
 }
 
+/// SES-03, SES-16 and SES-25 are about the paths of session setup.
 fn paths_are_absolute(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for message in trace.messages(Sender::Subject) {
-        let params = &message["params"];
-        let mut paths: Vec<&Value> = params.get("cwd").into_iter().filter(|path| !path.is_null()).collect();
-        paths.extend(params["additionalDirectories"].as_array().into_iter().flatten());
-        for path in paths {
-            ensure!(
-                path.as_str().is_some_and(is_absolute),
-                "every path is absolute",
-                "{path} in `{message}`"
-            );
-        }
+        let path = message["params"]["cwd"].as_str().filter(|_| message["method"] == "session/list");
+        ensure!(path.is_none_or(is_absolute), "every file path is absolute", "`{message}`");
     }
     Ok(())
 }
@@ -329,25 +345,6 @@ fn paths_are_absolute(client: &AcpClient, trace: &Trace) -> Outcome {
 pub(super) fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
     path.starts_with(['/', '\\']) || (bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
-}
-
-async fn accepts_any_meta(client: AcpClient) -> Outcome {
-    let meta = json!({"example.com/any": [1, [2, {"three": null}]], "traceparent": 7, "": false});
-    let script = client.script().change("session/new", |result| result["_meta"] = meta.clone());
-    let mut turn = client.prompted(script).await?;
-    let mut chunk = json!({"sessionUpdate": "agent_message_chunk", "messageId": "message-2",
-        "content": {"type": "text", "text": "hello", "_meta": meta}});
-    chunk["_meta"] = meta.clone();
-    turn.update(chunk).await?;
-    allows_with(&mut turn, &meta).await?;
-    turn.run.is_alive().await
-}
-
-async fn allows_with(turn: &mut PromptTurn, meta: &Value) -> Outcome {
-    let mut request = permission(turn.run.client.revision(), "call-1");
-    request["_meta"] = meta.clone();
-    request["options"][0]["_meta"] = meta.clone();
-    turn.ok("session/request_permission", request).await.map(drop)
 }
 
 fn trace_context_is_w3c(client: &AcpClient, trace: &Trace) -> Outcome {
@@ -382,6 +379,7 @@ fn extensions_are_advertised(client: &AcpClient, trace: &Trace) -> Outcome {
     });
     for message in trace.messages(Sender::Subject) {
         let is_custom = message["method"].as_str().is_some_and(|method| method.starts_with('_'));
+        let is_custom = is_custom && message.get("id").is_some();
         ensure!(
             !is_custom || advertises,
             "extensions are used only after the agent has advertised them",

@@ -4,31 +4,63 @@ use serde_json::{Value, json};
 
 use super::AcpClient;
 use super::mutants;
-use super::run::permission;
+use super::run::{PromptTurn, permission};
 use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::revision::Revision;
-use crate::verdict::{Outcome, ensure};
+use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("RPC-15", accepts_any_meta, ANY, [
+        "refuses requests with a foreign `_meta`" =>
+            faults::nth_response_to("session/request_permission", 2, |m| faults::refuse(m, -32602)),
+        "ends at updates with a foreign `_meta`" => mutants::dies_at(|message| message["params"]["update"]["_meta"].is_object()),
+    ]),
     check!("RPC-19", reads_around_malformed_members, ANY, [
-        "refuses the whole request" => mutants::always_fails("session/request_permission", -32602),
-        "refuses the agent's greeting" => faults::each_call("session/prompt", |message| *message = Value::Null),
+        "refuses the whole request" =>
+            faults::nth_response_to("session/request_permission", 2, |m| faults::refuse(m, -32602)),
+        "refuses the agent's greeting" => loses_later("session/prompt"),
     ]),
-    check!("RPC-20", drops_invalid_items, ANY, [
-        "drops the whole list" => faults::each_call("session/set_config_option", |message| *message = Value::Null),
-    ]),
-    check!("RPC-21", null_is_an_empty_list, ANY, [
-        "refuses a page with null" => faults::each_call("session/list", |message| {
-            if message["params"]["cursor"].is_string() {
-                *message = Value::Null;
-            }
-        }),
-    ]),
+    check!("RPC-20", drops_invalid_items, ANY, ["drops the whole list" => loses_later("session/set_config_option")]),
+    check!("RPC-21", null_is_an_empty_list, ANY, ["refuses a list of sessions with null" => faults::later_steps_fail()]),
 ];
+
+/// Loses each message of a method after the first one.
+fn loses_later(method: &'static str) -> Box<dyn crate::fault::Fault> {
+    let mut is_first = true;
+    faults::each_call(method, move |message| {
+        if !std::mem::take(&mut is_first) {
+            *message = Value::Null;
+        }
+    })
+}
+
+async fn accepts_any_meta(client: AcpClient) -> Outcome {
+    let meta = json!({"example.com/any": [1, [2, {"three": null}]], "": false});
+    let script = client.script().change("session/new", |result| result["_meta"] = meta.clone());
+    let mut turn = client.prompted(script).await?;
+    allows_with(&mut turn, &json!({})).await.map_err(Stop::while_preparing)?;
+    let mut chunk = json!({"sessionUpdate": "agent_message_chunk", "messageId": "message-2",
+        "content": {"type": "text", "text": "hello", "_meta": meta}});
+    chunk["_meta"] = meta.clone();
+    turn.update(chunk).await?;
+    allows_with(&mut turn, &meta).await?;
+    turn.run.is_alive().await
+}
+
+async fn allows_with(turn: &mut PromptTurn, meta: &Value) -> Outcome {
+    let mut request = permission(turn.run.client.revision(), "call-1");
+    request["_meta"] = meta.clone();
+    request["options"][0]["_meta"] = meta.clone();
+    turn.ok("session/request_permission", request).await.map(drop)
+}
 
 async fn reads_around_malformed_members(client: AcpClient) -> Outcome {
     let is_second = client.revision() == Revision::Acp2;
+    let mut request = permission(client.revision(), "call-1");
+    let mut turn = client.prompted(client.script()).await?;
+    turn.ok("session/request_permission", request.clone()).await.map_err(Stop::while_preparing)?;
+    drop(turn);
     let script = client.script().change("initialize", |greeting| {
         greeting["authMethods"] = json!("none");
         if !is_second {
@@ -38,7 +70,6 @@ async fn reads_around_malformed_members(client: AcpClient) -> Outcome {
     let (mut run, _) =
         client.begin("prompt", json!({"text": "hello"}), script.leaves("session/prompt")).await?;
     run.first("session/prompt").await?;
-    let mut request = permission(client.revision(), "call-1");
     request["sessionId"] = json!("session-1");
     if is_second {
         request["description"] = json!([7]);
@@ -55,26 +86,36 @@ async fn drops_invalid_items(client: AcpClient) -> Outcome {
     let values = json!([{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]);
     let option =
         json!({key: "model", "name": "Model", "type": "select", "currentValue": "a", "options": values});
-    let options = json!([7, {"name": "no id"}, option]);
+    sets_option(&client, json!([option])).await.map_err(Stop::while_preparing)?;
+    let request = sets_option(&client, json!([7, {"name": "no id"}, option])).await?;
+    ensure!(request["params"]["value"] == "b", "the valid option is kept and can be set", "`{request}`");
+    Ok(())
+}
+
+/// Makes the client set one of some options: its request.
+async fn sets_option(client: &AcpClient, options: Value) -> Outcome<Value> {
     let script = client
         .script()
         .change("session/new", |opened| opened["configOptions"] = options)
         .leaves("session/set_config_option");
     let (mut run, _) = client.begin("set_config", json!({"option": "model", "value": "b"}), script).await?;
-    let request = run.agent.call("session/set_config_option").await?;
-    ensure!(request["params"]["value"] == "b", "the valid option is kept and can be set", "`{request}`");
-    Ok(())
+    run.agent.call("session/set_config_option").await
 }
 
 async fn null_is_an_empty_list(client: AcpClient) -> Outcome {
-    let script = client.script().leaves("session/list");
-    let (mut run, step) = client.begin("list_sessions", json!({}), script).await?;
-    let first = run.agent.call("session/list").await.map_err(crate::verdict::Stop::while_preparing)?;
-    let session = json!({"sessionId": "session-1", "cwd": "/tmp", "additionalDirectories": null});
-    run.agent.reply(&first, json!({"sessions": [session], "nextCursor": "page-2"})).await?;
-    let second = run.agent.call("session/list").await?;
-    run.agent.reply(&second, json!({"sessions": []})).await?;
-    let outcome = run.outcome(step).await?;
-    ensure!(outcome.get("result").is_some(), "a page with null for a list is read", "`{outcome}`");
+    let outcome = lists(&client, json!([])).await.map_err(Stop::while_preparing)?;
+    if outcome.get("result").is_none() {
+        return Err(Stop::inconclusive(format!("the client lists no sessions: `{outcome}`")));
+    }
+    let outcome = lists(&client, Value::Null).await?;
+    ensure!(outcome.get("result").is_some(), "null is read as an empty list", "`{outcome}`");
     Ok(())
+}
+
+/// Makes the client list a session with additional directories: the outcome.
+async fn lists(client: &AcpClient, directories: Value) -> Outcome<Value> {
+    let session = json!({"sessionId": "session-1", "cwd": "/tmp", "additionalDirectories": directories});
+    let script = client.script().on("session/list", json!({"sessions": [session]}));
+    let (mut run, step) = client.begin("list_sessions", json!({}), script).await?;
+    run.outcome(step).await
 }

@@ -36,7 +36,10 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         }),
     ]),
     check!("CFG-07", ignores_unknown_types, ANY, [
-        "drops all options" => edits_call(|message| *message = Value::Null),
+        "drops all options" => { let mut count = 0; faults::each_call("session/set_config_option", move |message| {
+            count += 1;
+            if count > 1 { *message = Value::Null }
+        }) },
         "sets an option of an unknown type" => mutants::adds_after("session/set_config_option", |message| {
             let mut forged = message.clone();
             forged["id"] = json!("forged");
@@ -79,8 +82,9 @@ async fn tried(run: &mut ClientRun, step: &str, params: Value, method: &str) -> 
 
 async fn sets_listed_modes(client: AcpClient) -> Outcome {
     let settings = settings(client.revision());
-    let (mut run, request) =
-        set(&client, settings, "set_mode", json!({"mode": "code"}), "session/set_mode").await?;
+    let (mut run, request) = set(&client, settings, "set_mode", json!({"mode": "code"}), "session/set_mode")
+        .await
+        .map_err(Stop::while_preparing)?;
     run.agent.reply(&request, json!({})).await?;
     let more = tried(&mut run, "set_mode", json!({"mode": "no-such-mode"}), "session/set_mode").await?;
     for request in std::iter::once(&request).chain(&more) {
@@ -98,7 +102,8 @@ pub(super) async fn sets_listed_values(client: AcpClient) -> Outcome {
     settings(client.revision())(&mut options);
     let answer = json!({"configOptions": options["configOptions"]});
     let params = json!({"option": "model", "value": "b"});
-    let (mut run, first) = set(&client, opened, "set_config", params, method).await?;
+    let set = set(&client, opened, "set_config", params, method).await;
+    let (mut run, first) = set.map_err(Stop::while_preparing)?;
     run.agent.reply(&first, answer.clone()).await?;
     let mut requests = vec![first];
     if run.played.driver.takes_steps() {
@@ -134,42 +139,39 @@ fn option(client: &AcpClient, id: &str) -> Value {
     json!({key: id, "name": "Option", "type": "select", "currentValue": "a", "options": values})
 }
 
+/// The request with which the client sets an option, if the agent has these options.
+async fn set_one(client: &AcpClient, options: Value, id: &str) -> Outcome<(ClientRun, Value)> {
+    let opened = |result: &mut Value| result["configOptions"] = options;
+    let params = json!({"option": id, "value": "b"});
+    set(client, opened, "set_config", params, "session/set_config_option").await
+}
+
 async fn needs_no_category(client: AcpClient) -> Outcome {
-    let mut odd = option(&client, "odd");
+    let (mut known, mut odd) = (option(&client, "known"), option(&client, "odd"));
+    known["category"] = json!("model");
     odd["category"] = json!("conformance_category");
+    set_one(&client, json!([known]), "known").await.map_err(Stop::while_preparing)?;
     let options = json!([odd, option(&client, "none")]);
     for id in ["odd", "none"] {
-        let options = options.clone();
-        let opened = |result: &mut Value| result["configOptions"] = options;
-        let params = json!({"option": id, "value": "b"});
-        let (_run, request) = set(&client, opened, "set_config", params, "session/set_config_option").await?;
-        ensure!(
-            request["params"]["configId"] == id,
-            format!("a request for the option `{id}`"),
-            "`{request}`"
-        );
+        let (_run, request) = set_one(&client, options.clone(), id).await?;
+        let what = format!("a request for the option `{id}`");
+        ensure!(request["params"]["configId"] == id, what, "`{request}`");
     }
     Ok(())
 }
 
 async fn ignores_unknown_types(client: AcpClient) -> Outcome {
+    let model = option(&client, "model");
+    set_one(&client, json!([model]), "model").await.map_err(Stop::while_preparing)?;
     let mut slider = option(&client, "volume");
     slider["type"] = json!("slider");
-    let options = json!([slider, option(&client, "model")]);
-    let opened = |result: &mut Value| result["configOptions"] = options;
-    let method = "session/set_config_option";
-    let params = json!({"option": "model", "value": "b"});
-    let (mut run, request) = set(&client, opened, "set_config", params, method).await?;
-    run.agent.reply(&request, json!({"configOptions": [option(&client, "model")]})).await?;
+    let (mut run, request) = set_one(&client, json!([slider, model]), "model").await?;
+    run.agent.reply(&request, json!({"configOptions": [slider, model]})).await?;
     run.agent.serve(QUIET).await?;
-    for request in
-        std::iter::once(&request).chain(run.agent.queued().filter(|message| message["method"] == method))
-    {
-        ensure!(
-            request["params"]["configId"] != "volume",
-            "no request for an option of an unknown type",
-            "`{request}`"
-        );
+    let more = run.agent.queued().filter(|message| message["method"] == "session/set_config_option");
+    for request in std::iter::once(&request).chain(more) {
+        let is_known = request["params"]["configId"] != "volume";
+        ensure!(is_known, "no request for an option of an unknown type", "`{request}`");
     }
     Ok(())
 }

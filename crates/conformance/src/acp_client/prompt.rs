@@ -26,12 +26,12 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         "selects an option" => mutants::always("session/request_permission", || {
             json!({"outcome": {"outcome": "selected", "optionId": "option-no"}})
         }),
+        "fails them" => mutants::always_fails("session/request_permission", -32800),
     ]),
     check!("PR-16", accepts_updates_after_cancelling, ANY, [
         "ends at a late update" => mutants::dies_at_update("tool_call_update"),
     ]),
     check!("PR-21", answers_cancelled_requests, ANY, [
-        "never answers them" => faults::loses_response_to("session/request_permission"),
         "answers with another code" => mutants::always_fails("session/request_permission", -32603),
     ]),
     check!("PR-23", ignores_stray_cancellations, ANY, [
@@ -72,7 +72,7 @@ async fn sends_advertised_content(client: AcpClient) -> Outcome {
         }
     });
     let mut turn = client.prompted(script).await?;
-    turn.end_well().await?;
+    turn.end("end_turn").await.map_err(Stop::while_preparing)?;
     if turn.run.played.driver.takes_steps() {
         for block in [
             json!({"type": "image", "data": "AA==", "mimeType": "image/png"}),
@@ -107,8 +107,7 @@ pub(super) async fn held(client: &AcpClient) -> Outcome<PromptTurn> {
     Ok(turn)
 }
 
-/// Also covers TC-09.
-pub(super) async fn cancels_permissions_with_the_prompt(client: AcpClient) -> Outcome {
+async fn cancels_permissions_with_the_prompt(client: AcpClient) -> Outcome {
     let mut turn = held(&client).await?;
     let revision = client.revision();
     let ids = [
@@ -116,6 +115,7 @@ pub(super) async fn cancels_permissions_with_the_prompt(client: AcpClient) -> Ou
         turn.start("session/request_permission", permission(revision, "call-2")).await?,
     ];
     turn.run.agent.serve(QUIET).await?;
+    is_open(&turn, &ids)?;
     turn.run.played.driver.start("cancel", json!({})).await?;
     turn.run.agent.call("session/cancel").await.map_err(Stop::while_preparing)?;
     for id in ids {
@@ -129,28 +129,42 @@ pub(super) async fn cancels_permissions_with_the_prompt(client: AcpClient) -> Ou
     Ok(())
 }
 
+/// Fails with "inconclusive" if the client has answered one of its requests, which it was to hold.
+fn is_open(turn: &PromptTurn, ids: &[Value]) -> Outcome {
+    let is_answer = |message: &&Value| message.get("method").is_none() && ids.contains(&message["id"]);
+    match turn.run.agent.queued().find(is_answer) {
+        Some(answer) => Err(Stop::inconclusive(format!("the client did not hold its answer: `{answer}`"))),
+        None => Ok(()),
+    }
+}
+
 async fn accepts_updates_after_cancelling(client: AcpClient) -> Outcome {
+    if !client.has_step("cancel") {
+        return Err(Stop::not_applicable("the client has no step `cancel`"));
+    }
     let mut turn = client.prompted(client.script()).await?;
     let call = json!({"sessionUpdate": "tool_call", "toolCallId": "call-1", "title": "Run"});
     if client.revision() == Revision::Acp1 {
         turn.update(call).await?;
     }
-    if client.has_step("cancel") {
-        turn.run.played.driver.start("cancel", json!({})).await?;
-        turn.run.agent.call("session/cancel").await.map_err(Stop::while_preparing)?;
-    }
+    turn.run.played.driver.start("cancel", json!({})).await?;
+    turn.run.agent.call("session/cancel").await.map_err(Stop::while_preparing)?;
+    // A client may end when its prompt is cancelled.
+    turn.run.is_alive().await.map_err(Stop::while_preparing)?;
     turn.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "failed"}))
         .await?;
-    turn.run.is_alive().await?;
-    turn.end("cancelled").await.map(drop)
+    turn.run.is_alive().await
 }
 
 async fn answers_cancelled_requests(client: AcpClient) -> Outcome {
     let mut turn = held(&client).await?;
     let id = turn.start("session/request_permission", permission(client.revision(), "call-1")).await?;
     turn.run.agent.serve(QUIET).await?;
+    is_open(&turn, std::slice::from_ref(&id))?;
     turn.run.agent.notify("$/cancel_request", json!({"requestId": id})).await?;
-    let response = turn.run.agent.response(&id).await?;
+    let response = turn.run.agent.response(&id).await.map_err(|_| {
+        Stop::not_applicable("the client does not support `$/cancel_request`, which is optional")
+    })?;
     let is_right = response.get("result").is_some() || response["error"]["code"] == -32800;
     ensure!(
         is_right,
@@ -160,12 +174,11 @@ async fn answers_cancelled_requests(client: AcpClient) -> Outcome {
     Ok(())
 }
 
-/// Also covers V2-10.
-pub(super) async fn ignores_stray_cancellations(client: AcpClient) -> Outcome {
+async fn ignores_stray_cancellations(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
     let answered = turn.start("_conformance/answered", json!({})).await?;
     let agent = &mut turn.run.agent;
-    agent.response(&answered).await?;
+    agent.response(&answered).await.map_err(Stop::while_preparing)?;
     for id in [answered, json!("never-used"), json!(-7)] {
         agent.notify("$/cancel_request", json!({"requestId": id})).await?;
     }
@@ -190,7 +203,7 @@ async fn replaces_the_plan(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
     turn.update(plan(client.revision(), &["first entry", "second entry"])).await?;
     turn.update(plan(client.revision(), &["third entry"])).await?;
-    let state = turn.state().await?;
+    let state = turn.state().await.map_err(Stop::while_preparing)?;
     let text = state["plan"].to_string();
     let is_right =
         text.contains("third entry") && !text.contains("first entry") && !text.contains("second entry");

@@ -83,7 +83,7 @@ impl AcpClient {
         let (step, params) =
             if self.has_step(step) { (step, params) } else { ("prompt", json!({"text": "hello"})) };
         let (mut run, id) = self.begin(step, params, script).await?;
-        run.outcome(id).await?;
+        run.outcome(id).await.map_err(Stop::while_preparing)?;
         run.agent.serve(QUIET).await?;
         Ok(run)
     }

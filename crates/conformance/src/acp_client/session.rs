@@ -14,7 +14,7 @@ use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
     audit!("SES-01", sessions_come_after_initialize, ANY, [
-        "does not wait for the answer to `initialize`" => mutants::adds_before("initialize", "session/new", || json!({"cwd": "/"})),
+        "does not wait for the answer to `initialize`" => mutants::also_requests("session/new", || json!({"cwd": "/"})),
     ]),
     audit!("SES-03", working_directories_are_absolute, ANY, [
         "sends a relative working directory" => faults::each_call("session/new", |message| {
@@ -76,7 +76,7 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         }),
     ]),
     check!("SES-29", keeps_early_updates, ANY, [
-        "ends at an update before the response" => mutants::dies_at_update("available_commands_update"),
+        "ends at an update before the response" => mutants::dies_at_update("session_info_update"),
     ]),
 ];
 
@@ -96,8 +96,9 @@ fn sessions_come_after_initialize(client: &AcpClient, trace: &Trace) -> Outcome 
             is_initialized |= asked.contains(&message["id"]) && message.get("result").is_some();
         } else if message["method"] == "initialize" {
             asked.push(message["id"].clone());
-        } else if message["method"].as_str().is_some_and(|method| method.starts_with("session/")) {
-            ensure!(is_initialized, "the agent's answer to `initialize` before any session", "`{message}`");
+        } else if message["method"] == "session/new" && !asked.is_empty() {
+            // INIT-01 is about a client that never sent `initialize`.
+            ensure!(is_initialized, "the agent's answer to `initialize` before a new session", "`{message}`");
         }
     }
     Ok(())
@@ -180,7 +181,7 @@ async fn directories_are_absolute(client: AcpClient) -> Outcome {
     let params = json!({"additional_directories": ["/tmp"]});
     let mut run = client.tried("new_session", params, client.script()).await?;
     if run.played.driver.takes_steps() {
-        let _refused = run.attempt("new_session", json!({"additional_directories": ["lib"]})).await?;
+        let _refused = run.attempt("new_session", json!({"additional_directories": ["lib"]})).await;
     }
     for directory in items(&run, "additionalDirectories") {
         ensure!(
@@ -211,6 +212,12 @@ async fn sends_directories_only_where_advertised(client: AcpClient) -> Outcome {
 }
 
 async fn reopens_with_all_directories(client: AcpClient) -> Outcome {
+    let directories = json!({"additional_directories": ["/tmp", "/usr"]});
+    let run = client.tried("new_session", directories, client.script()).await?;
+    if items(&run, "additionalDirectories") != ["/tmp", "/usr"] {
+        return Err(Stop::not_applicable("the client sends no additional directories"));
+    }
+    drop(run);
     let params = json!({"session": "session-1", "additional_directories": ["/tmp", "/usr"]});
     let (_run, request) = request_of(&client, "resume_session", params, "session/resume").await?;
     let sent = &request["params"]["additionalDirectories"];
@@ -224,7 +231,7 @@ async fn lists_servers_only_where_advertised(client: AcpClient) -> Outcome {
         .change("initialize", |greeting| greeting["agentCapabilities"]["mcpCapabilities"] = json!({}));
     let mut run = client.tried("new_session", json!({"mcp_servers": [server("http")]}), script).await?;
     if run.played.driver.takes_steps() {
-        let _refused = run.attempt("new_session", json!({"mcp_servers": [server("sse")]})).await?;
+        let _refused = run.attempt("new_session", json!({"mcp_servers": [server("sse")]})).await;
     }
     for listed in items(&run, "mcpServers") {
         let is_remote = listed["type"] == "http" || listed["type"] == "sse";
@@ -251,7 +258,7 @@ async fn commands_are_absolute(client: AcpClient) -> Outcome {
     let mut run = client.tried("new_session", params, client.script()).await?;
     if run.played.driver.takes_steps() {
         let _refused =
-            run.attempt("new_session", json!({"mcp_servers": [command_server(&client, "env")]})).await?;
+            run.attempt("new_session", json!({"mcp_servers": [command_server(&client, "env")]})).await;
     }
     for listed in items(&run, "mcpServers") {
         if let Some(command) = listed.get("command") {
@@ -280,21 +287,13 @@ async fn keeps_early_updates(client: AcpClient) -> Outcome {
     let script = client.script().leaves("session/new").leaves("session/prompt");
     let (mut run, _) = client.begin("prompt", json!({"text": "hello"}), script).await?;
     let opened = run.first("session/new").await.map_err(Stop::while_preparing)?;
-    let mut commands = json!([{"name": "early", "description": "A command"}]);
-    if client.revision() == Revision::Acp2 {
-        commands[0]["type"] = json!("command");
-    }
-    run.update(json!({"sessionUpdate": "available_commands_update", "availableCommands": commands})).await?;
+    run.update(json!({"sessionUpdate": "session_info_update", "title": "early"})).await?;
     run.agent.reply(&opened, json!({"sessionId": "session-1"})).await?;
     run.agent.call("session/prompt").await?;
     if run.played.driver.takes_steps() {
-        let state = run.ok("state", json!({})).await?;
-        ensure!(
-            state["commands"].to_string().contains("early"),
-            "the commands of an update before the response to `session/new`",
-            "`{}`",
-            state["commands"]
-        );
+        let state = run.ok("state", json!({})).await.map_err(Stop::while_preparing)?;
+        let what = "the title of an update before the response to `session/new`";
+        ensure!(state["title"] == "early", what, "`{}`", state["title"]);
     }
     Ok(())
 }

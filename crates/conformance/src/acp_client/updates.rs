@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::AcpClient;
 use super::mutants;
 use crate::check::{ANY, Check, check};
-use crate::verdict::{Outcome, ensure};
+use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
     check!("CMP-02", merges_compactions, ANY, [
@@ -43,7 +43,10 @@ async fn merges_compactions(client: AcpClient) -> Outcome {
     turn.update(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "compaction-2",
         "content": text("a chunk")}))
         .await?;
-    let state = turn.state().await?;
+    let state = turn.state().await.map_err(Stop::while_preparing)?;
+    if state.get("compactions").is_none() {
+        return Err(Stop::not_applicable("the client does not say which compactions it knows"));
+    }
     let known = compaction(&state, "compaction-1");
     ensure!(known["error"] == "an error", "an error that no update has changed", "`{known}`");
     let summary = known["summary"].to_string();
@@ -56,7 +59,8 @@ async fn merges_compactions(client: AcpClient) -> Outcome {
         "`{state}`"
     );
     turn.update(update(json!({"status": "completed", "error": null, "summary": []}))).await?;
-    let known = compaction(&turn.state().await?, "compaction-1");
+    let state = turn.state().await.map_err(Stop::while_preparing)?;
+    let known = compaction(&state, "compaction-1");
     ensure!(known["error"].is_null(), "no error after null", "`{known}`");
     let is_empty = known["summary"].as_array().is_none_or(Vec::is_empty);
     ensure!(is_empty, "no summary after an empty one", "`{known}`");
@@ -70,6 +74,7 @@ fn compaction(state: &Value, id: &str) -> Value {
 
 async fn survives_unknown_updates(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
+    turn.run.is_alive().await.map_err(Stop::while_preparing)?;
     turn.update(json!({"sessionUpdate": "conformance_update", "any": [1, {"two": null}]})).await?;
     turn.update(
         json!({"sessionUpdate": "agent_message_chunk", "messageId": "message-2", "content": text("hello")}),

@@ -5,34 +5,31 @@ use serde_json::{Value, json};
 use super::Conductor;
 use crate::acp_messages::{SUCCESSOR, greeting};
 use crate::check::{Check, STDIO, check};
+use crate::conversation::Conversation;
 use crate::faults;
-use crate::verdict::{Outcome, ensure};
+use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-01", initializes_by_place, STDIO, [
     "initializes a proxy as an agent" => faults::each_call("proxy/initialize", |message| message["method"] = json!("initialize")),
     "initializes the agent as a proxy" => faults::each_call("initialize", |message| message["method"] = json!("proxy/initialize")),
-    "leaves out the params" => faults::each_call("proxy/initialize", |message| message["params"] = json!({})),
 ])];
 
 async fn initializes_by_place(conductor: Conductor) -> Outcome {
     let mut components = conductor.start().await?;
-    let mut proxy = components.proxy().await?;
-    let asked = proxy.next().await?;
-    is_initialize(&asked, "proxy/initialize", "a component with a successor")?;
+    let mut proxy = components.proxy().await.map_err(Stop::while_preparing)?;
+    let asked = initialized(&mut proxy, "proxy/initialize", "the proxy").await?;
     let envelope = json!({"method": "initialize", "params": asked["params"]});
     let _forwarded = proxy.start(SUCCESSOR, envelope).await?;
-    let mut agent = components.agent().await?;
-    let request = agent.next().await?;
-    is_initialize(&request, "initialize", "the last agent")?;
+    let mut agent = components.agent().await.map_err(Stop::while_preparing)?;
+    let request = initialized(&mut agent, "initialize", "the final agent").await?;
     agent.reply(&request, greeting(conductor.revision())).await
 }
 
-/// Whether the first message to a component is the request for its place in the chain.
-fn is_initialize(message: &Value, method: &str, component: &str) -> Outcome {
-    let is_request = message["method"] == method && message.get("id").is_some();
-    let expected = format!("a request `{method}` as the first message to {component}");
-    ensure!(is_request, expected, "`{message}`");
-    let has_version = message["params"]["protocolVersion"].is_u64();
-    ensure!(has_version, format!("the params of `initialize` in `{method}`"), "`{message}`");
-    Ok(())
+/// The first request of a component is that for its place in the chain.
+async fn initialized(component: &mut Conversation, method: &str, name: &str) -> Outcome<Value> {
+    let what = format!("the request `{method}` to {name}");
+    let is_request = |message: &Value| message.get("method").is_some() && message.get("id").is_some();
+    let request = component.wanted(&what, is_request).await?;
+    ensure!(request["method"] == method, what, "`{request}`");
+    Ok(request)
 }

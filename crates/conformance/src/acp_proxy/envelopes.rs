@@ -7,7 +7,7 @@ use crate::acp_messages::{Answer, SUCCESSOR, is_response, wraps};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::verdict::{Outcome, ensure};
+use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO, [
     "puts the whole message into the params" => faults::each_call(SUCCESSOR, |message| {
@@ -41,11 +41,21 @@ async fn an_envelope_holds_one_message(proxy: Proxy) -> Outcome {
     Ok(())
 }
 
+/// A message that the proxy forwards. PX-03 is about a proxy that does not.
+fn passed_on(message: Outcome<Value>) -> Outcome<Value> {
+    let message = message.map_err(Stop::while_preparing)?;
+    let is_passed = message.get("method").is_some();
+    is_passed
+        .then_some(message)
+        .ok_or_else(|| Stop::inconclusive("the proxy answers unknown requests itself"))
+}
+
 /// Sends a request and a notification as the client.
 async fn wraps_one_message(at: &mut Conversation) -> Outcome {
     let id = at.start("_conformance/ask", json!({"list": [1]})).await?;
     let accept = |message: &Value| is_response(message, &id) || message["method"] == SUCCESSOR;
-    let wrapped = at.wanted("the client's request in `proxy/successor`", accept).await?;
+    let wrapped = at.wanted("the client's request in `proxy/successor`", accept).await;
+    let wrapped = passed_on(wrapped)?;
     let is_whole = wraps(&wrapped, "_conformance/ask") && wrapped["params"]["params"].is_object();
     ensure!(
         is_whole && wrapped.get("id").is_some(),
@@ -55,7 +65,8 @@ async fn wraps_one_message(at: &mut Conversation) -> Outcome {
     at.reply(&wrapped, json!({})).await?;
     at.notify("_conformance/note", json!({"list": [1]})).await?;
     let accept = |message: &Value| message["method"] == SUCCESSOR;
-    let wrapped = at.wanted("the client's notification in `proxy/successor`", accept).await?;
+    let wrapped = at.wanted("the client's notification in `proxy/successor`", accept).await;
+    let wrapped = passed_on(wrapped)?;
     ensure!(
         wraps(&wrapped, "_conformance/note") && wrapped.get("id").is_none(),
         "a notification `proxy/successor` with the `method` and the `params` of the client's notification",
@@ -68,8 +79,7 @@ async fn wraps_one_message(at: &mut Conversation) -> Outcome {
 async fn passes_the_answer(at: &mut Conversation, answer: &Answer) -> Outcome {
     let id = at.start(SUCCESSOR, json!({"method": "_conformance/ask", "params": {}})).await?;
     let accept = |message: &Value| is_response(message, &id) || message["method"] == "_conformance/ask";
-    let passed = at.wanted("the successor's request for the client", accept).await?;
-    ensure!(passed.get("method").is_some(), "the successor's request for the client", "`{passed}`");
+    let passed = passed_on(at.wanted("the successor's request for the client", accept).await)?;
     at.send(&answer.to(&passed)).await?;
     let response = at.response(&id).await?;
     ensure!(answer.is_in(&response), answer.expected(), "`{response}`");

@@ -82,8 +82,8 @@ async fn passes_to_client(at: &mut Conversation) -> Outcome {
     let passed = at.wanted(what, accept).await?;
     ensure!(passed.get("method").is_some() && passed.get("id").is_some(), what, "`{passed}`");
     is_unchanged(&passed, "the request")?;
-    at.reply(&passed, json!({})).await?;
-    at.response(&id).await.map(drop)
+    // PX-04 is about the answer.
+    at.reply(&passed, json!({})).await
 }
 
 fn is_unchanged(message: &Value, what: &str) -> Outcome {

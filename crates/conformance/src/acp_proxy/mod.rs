@@ -49,7 +49,7 @@ impl Proxy {
         let id = conversation.start("proxy/initialize", params).await?;
         let what = "`initialize` in `proxy/successor`";
         let accept = |message: &Value| is_response(message, &id) || wraps(message, "initialize");
-        let first = conversation.wanted(what, accept).await?;
+        let first = conversation.wanted(what, accept).await.map_err(Stop::while_preparing)?;
         if first.get("method").is_some() {
             return Ok(Initialization { conversation, id, forwarded: first });
         }

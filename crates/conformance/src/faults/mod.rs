@@ -177,6 +177,17 @@ pub(crate) fn calls_fail() -> Box<dyn Fault> {
     })
 }
 
+/// Makes a failure of the second of a client's steps that call a tool.
+pub(crate) fn second_call_fails() -> Box<dyn Fault> {
+    let mut calls = 0;
+    each_outcome(move |outcome| {
+        calls += usize::from(outcome.pointer("/result/content").is_some());
+        if calls == 2 {
+            *outcome = json!({"error": {"message": "failed"}});
+        }
+    })
+}
+
 /// Says something before each message of one method that the subject sends.
 pub(crate) fn says_before_call(
     method: &'static str,
@@ -299,11 +310,6 @@ pub(crate) fn misreads(change: impl FnMut(Answer) -> Option<Answer> + Send + 'st
     Box::new(Misreads(Box::new(change)))
 }
 
-/// Does not see that an event stream ends.
-pub(crate) fn misses_ends() -> Box<dyn Fault> {
-    misreads(|answer| Some(answer).filter(|answer| !matches!(answer, Answer::End)))
-}
-
 /// Changes each request of a client over HTTP whose method is one of HTTP's.
 pub(crate) fn each_verb(
     verb: &'static str,
@@ -352,18 +358,6 @@ pub(crate) fn ignores_and_accepts(method: &'static str) -> Box<dyn Fault> {
         vec![serde_json::json!({"jsonrpc": "2.0", "id": request["id"], "result": {}})]
     });
     both(answers, ignores(method))
-}
-
-/// Never ends a prompt of ACP: loses its response, or the state that ends it.
-pub(crate) fn loses_end() -> Box<dyn Fault> {
-    both(
-        loses_response_to("session/prompt"),
-        each_call("session/update", |message| {
-            if message["params"]["update"]["state"] == "idle" {
-                *message = Value::Null;
-            }
-        }),
-    )
 }
 
 /// Ends each prompt of ACP with an error.

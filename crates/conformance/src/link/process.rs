@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -59,9 +59,13 @@ impl Process {
         processes.count();
         let (trace, faults, processes) = (trace.clone(), faults.clone(), processes.clone());
         tokio::spawn(read_text(stderr, trace.clone(), None));
-        let is_left = Arc::clone(&process.is_left);
+        let (is_left, begun) = (Arc::clone(&process.is_left), Instant::now());
         tokio::spawn(async move {
-            read_lines(stdout, &trace, &faults, received).await;
+            let mut is_known = false;
+            let see = |_: &[u8]| processes.learn_start(begun.elapsed(), &mut is_known);
+            if read_up_to_end(stdout, (&trace, &faults), &received, see).await {
+                end_lines((&trace, &faults), &received).await;
+            }
             if !is_left.load(Ordering::Relaxed) {
                 processes.count_end(&trace).await;
             }
@@ -242,24 +246,13 @@ async fn read_all(mut output: impl AsyncRead + Unpin, kept: &mut Vec<u8>) {
     let _rest = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
 }
 
-/// Reads lines up to the end, and passes each through the fault to the trace and to the check, and the end as well.
-pub(crate) async fn read_lines(
-    output: impl AsyncRead + Unpin,
-    trace: &Trace,
-    faults: &Faults,
-    received: mpsc::Sender<Received>,
-) {
-    if read_up_to_end(output, (trace, faults), &received, |_| {}).await {
-        end_lines((trace, faults), &received).await;
-    }
-}
-
 /// Passes on the end of lines.
 pub(crate) async fn end_lines(setting: (&Trace, &Faults), received: &mpsc::Sender<Received>) {
     deliver(Incoming::Closed, "standard output", setting, received).await;
 }
 
-/// Does as [`read_lines`] does, but does not pass on the end. Shows each line as it arrives. Returns whether the check goes on.
+/// Reads lines up to the end, and passes each through the fault to the trace and to the check. Shows each line as it arrives. Returns
+/// whether the check goes on.
 pub(crate) async fn read_up_to_end(
     output: impl AsyncRead + Unpin,
     setting: (&Trace, &Faults),
@@ -307,8 +300,6 @@ async fn read_text(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<m
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::revision::Revision;
     use crate::subject::{SubjectKind, Transport};

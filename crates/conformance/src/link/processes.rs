@@ -1,7 +1,7 @@
 //! The programs that a run starts: how many run at a time, which ended by themselves, and what ends them with the suite.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,10 @@ use crate::verdict::{Outcome, Stop};
 pub(crate) const STDERR_TIME: Duration = Duration::from_millis(100);
 /// How long a killed program may take to end before the next one starts.
 const END_TIME: Duration = Duration::from_secs(10);
+/// How many times as long as the slowest start so far another one may take.
+const STARTS: u32 = 4;
+/// The least that a start may take, once another one is known.
+const LEAST_START: Duration = Duration::from_secs(10);
 /// The most different last words that are counted.
 const MAX_WORDS: usize = 100;
 
@@ -33,6 +37,8 @@ struct Inner {
     /// How many programs a check still uses.
     used: AtomicUsize,
     conversations: AtomicUsize,
+    /// The longest time in milliseconds that a program took for its first line.
+    start: AtomicU64,
     ended: AtomicUsize,
     /// How often each line was the last on standard error.
     words: Mutex<BTreeMap<String, usize>>,
@@ -101,6 +107,23 @@ impl Processes {
     /// Counts a program that was started for a conversation.
     pub(super) fn count(&self) {
         self.0.conversations.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Remembers how long a program took for its first line. Later lines, which take longer, count for nothing.
+    pub(super) fn learn_start(&self, time: Duration, is_known: &mut bool) {
+        if !std::mem::replace(is_known, true) {
+            let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            self.0.start.fetch_max(time.max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// How long the next program may take for its first message: `most` until one has started, then several times as long as the
+    /// slowest.
+    pub(crate) fn start_time(&self, most: Duration) -> Duration {
+        match self.0.start.load(Ordering::Relaxed) {
+            0 => most,
+            known => (Duration::from_millis(known) * STARTS).clamp(LEAST_START.min(most), most),
+        }
     }
 
     /// Counts a program that has ended by itself.

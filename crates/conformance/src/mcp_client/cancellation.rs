@@ -1,5 +1,6 @@
 //! Checks of clients: cancellation.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,13 +9,14 @@ use super::McpClient;
 use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::driver::StepId;
+use crate::fault::Fault;
 use crate::faults;
 use crate::subject::Transport;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("CAN-01", the_open_request_is_cancelled, ANY, [
+    check!("CAN-01", only_open_requests, ANY, [
         "names another id" => faults::each_call(CANCELLED, |m| m["params"]["requestId"] = json!("nobody's")),
         "cancels what it never asked for" => faults::says_before_call("tools/call", |_| vec![
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "nobody's"}}),
@@ -30,15 +32,13 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
         ]),
     ]),
     check!("CAN-04", cancelled_questions_get_no_response, ANY, [
-        "answers what was cancelled" => faults::says_at(CANCELLED, |m| vec![
-            json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "result": {"action": "cancel"}}),
-        ]),
+        "refuses what was cancelled" => faults::says_at(CANCELLED, |m| vec![json!({
+            "jsonrpc": "2.0", "id": m["params"]["requestId"], "error": {"code": -32800, "message": "cancelled"},
+        })]),
+        "answers what was cancelled" => answers_late(),
     ]),
     check!("CAN-05", meaningless_cancellations_are_ignored, ANY, [
         "fails at a cancellation of an unknown request" => faults::steps_fail(),
-    ]),
-    check!("CAN-09", cancellations_may_have_no_id, ANY, [
-        "fails at a cancellation without an id" => faults::steps_fail(),
     ]),
     audit!("CAN-09b", cancellations_have_an_id, ANY, [
         "leaves the id out" => faults::each_call(CANCELLED, |m| {
@@ -55,12 +55,46 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
 
 const CANCELLED: &str = "notifications/cancelled";
 
+/// Answers a cancelled question after the next ping.
+fn answers_late() -> Box<dyn Fault> {
+    let cancelled: Arc<Mutex<Option<Value>>> = Arc::default();
+    let id = Arc::clone(&cancelled);
+    let notes = faults::says_at(CANCELLED, move |m| {
+        *id.lock().unwrap_or_else(PoisonError::into_inner) = Some(m["params"]["requestId"].clone());
+        Vec::new()
+    });
+    let says = faults::says_after_response_to("ping", move |_| {
+        let id = cancelled.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let answer = |id| json!({"jsonrpc": "2.0", "id": id, "result": {"action": "cancel"}});
+        id.into_iter().map(answer).collect()
+    });
+    faults::both(notes, says)
+}
+
 /// A call that the server leaves unanswered.
 async fn calling(client: &McpClient) -> Outcome<(Opened, StepId, Value)> {
     let mut opened = client.connected(client.script().leaves("tools/call")).await?;
     let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
     let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
     Ok((opened, step, request))
+}
+
+/// The client knows that the requests of its handshake and for its list of tools have been answered.
+async fn only_open_requests(client: McpClient) -> Outcome {
+    let (mut opened, step, _) = calling(&client).await?;
+    opened.played.driver.cancel(step).await?;
+    let cancelled = opened.server.call(CANCELLED).await.map_err(Stop::while_preparing)?;
+    let is_named = |request: &Value| {
+        request["id"] == cancelled["params"]["requestId"]
+            && request["method"] != "initialize"
+            && request["method"] != "tools/list"
+    };
+    ensure!(
+        opened.server.asked.iter().any(is_named),
+        format!("the id of an unanswered request of the client in {CANCELLED}"),
+        "`{cancelled}`"
+    );
+    Ok(())
 }
 
 async fn the_open_request_is_cancelled(client: McpClient) -> Outcome {
@@ -101,37 +135,39 @@ async fn cancelled_questions_get_no_response(client: McpClient) -> Outcome {
     };
     let id = opened.server.start(method, params).await?;
     let is_response = |message: &Value| message.get("method").is_none() && message["id"] == id;
-    let early = opened.server.listen(Duration::from_millis(200)).await?;
+    // The client has seen the question when it has answered a ping after it.
+    opened.server.ok("ping", json!({})).await.map_err(Stop::while_preparing)?;
+    let early = opened.server.listen(Duration::from_secs(1)).await?;
     if early.iter().any(|arrived| is_response(&arrived.message)) {
         return Err(Stop::not_applicable("the client answers at once what a user is asked"));
     }
     opened.server.notify(CANCELLED, json!({"requestId": id, "reason": "no longer needed"})).await?;
+    opened.server.ok("ping", json!({})).await.map_err(Stop::while_preparing)?;
+    if opened.server.queued().any(|message| is_response(message) && message.get("result").is_some()) {
+        return Err(Stop::inconclusive("the client answered when its request was cancelled"));
+    }
     let what = "no response to a request that the server has cancelled";
     opened.server.silence(QUIET, what, |message| !is_response(message)).await?;
-    opened.release(&request).await.map(drop)
+    opened.release(&request).await.map(drop).map_err(Stop::while_preparing)
 }
 
 async fn meaningless_cancellations_are_ignored(client: McpClient) -> Outcome {
     let (mut opened, request) = client.held().await?;
-    for params in
-        [json!({"requestId": 99_999}), json!({"requestId": "nobody's"}), json!({"requestId": {"a": 1}})]
-    {
-        opened.server.notify(CANCELLED, params).await?;
-    }
-    opened.server.send(&json!({"jsonrpc": "2.0", "method": CANCELLED, "params": []})).await?;
+    let mut all = vec![
+        json!({"requestId": 99_999}),
+        json!({"requestId": "nobody's"}),
+        json!({"requestId": {"a": 1}}),
+        json!({"reason": "no reason"}),
+        json!([]),
+    ];
     if client.revision().has_sessions() {
         let id = opened.server.start("ping", json!({})).await?;
-        opened.server.response(&id).await?;
-        opened.server.notify(CANCELLED, json!({"requestId": id})).await?;
-        opened.server.ok("ping", json!({})).await?;
+        opened.server.response(&id).await.map_err(Stop::while_preparing)?;
+        all.push(json!({"requestId": id}));
     }
-    opened.release(&request).await.map(drop)
-}
-
-async fn cancellations_may_have_no_id(client: McpClient) -> Outcome {
-    let (mut opened, request) = client.held().await?;
-    opened.server.notify(CANCELLED, json!({"reason": "no reason"})).await?;
-    opened.server.ok("ping", json!({})).await?;
+    for params in all {
+        opened.server.send(&json!({"jsonrpc": "2.0", "method": CANCELLED, "params": params})).await?;
+    }
     opened.release(&request).await.map(drop)
 }
 
@@ -157,7 +193,7 @@ async fn list_again(opened: &mut Opened) -> Outcome {
 async fn late_responses_are_ignored(client: McpClient) -> Outcome {
     let (mut opened, step, request) = calling(&client).await?;
     let cancel = opened.played.driver.cancel(step).await?;
-    opened.outcome(cancel).await?;
+    opened.outcome(cancel).await.map_err(Stop::while_preparing)?;
     if client.revision().has_sessions() || client.setting.transport == Transport::Stdio {
         opened.server.call(CANCELLED).await.map_err(Stop::while_preparing)?;
     }

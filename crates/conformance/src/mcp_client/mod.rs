@@ -50,6 +50,13 @@ impl McpClient {
         self.setting.revision
     }
 
+    /// Whether its command or one of its steps names the revision in which it is judged.
+    fn is_told_its_revision(&self) -> bool {
+        let is_named = |word: &str| word.contains("{revision}");
+        self.command.arguments.iter().any(|word| is_named(word))
+            || self.setting.role("list_tools").is_ok_and(|step| is_named(&step.to_string()))
+    }
+
     /// Prepares a server for the client, which connects with the first step.
     pub(crate) async fn play(&self) -> Outcome<Played> {
         Played::new(&self.setting, &self.command, &self.stand_in).await

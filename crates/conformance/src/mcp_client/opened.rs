@@ -117,11 +117,6 @@ impl Opened {
         self.ok_of(self.step).await
     }
 
-    /// The error of the first step, which has to fail.
-    pub(super) async fn error(&mut self) -> Outcome<Value> {
-        self.error_of(self.step).await
-    }
-
     /// Gives the client the list of tools that it waits for; its step has to succeed.
     pub(super) async fn release(&mut self, request: &Value) -> Outcome<Value> {
         self.server.reply(request, self.tools.clone()).await?;

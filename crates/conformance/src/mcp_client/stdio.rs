@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::McpClient;
-use super::opened::Opened;
+use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::fault::Incoming;
 use crate::faults;
-use crate::trace::{Part, Sender, Trace};
+use crate::lines::odd_lines;
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
@@ -33,11 +34,11 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
         }),
     ]),
     check!("STD-04", ends_of_lines_do_not_matter, STDIO, [
-        "fails at a byte order mark" => faults::steps_fail(),
-        "hangs at a blank line" => faults::steps_hang(),
+        "fails at a carriage return" => faults::steps_fail(),
+        "hangs at a carriage return" => faults::steps_hang(),
     ]),
     check!("STD-05", sizes_do_not_matter, STDIO, [
-        "fails at a long message" => faults::steps_fail(),
+        "fails at a message in pieces" => faults::steps_fail(),
         "loses what comes in one piece" => faults::later_steps_hang(),
     ]),
     check!("STD-07", text_on_standard_error_is_no_error, STDIO, [
@@ -60,28 +61,15 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
             m["params"]["_meta"][VERSION] = json!("2025-11-25");
         }),
     ]),
-    check!("STD-15", a_refused_version_is_replaced, STDIO, [
-        "begins a session instead" => {
-            let mut asked = 0;
-            faults::each_message(move |m| {
-                asked += usize::from(m.get("id").is_some());
-                if asked == 2 { *m = initialize() }
-            })
-        },
-        "gives up" => {
-            let mut asked = 0;
-            faults::each_message(move |m| { asked += 1; if asked > 1 { *m = Value::Null } })
-        },
+    check!("STD-15", a_refused_version_begins_no_session, STDIO, [
+        "begins a session instead" => faults::says_after_call("server/discover", |_| vec![initialize()]),
     ]),
-    check!("STD-16", any_other_answer_begins_a_session, STDIO, [
-        "gives up" => faults::loses_call("initialize"),
-        "begins a session after one code only" => {
-            let mut sessions = 0;
-            faults::each_call("initialize", move |m| { sessions += 1; if sessions > 1 { *m = Value::Null } })
-        },
+    check!("STD-16", sessions_depend_on_no_single_code, STDIO, [
+        "begins a session after one code only" => begins_sessions(1),
     ]),
-    check!("STD-18", responses_find_their_requests, ANY, [
-        "takes responses in the order of requests" => mixes_up(),
+    check!("STD-16b", any_other_answer_begins_a_session, STDIO, [
+        "begins a session after two codes only" => begins_sessions(2),
+        "waits for ever" => begins_sessions(CODES.len()),
     ]),
     check!("STD-20", responses_find_their_requests, ANY, [
         "takes responses in the order of requests" => mixes_up(),
@@ -100,6 +88,17 @@ fn initialize() -> Value {
     }})
 }
 
+/// Loses each initialize request after the first ones.
+fn begins_sessions(most: usize) -> Box<dyn crate::fault::Fault> {
+    let mut sessions = 0;
+    faults::each_call("initialize", move |message| {
+        sessions += 1;
+        if sessions > most {
+            *message = Value::Null;
+        }
+    })
+}
+
 fn mixes_up() -> Box<dyn crate::fault::Fault> {
     faults::each_outcome(|outcome| {
         if outcome.pointer("/result/content/0/text").is_some() {
@@ -108,34 +107,22 @@ fn mixes_up() -> Box<dyn crate::fault::Fault> {
     })
 }
 
-/// The lines that the client wrote.
-fn lines(trace: &Trace) -> Vec<Vec<u8>> {
-    let events = trace.events().into_iter();
-    let lines = events.filter(|event| event.from == Sender::Subject && event.what == Part::Line);
-    lines.map(|event| event.bytes).collect()
-}
-
 fn each_message_is_one_line(_: &McpClient, trace: &Trace) -> Outcome {
-    for line in lines(trace) {
-        let is_json = serde_json::from_slice::<Value>(&line).is_ok();
-        ensure!(is_json, "a whole message on each line", "`{}`", String::from_utf8_lossy(&line));
-    }
-    Ok(())
+    let broken = odd_lines(trace).broken;
+    let Some(line) = broken.first() else { return Ok(()) };
+    Err(Stop::failed("one whole message on each line", format!("the line `{line}`")))
 }
 
 fn only_messages_are_written(_: &McpClient, trace: &Trace) -> Outcome {
-    for line in lines(trace) {
-        let value: Value = serde_json::from_slice(&line).unwrap_or_default();
-        let messages = value.as_array().cloned().unwrap_or_else(|| vec![value]);
-        let are_messages = messages.iter().all(|message| message["jsonrpc"] == "2.0");
-        ensure!(are_messages, "nothing but messages of MCP", "`{}`", String::from_utf8_lossy(&line));
-    }
-    Ok(())
+    let other = odd_lines(trace).other;
+    let Some(line) = other.first() else { return Ok(()) };
+    Err(Stop::failed("only messages on the server's standard input", format!("the line `{line}`")))
 }
 
 fn no_responses_are_written(_: &McpClient, trace: &Trace) -> Outcome {
     for message in trace.messages(Sender::Subject) {
-        ensure!(message.get("method").is_some(), "requests and notifications only", "`{message}`");
+        let is_response = message.get("result").is_some() || message.get("error").is_some();
+        ensure!(!is_response, "no response on the server's standard input", "`{message}`");
     }
     Ok(())
 }
@@ -144,35 +131,18 @@ fn response(request: &Value, result: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string()
 }
 
-/// The byte order mark is at the start of all that the server writes.
 async fn ends_of_lines_do_not_matter(client: McpClient) -> Outcome {
-    let script = client.script();
-    let left = client.script().leaves("server/discover").leaves("initialize").leaves("tools/list");
-    let mut opened = client.open("list_tools", json!({}), left).await?;
-    let mut start = "\u{feff}";
-    loop {
-        let request = next_request(&mut opened).await?;
-        let method = request["method"].as_str().unwrap_or_default();
-        let answer = match script.result(method) {
-            Value::Null => {
-                let error = json!({"code": -32601, "message": "no such method"});
-                json!({"jsonrpc": "2.0", "id": request["id"], "error": error}).to_string()
-            }
-            result => response(&request, &result),
-        };
-        opened.server.send_bytes(format!("{start}{answer}\r\n\r\n\n").as_bytes()).await?;
-        start = "\r\n\n";
-        if method == "tools/list" {
-            return opened.ok().await.map(drop);
-        }
-    }
+    let (mut opened, request) = client.held().await?;
+    let line = response(&request, &client.script().result("tools/list"));
+    opened.server.send_bytes(format!("{line}\r\n").as_bytes()).await?;
+    opened.ok().await.map(drop)
 }
 
 async fn sizes_do_not_matter(client: McpClient) -> Outcome {
     let (mut opened, request) = client.held().await?;
     let mut result = client.script().result("tools/list");
-    // The client's outcome is not to be as long.
-    result["_meta"]["example.com/text"] = json!("x".repeat(3 << 20));
+    // More than a pipe holds, so that no read returns it whole. The client's outcome is not to be as long.
+    result["_meta"]["example.com/text"] = json!("x".repeat(200_000));
     let line = response(&request, &result) + "\n";
     let (small, large) = line.as_bytes().split_at(2000);
     for piece in small.chunks(10).chain(large.chunks(16 << 10)) {
@@ -225,20 +195,33 @@ async fn responses_find_their_requests(client: McpClient) -> Outcome {
     Ok(())
 }
 
-/// Lists tools from a server that writes text on its standard error first.
-async fn with_text(client: &McpClient, bytes: usize) -> Outcome {
+/// The outcome of a client whose server writes text on its standard error before it reads anything.
+async fn with_text(client: &McpClient, bytes: usize) -> Outcome<Value> {
     let mut played = client.play().await?;
     played.write_on_stderr(bytes)?;
     let mut opened = client.open_played(played, "list_tools", json!({}), client.script().answers()).await?;
-    opened.ok().await.map(drop)
+    opened.outcome(opened.step).await
 }
 
 async fn text_on_standard_error_is_no_error(client: McpClient) -> Outcome {
-    with_text(&client, 100).await
+    let outcome = with_text(&client, 100).await.map_err(Stop::while_preparing)?;
+    let what = "a client that goes on although the server writes text on its standard error";
+    ensure!(outcome.get("error").is_none(), what, "`{outcome}`");
+    Ok(())
 }
 
+/// A server that writes more than the pipe holds connects only once the client reads.
 async fn much_text_on_standard_error_blocks_nothing(client: McpClient) -> Outcome {
-    with_text(&client, 3 << 20).await
+    let what = "the end of the step of a client whose server writes 3 MiB on its standard error";
+    let outcome = with_text(&client, 3 << 20).await.map_err(|stop| match stop {
+        Stop::Failed(failure) => Stop::failed(what, failure.seen),
+        Stop::Inconclusive(seen) => Stop::failed(what, seen),
+        other => other,
+    })?;
+    match outcome.get("error") {
+        None => Ok(()),
+        Some(error) => Err(Stop::inconclusive(format!("the step failed: `{error}`"))),
+    }
 }
 
 /// A client that knows no sessions need not ask at all.
@@ -246,7 +229,8 @@ async fn discovery_comes_first(client: McpClient) -> Outcome {
     let mut opened = client
         .open("list_tools", json!({}), client.script().leaves("tools/list").leaves("server/discover"))
         .await?;
-    opened.server.wanted("a request", |message| message.get("id").is_some()).await?;
+    let request = opened.server.wanted("a request", |message| message.get("id").is_some()).await;
+    request.map_err(Stop::while_preparing)?;
     let first = opened.server.asked.first().cloned().unwrap_or_default();
     match first["method"].as_str() {
         Some("server/discover") => Ok(()),
@@ -290,46 +274,66 @@ async fn next_request(opened: &mut Opened) -> Outcome<Value> {
         .await
 }
 
-async fn a_refused_version_is_replaced(client: McpClient) -> Outcome {
+/// The suite knows one version without sessions, so the client has no other version to retry with.
+async fn a_refused_version_begins_no_session(client: McpClient) -> Outcome {
     let (mut opened, request) = asking(&client).await?;
-    let revision = client.revision().as_str();
-    let data = json!({"supported": [revision], "requested": request["params"]["_meta"][VERSION]});
+    let data = json!({"supported": ["2099-01-01"], "requested": request["params"]["_meta"][VERSION]});
     let error = json!({"code": -32022, "message": "Unsupported protocol version", "data": data});
     opened.server.send(&json!({"jsonrpc": "2.0", "id": request["id"], "error": error})).await?;
-    let next = next_request(&mut opened).await?;
-    ensure!(next["method"] != "initialize", "a request without a session", "`{next}`");
-    let version = &next["params"]["_meta"][VERSION];
-    ensure!(*version == revision, format!("a request in {revision}, which the server supports"), "`{next}`");
+    opened.server.serve(QUIET * 3).await?;
+    let session = opened.server.asked.iter().find(|request| request["method"] == "initialize");
+    let Some(session) = session else { return Ok(()) };
+    Err(Stop::failed("no initialize after error -32022", format!("`{session}`")))
+}
+
+/// Codes with which a server of an older revision may refuse a method that it does not know.
+const CODES: &[i64] = &[-32601, -32602, -32600, -32000, 1];
+
+/// Whether a client sends initialize after an error of server/discover with a code, or after none at all.
+async fn begins_session(client: &McpClient, code: Option<i64>) -> Outcome<bool> {
+    let (mut opened, request) = asking(client).await?;
+    if let Some(code) = code {
+        opened.server.refuse(&request, code, "refused").await?;
+    } else if client.setting.faults.is_none() {
+        // The client chooses how long it waits.
+        opened.server.allow_start(UNANSWERED);
+    }
+    match opened.server.call("initialize").await {
+        Ok(_) => Ok(true),
+        Err(Stop::Failed(_)) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// The codes after which the client sends initialize.
+async fn codes_of_sessions(client: &McpClient) -> Outcome<Vec<i64>> {
+    let mut codes = Vec::new();
+    for code in CODES {
+        if begins_session(client, Some(*code)).await? {
+            codes.push(*code);
+        }
+    }
+    if codes.is_empty() {
+        return Err(Stop::not_applicable("the client does not fall back to initialize"));
+    }
+    Ok(codes)
+}
+
+async fn sessions_depend_on_no_single_code(client: McpClient) -> Outcome {
+    let codes = codes_of_sessions(&client).await?;
+    let what = format!("initialize after more than one of the errors {CODES:?} of server/discover");
+    ensure!(codes.len() > 1, what, "initialize after {codes:?} only");
     Ok(())
 }
 
-/// What a server of an older revision may answer to a method that it does not know.
 async fn any_other_answer_begins_a_session(client: McpClient) -> Outcome {
-    let error = |code: i64| json!({"error": {"code": code, "message": "refused"}});
-    let mut answers: Vec<Value> = [-32601, -32602, -32600, -32000, 1].into_iter().map(error).collect();
-    answers.push(json!({"result": {"unexpected": true}}));
-    answers.push(Value::Null);
-    for answer in answers {
-        let (mut opened, request) = asking(&client).await?;
-        if let Some(members) = answer.as_object() {
-            let mut response = json!({"jsonrpc": "2.0", "id": request["id"]});
-            for (name, value) in members {
-                response[name] = value.clone();
-            }
-            opened.server.send(&response).await?;
-        } else if client.setting.faults.is_none() {
-            // The client chooses how long it waits.
-            opened.server.allow_start(UNANSWERED);
-        }
-        let what = match &answer {
-            Value::Null => "initialize when server/discover has no answer".to_owned(),
-            answer => format!("initialize after the answer `{answer}` to server/discover"),
-        };
-        let next = opened
-            .server
-            .wanted(&what, |message| message.get("id").is_some() && message["method"] != "server/discover");
-        let next = next.await?;
-        ensure!(next["method"] == "initialize", what, "`{next}`");
+    let codes = codes_of_sessions(&client).await?;
+    if codes.len() == 1 {
+        return Err(Stop::inconclusive(format!("the client sends initialize after {codes:?} only")));
     }
+    let what = format!("initialize after each of the errors {CODES:?} of server/discover");
+    ensure!(codes == CODES, what, "initialize after {codes:?} only");
+    let is_begun = begins_session(&client, None).await?;
+    ensure!(is_begun, "initialize when server/discover has no answer", "the client is silent");
     Ok(())
 }

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::McpClient;
 use super::opened::Opened;
-use crate::check::{ANY, Check, STDIO, check};
+use crate::check::{ANY, Check, HTTP, STDIO, check};
 use crate::driver::StepId;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("SUB-04", notifications_find_their_subscription, ANY, [
+    check!("SUB-04", notifications_find_their_subscription, HTTP, [
         "gives all notifications to one subscription" => mixes_up(),
     ]),
     check!("STD-12", notifications_find_their_subscription, STDIO, [
@@ -122,7 +122,7 @@ async fn what_is_missing_is_reported(client: McpClient) -> Outcome {
     let acknowledged = opened.acknowledged(step).await?;
     ensure!(
         acknowledged.get("promptsListChanged").is_none_or(|granted| *granted == json!(false)),
-        "no `promptsListChanged` in what the client says that the server reports",
+        "no `promptsListChanged` in the acknowledged filter that the client reports",
         "`{acknowledged}`"
     );
     Ok(())

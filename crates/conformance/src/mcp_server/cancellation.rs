@@ -1,13 +1,14 @@
 //! Checks of servers: cancellation.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Server;
 use super::exchanges::{is_in_revision, messages};
-use super::raw::{self, SILENCE, is_response, quick, still_works};
+use super::raw::{self, Reaction, SILENCE, is_response, quick, still_works};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::conversation::Conversation;
 use crate::fault::Fault;
@@ -31,19 +32,15 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "answers what it cannot cancel" => faults::says_at("notifications/cancelled", |_| vec![
             json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "unknown request"}}),
         ]),
-        "is unusable afterwards" => unusable(),
+        "is unusable afterwards" => unusable_after(1),
+        "is unusable after a malformed notification" => unusable_after(4),
     ]),
     check!("CAN-07", cancel_and_response_cross, ANY, [
-        "is unusable afterwards" => unusable(),
-        "answers with an error about the request" => faults::says_at("notifications/cancelled", |_| vec![
-            json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "unknown request"}}),
-        ]),
-    ]),
-    check!("CAN-09", no_id_is_needed, ANY, [
-        "answers a notification without an id" => faults::says_at("notifications/cancelled", |_| vec![
-            json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "no requestId"}}),
-        ]),
-        "is unusable afterwards" => unusable(),
+        "is unusable afterwards" => unusable_after(2),
+        "responds to a cancelled request twice" => faults::says_at("notifications/cancelled", |m| {
+            let response = json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "result": {}});
+            vec![response.clone(), response]
+        }),
     ]),
     audit!("CAN-09b", cancels_have_an_id, ANY, [
         "says no id" => cancels(|_| json!({"reason": "enough"})),
@@ -64,16 +61,16 @@ fn cancels(mut params: impl FnMut(&Value) -> Value + Send + 'static) -> Box<dyn 
     })
 }
 
-/// Responds to nothing after a cancelled notification.
-fn unusable() -> Box<dyn Fault> {
-    let is_broken: Arc<AtomicBool> = Arc::default();
-    let breaks = Arc::clone(&is_broken);
+/// Responds to nothing after so many cancelled notifications.
+fn unusable_after(count: usize) -> Box<dyn Fault> {
+    let cancelled: Arc<AtomicUsize> = Arc::default();
+    let counts = Arc::clone(&cancelled);
     let notes = faults::says_at("notifications/cancelled", move |_| {
-        breaks.store(true, Ordering::Relaxed);
+        counts.fetch_add(1, Ordering::Relaxed);
         Vec::new()
     });
     let loses = faults::each_response(move |message| {
-        if is_broken.load(Ordering::Relaxed) {
+        if cancelled.load(Ordering::Relaxed) >= count {
             *message = Value::Null;
         }
     });
@@ -96,30 +93,26 @@ fn works_on() -> Box<dyn Fault> {
     faults::both(faults::ignores("notifications/cancelled"), faults::both(notes, loses))
 }
 
-/// The server's cancelled notifications, each with what was said before.
-fn cancelled(trace: &Trace) -> Vec<(Value, Vec<(Sender, Value)>)> {
-    let all = messages(trace);
-    let is_cancel = |(from, message): &(Sender, Value)| {
-        *from == Sender::Subject && message["method"] == "notifications/cancelled"
-    };
-    let found = all.iter().enumerate().filter(|(_, message)| is_cancel(message));
-    found.map(|(at, (_, message))| (message.clone(), all[..at].to_vec())).collect()
+/// The server's cancelled notifications.
+fn cancelled(trace: &Trace) -> Vec<Value> {
+    let mut messages = trace.messages(Sender::Subject);
+    messages.retain(|message| message["method"] == "notifications/cancelled");
+    messages
 }
 
+/// Whether someone has sent a request with an id.
+fn has_sent(trace: &Trace, from: Sender, id: &Value, accept: impl Fn(&Value) -> bool) -> bool {
+    let is_it = |message: &Value| message.get("id") == Some(id) && accept(&message["method"]);
+    messages(trace).iter().any(|(sender, message)| *sender == from && is_it(message))
+}
+
+/// Whether the server believes that its request is unanswered does not show: the response may be under way.
 fn only_own_requests(_: &Server, trace: &Trace) -> Outcome {
-    for (message, before) in cancelled(trace) {
+    for message in cancelled(trace) {
         let id = &message["params"]["requestId"];
-        let said = |from: Sender, is_request: bool| {
-            before.iter().any(|(sender, message)| {
-                *sender == from
-                    && message.get("id") == Some(id)
-                    && message.get("method").is_some() == is_request
-            })
-        };
-        let is_open = said(Sender::Subject, true) && !said(Sender::Suite, false);
         ensure!(
-            id.is_null() || is_open,
-            "the id of a request of the server that is not answered yet",
+            id.is_null() || has_sent(trace, Sender::Subject, id, Value::is_string),
+            "the id of a request of the server in its cancelled notification",
             "`{message}`"
         );
     }
@@ -127,7 +120,7 @@ fn only_own_requests(_: &Server, trace: &Trace) -> Outcome {
 }
 
 fn cancels_have_an_id(_: &Server, trace: &Trace) -> Outcome {
-    for (message, _) in cancelled(trace) {
+    for message in cancelled(trace) {
         let id = &message["params"]["requestId"];
         let is_id = id.is_string() || id.is_i64() || id.is_u64();
         ensure!(is_id, "a `requestId` in each cancelled notification", "`{message}`");
@@ -139,19 +132,20 @@ fn only_subscriptions(server: &Server, trace: &Trace) -> Outcome {
     if !is_in_revision(server, trace) {
         return Ok(());
     }
-    for (message, before) in cancelled(trace) {
+    for message in cancelled(trace) {
         let id = &message["params"]["requestId"];
-        let is_subscription = before.iter().any(|(sender, message)| {
-            *sender == Sender::Suite
-                && message.get("id") == Some(id)
-                && message["method"] == "subscriptions/listen"
-        });
-        ensure!(is_subscription, "the id of a subscriptions/listen request", "`{message}`");
+        let is_listen = |method: &Value| method == "subscriptions/listen";
+        ensure!(
+            id.is_null() || has_sent(trace, Sender::Suite, id, is_listen),
+            "the id of a subscriptions/listen request in the server's cancelled notification",
+            "`{message}`"
+        );
     }
     Ok(())
 }
 
 /// Calls the slow tool twice and cancels the first call; fails if that gets a response before the second one, or soon after it.
+/// A result may have been under way already while the server has not answered what the suite sent after the cancellation.
 pub(super) async fn is_stopped(server: &Server, conversation: &mut Conversation, key: &str) -> Outcome {
     let cancelled = raw::tool_with_key(server, "slow", key)?;
     let other = raw::tool_with_key(server, "slow", &raw::unique()?)?;
@@ -163,6 +157,10 @@ pub(super) async fn is_stopped(server: &Server, conversation: &mut Conversation,
     }
     let other = conversation.start("tools/call", other).await?;
     conversation.notify("notifications/cancelled", json!({"requestId": id, "reason": "conformance"})).await?;
+    still_works(server, conversation).await.map_err(Stop::while_preparing)?;
+    if conversation.queued().any(|message| message["id"] == id && message.get("result").is_some()) {
+        return Err(Stop::inconclusive("the tool of the role `slow` ended when its call was cancelled"));
+    }
     conversation.response(&other).await.map_err(Stop::while_preparing)?;
     let is_allowed = |message: &Value| message["id"] != id || !is_response(message);
     conversation.silence(SILENCE, "no response to a cancelled request", is_allowed).await
@@ -176,64 +174,58 @@ async fn work_stops(server: Server) -> Outcome {
     raw::no_effect(&server, &mut conversation, &key).await
 }
 
-async fn ignores(server: &Server, conversation: &mut Conversation, params: Value) -> Outcome {
-    let notification = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-    let forged = notification.clone();
-    if raw::is_web(server) {
-        let reaction = raw::react_to(conversation, &notification, 0).await?;
-        // Over HTTP a server may refuse what is malformed, with an error that has no id.
-        let is_well_formed = params["requestId"].is_i64() || params["requestId"].is_string();
-        ensure!(
-            reaction.messages.is_empty() || reaction.is_refused() && !is_well_formed,
-            format!("no response to `{forged}`"),
-            "{reaction}"
-        );
-        return Ok(());
+/// Sends a cancelled notification. Over HTTP a server may refuse it, and the reaction has the messages in return.
+async fn cancel(server: &Server, conversation: &mut Conversation, params: Value) -> Outcome<Reaction> {
+    if raw::is_web(server) && !server.revision().has_sessions() {
+        let why = "clients send no cancelled notifications over Streamable HTTP in this revision";
+        return Err(Stop::not_applicable(why));
     }
-    conversation.send(&notification).await
+    let notification = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    raw::react_to(conversation, &notification, 0).await
 }
 
 async fn odd_cancels_are_ignored(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     let done = conversation.start(quick(&server), json!({})).await?;
     conversation.response(&done).await.map_err(Stop::while_preparing)?;
-    let of_no_request =
-        [json!({"requestId": "unknown"}), json!({"requestId": 987_654}), json!({"requestId": done})];
-    let malformed = [json!({"requestId": {}}), json!({"requestId": [1]}), json!({}), json!([])];
-    for params in of_no_request.into_iter().chain(malformed) {
-        ignores(&server, &mut conversation, params).await?;
+    let what = "no response to a cancelled notification that names no open request";
+    for id in [json!("unknown"), json!(987_654), done] {
+        let reaction = cancel(&server, &mut conversation, json!({"requestId": id})).await?;
+        ensure!(reaction.messages.is_empty(), what, "{reaction}");
     }
     still_works(&server, &mut conversation).await?;
-    let is_allowed = |message: &Value| !is_response(message);
-    conversation.silence(SILENCE, "no response to a cancelled notification", is_allowed).await
+    conversation.silence(SILENCE, what, |message| !is_response(message)).await?;
+    // Whether a malformed notification gets a response is the matter of RPC-11.
+    for params in [json!({"requestId": {}}), json!({"requestId": [1]}), json!({}), json!([])] {
+        cancel(&server, &mut conversation, params).await?;
+    }
+    still_works(&server, &mut conversation).await
 }
 
+/// The pauses between a request and its cancellation differ, so that messages cross at several places.
 async fn cancel_and_response_cross(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
-    for at in 0..30 {
+    let done = conversation.start(quick(&server), json!({})).await?;
+    conversation.response(&done).await.map_err(Stop::while_preparing)?;
+    // A server that cannot bear any cancellation breaks CAN-05.
+    let mut responses = cancel(&server, &mut conversation, json!({"requestId": done})).await?.messages;
+    still_works(&server, &mut conversation).await.map_err(Stop::while_preparing)?;
+    for at in 0..60 {
         let id = json!(format!("crossing-{at}"));
         conversation.start_as(id.clone(), quick(&server), json!({})).await?;
-        conversation.notify("notifications/cancelled", json!({"requestId": id})).await?;
+        tokio::time::sleep(Duration::from_millis(at % 3)).await;
+        responses.extend(cancel(&server, &mut conversation, json!({"requestId": id})).await?.messages);
     }
     still_works(&server, &mut conversation).await?;
+    let arrived = conversation.listen(SILENCE).await?.into_iter().map(|arrived| arrived.message);
+    responses.extend(arrived.filter(is_response));
     let mut ids: Vec<Value> = Vec::new();
-    for arrived in conversation.listen(SILENCE).await? {
-        let id = &arrived.message["id"];
-        if is_response(&arrived.message) {
-            let is_one = id.as_str().is_some_and(|id| id.starts_with("crossing-")) && !ids.contains(id);
-            ensure!(is_one, "at most one response to each request", "`{}`", arrived.message);
-            ids.push(id.clone());
-        }
+    for response in responses.iter().filter(|response| !response["id"].is_null()) {
+        let id = &response["id"];
+        ensure!(!ids.contains(id), "at most one response to each request", "`{response}`");
+        ids.push(id.clone());
     }
     Ok(())
-}
-
-async fn no_id_is_needed(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
-    ignores(&server, &mut conversation, json!({"reason": "conformance"})).await?;
-    still_works(&server, &mut conversation).await?;
-    let is_allowed = |message: &Value| !is_response(message);
-    conversation.silence(SILENCE, "no response to a cancelled notification", is_allowed).await
 }
 
 /// The pages on cancellation and on subscriptions name different messages. Either will do.

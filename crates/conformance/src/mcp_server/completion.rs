@@ -87,7 +87,8 @@ fn variable(template: &str) -> Option<&str> {
 async fn completions(server: &Server, conversation: &mut Conversation) -> Outcome<Vec<Value>> {
     let mut results = Vec::new();
     for params in arguments(server, conversation).await? {
-        let mut response = conversation.request("completion/complete", params).await?;
+        let response = conversation.request("completion/complete", params).await;
+        let mut response = response.map_err(Stop::while_preparing)?;
         if has_code(&response, METHOD_NOT_FOUND) {
             return Err(Stop::not_applicable("the server does not complete"));
         }
@@ -102,10 +103,15 @@ async fn completions(server: &Server, conversation: &mut Conversation) -> Outcom
 async fn completions_are_declared(server: Server) -> Outcome {
     let offer = server.offer().await?;
     let mut conversation = server.open().await?;
-    completions(&server, &mut conversation).await?;
+    let results = completions(&server, &mut conversation).await?;
+    // A result without values is what a server may have for any request.
+    let has_values = |result: &Value| result["completion"]["values"][0].is_string();
+    if !results.iter().any(has_values) {
+        return Err(Stop::not_applicable("the server completes nothing"));
+    }
     ensure!(
         offer.pointer("/capabilities/completions").is_some(),
-        "the capability `completions` of a server that answers completion/complete",
+        "the capability `completions` of a server that completes arguments",
         "the capabilities `{}`",
         offer["capabilities"]
     );
@@ -124,7 +130,8 @@ async fn at_most_a_hundred_values(server: Server) -> Outcome {
 async fn unknown_prompt_is_refused(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     let reference = json!({"type": "ref/prompt", "name": "conformance-no-such-prompt"});
-    let response = conversation.request("completion/complete", params(reference, "argument")).await?;
+    let response = conversation.request("completion/complete", params(reference, "argument")).await;
+    let response = response.map_err(Stop::while_preparing)?;
     if has_code(&response, METHOD_NOT_FOUND) {
         return Err(Stop::not_applicable("the server does not complete"));
     }

@@ -29,14 +29,16 @@ pub(super) const CHECKS: &[Check<Server>] = &[
     check!("MRT-03", only_declared_capabilities_are_asked_for, ANY, [
         "asks whatever the client declares" => acceptance("tools/call", question()),
     ]),
-    check!("MRT-04", requests_are_bare, ANY, [
-        "puts whole messages into its question" => edit_requests(|request| {
-            request["jsonrpc"] = json!("2.0");
-            request["id"] = json!(1);
-        }),
+    check!("MRT-04", requests_are_of_three_kinds, ANY, [
         "asks by another method" => edit_requests(|request| request["method"] = json!("ping")),
         "leaves out what it asks" => edit_requests(|request| {
             request.as_object_mut().map(|request| request.remove("params"));
+        }),
+    ]),
+    check!("MRT-04b", requests_are_bare, ANY, [
+        "puts whole messages into its question" => edit_requests(|request| {
+            request["jsonrpc"] = json!("2.0");
+            request["id"] = json!(1);
         }),
     ]),
     check!("MRT-05", changed_state_is_refused, ANY, [
@@ -45,25 +47,14 @@ pub(super) const CHECKS: &[Check<Server>] = &[
     check!("MRT-06", state_of_another_request_is_refused, ANY, [
         "takes the state of another request" => acceptance("tools/call", done()),
     ]),
-    check!("MRT-07", responses_are_looked_at, ANY, [
-        "fails if a response is missing" => {
-            let mut calls = 0;
-            faults::response_to("tools/call", move |m| {
-                calls += 1;
-                if calls == 2 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "?"}});
-                }
-            })
-        },
-        "fails if there is a response more" => {
-            let mut calls = 0;
-            faults::response_to("tools/call", move |m| {
-                calls += 1;
-                if calls == 3 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "?"}});
-                }
-            })
-        },
+    check!("MRT-07", missing_response_is_asked_for, ANY, [
+        "fails if a response is missing" => refuses_retry(),
+        "does without the response" => faults::nth_response_to("tools/call", 2, |m| m["result"] = done()),
+    ]),
+    check!("MRT-07b", additional_response_is_ignored, ANY, [
+        "fails if there is a response more" => refuses_retry(),
+    ]),
+    check!("MRT-07c", malformed_response_is_refused, ANY, [
         "takes anything for a response" => acceptance("tools/call", done()),
     ]),
     check!("MRT-08", abandoned_requests_do_no_harm, ANY, [
@@ -81,7 +72,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
 ];
 
 /// How many requests a check abandons.
-const ABANDONED: usize = 60;
+const ABANDONED: usize = 25;
 
 /// A question for a name.
 fn question() -> Value {
@@ -100,6 +91,11 @@ fn edit_requests(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn c
         let requests = result["inputRequests"].as_object_mut();
         requests.into_iter().flatten().for_each(|(_, request)| edit(request));
     })
+}
+
+/// Refuses the second call.
+fn refuses_retry() -> Box<dyn crate::fault::Fault> {
+    faults::nth_response_to("tools/call", 2, |m| faults::refuse(m, -32602))
 }
 
 fn is_question(result: &Value) -> bool {
@@ -151,7 +147,7 @@ async fn other_methods_ask_nothing(server: Server) -> Outcome {
         Err(stop) => return Err(stop),
     }
     for method in methods {
-        let response = conversation.request(method, json!({})).await?;
+        let response = conversation.request(method, json!({})).await.map_err(Stop::while_preparing)?;
         ensure!(
             !is_question(&response["result"]),
             format!("no result of type input_required for {method}"),
@@ -182,11 +178,15 @@ async fn only_declared_capabilities_are_asked_for(server: Server) -> Outcome {
     for capabilities in declared {
         let mut conversation = server.open_with(capabilities.clone()).await?;
         for tool in &tools {
-            let response = conversation.request("tools/call", tool.clone()).await?;
+            let response = conversation.request("tools/call", tool.clone()).await;
+            let response = response.map_err(Stop::while_preparing)?;
             let requests = response.pointer("/result/inputRequests").and_then(Value::as_object);
             for request in requests.into_iter().flatten().map(|(_, request)| request) {
                 let method = request["method"].as_str().unwrap_or_default();
                 let needed = method.split('/').next().unwrap_or_default();
+                if !["elicitation", "sampling", "roots"].contains(&needed) {
+                    continue;
+                }
                 let is_declared = capabilities.get(needed).is_some() && request["params"]["mode"] != "url";
                 ensure!(
                     is_declared,
@@ -199,33 +199,43 @@ async fn only_declared_capabilities_are_asked_for(server: Server) -> Outcome {
     Ok(())
 }
 
-async fn requests_are_bare(server: Server) -> Outcome {
-    let tools = asking(&server)?;
+/// The requests in the questions of all tools that ask.
+async fn requests(server: &Server) -> Outcome<Vec<Value>> {
+    let tools = asking(server)?;
     let mut conversation = server.open().await?;
+    let mut requests = Vec::new();
     for tool in tools {
-        let result = ask(&mut conversation, &tool).await?;
-        let requests = result["inputRequests"].as_object();
-        for request in requests.into_iter().flatten().map(|(_, request)| request) {
-            let is_bare = request.get("jsonrpc").is_none() && request.get("id").is_none();
-            ensure!(is_bare, "a request without the members jsonrpc and id in inputRequests", "`{request}`");
-            let params = &request["params"];
-            let is_whole = match request["method"].as_str() {
-                Some("elicitation/create") => {
-                    let what = if params["mode"] == "url" { "url" } else { "requestedSchema" };
-                    params["message"].is_string() && params.get(what).is_some()
-                }
-                Some("sampling/createMessage") => {
-                    params["messages"].is_array() && params["maxTokens"].is_number()
-                }
-                Some("roots/list") => true,
-                _ => false,
-            };
-            ensure!(
-                is_whole,
-                "an elicitation, a sampling or a roots request in inputRequests",
-                "`{request}`"
-            );
-        }
+        let question = ask(&mut conversation, &tool).await?;
+        let asked = question["inputRequests"].as_object();
+        requests.extend(asked.into_iter().flatten().map(|(_, request)| request.clone()));
+    }
+    Ok(requests)
+}
+
+async fn requests_are_of_three_kinds(server: Server) -> Outcome {
+    for request in requests(&server).await? {
+        let params = &request["params"];
+        let is_whole = match request["method"].as_str() {
+            Some("elicitation/create") => {
+                let what = if params["mode"] == "url" { "url" } else { "requestedSchema" };
+                params["message"].is_string() && params.get(what).is_some()
+            }
+            Some("sampling/createMessage") => {
+                params["messages"].is_array() && params["maxTokens"].is_number()
+            }
+            Some("roots/list") => true,
+            _ => false,
+        };
+        let what = "an elicitation, a sampling or a roots request with its params in inputRequests";
+        ensure!(is_whole, what, "`{request}`");
+    }
+    Ok(())
+}
+
+async fn requests_are_bare(server: Server) -> Outcome {
+    for request in requests(&server).await? {
+        let is_bare = request.get("jsonrpc").is_none() && request.get("id").is_none();
+        ensure!(is_bare, "a request without the members jsonrpc and id in inputRequests", "`{request}`");
     }
     Ok(())
 }
@@ -253,7 +263,7 @@ async fn changed_state_is_refused(server: Server) -> Outcome {
     for state in [changed, shortened, format!("{state}{state}")] {
         let mut params = retry(&tool, &question, responses(&question));
         params["requestState"] = json!(state);
-        let response = conversation.request("tools/call", params).await?;
+        let response = conversation.request("tools/call", params).await.map_err(Stop::while_preparing)?;
         expect_refusal(&response, "a requestState that was changed")?;
     }
     // An unchanged one shows that the refusals were not for something else.
@@ -278,43 +288,61 @@ async fn state_of_another_request_is_refused(server: Server) -> Outcome {
     }
     let mut params = retry(&tool, &question, responses(&question));
     params["requestState"] = another["requestState"].clone();
-    let response = conversation.request("tools/call", params).await?;
+    let response = conversation.request("tools/call", params).await.map_err(Stop::while_preparing)?;
     expect_refusal(&response, "a requestState that was given for another request")
 }
 
-async fn responses_are_looked_at(server: Server) -> Outcome {
+/// The response to a retry of the tool that asks, with its responses as a check changes them.
+async fn retried(
+    server: &Server,
+    change: impl FnOnce(Map<String, Value>) -> Map<String, Value>,
+) -> Outcome<Value> {
     let tool = server.tool("asks")?;
     let mut conversation = server.open().await?;
     let question = ask(&mut conversation, &tool).await?;
+    let params = retry(&tool, &question, change(responses(&question)));
+    conversation.request("tools/call", params).await.map_err(Stop::while_preparing)
+}
 
-    let missing = conversation.request("tools/call", retry(&tool, &question, Map::new())).await?;
-    ensure!(is_question(&missing["result"]), "the question again, as its response is missing", "`{missing}`");
-
-    let mut more = responses(&question);
-    more.insert("conformance_more".to_owned(), json!({"action": "decline"}));
-    let more = conversation.request("tools/call", retry(&tool, &question, more)).await?;
-    let is_done = more["result"].is_object() && !is_question(&more["result"]);
-    ensure!(is_done, "a result, with a response that nobody asked for ignored", "`{more}`");
-
-    let malformed = responses(&question).into_iter().map(|(key, _)| (key, json!(7))).collect();
-    let malformed = conversation.request("tools/call", retry(&tool, &question, malformed)).await?;
+async fn missing_response_is_asked_for(server: Server) -> Outcome {
+    let response = retried(&server, |_| Map::new()).await?;
     ensure!(
-        malformed["error"].is_object(),
-        "an error, as a number is no response to a question",
-        "`{malformed}`"
+        is_question(&response["result"]),
+        "the question again, as its response is missing",
+        "`{response}`"
     );
     Ok(())
 }
 
+async fn additional_response_is_ignored(server: Server) -> Outcome {
+    let add = |mut responses: Map<String, Value>| {
+        responses.insert("conformance_more".to_owned(), json!({"action": "decline"}));
+        responses
+    };
+    let response = retried(&server, add).await?;
+    let is_done = response["result"].is_object() && !is_question(&response["result"]);
+    ensure!(is_done, "a result, with the additional input response ignored", "`{response}`");
+    Ok(())
+}
+
+async fn malformed_response_is_refused(server: Server) -> Outcome {
+    let spoil =
+        |responses: Map<String, Value>| responses.into_iter().map(|(key, _)| (key, json!(7))).collect();
+    let response = retried(&server, spoil).await?;
+    ensure!(response["error"].is_object(), "an error, as a number is no input response", "`{response}`");
+    Ok(())
+}
+
+/// A server may forget the requests that were abandoned.
 async fn abandoned_requests_do_no_harm(server: Server) -> Outcome {
     let tool = server.tool("asks")?;
     let mut conversation = server.open().await?;
-    let question = ask(&mut conversation, &tool).await?;
+    let mut question = ask(&mut conversation, &tool).await?;
     for _ in 0..ABANDONED {
-        let result = conversation.ok("tools/call", tool.clone()).await?;
-        ensure!(is_question(&result), "a question, however many were not answered", "`{result}`");
+        question = conversation.ok("tools/call", tool.clone()).await?;
+        ensure!(is_question(&question), "a question, although others were not answered", "`{question}`");
     }
     let result = conversation.ok("tools/call", retry(&tool, &question, responses(&question))).await?;
-    ensure!(!is_question(&result), "the result of a request whose question is answered late", "`{result}`");
+    ensure!(!is_question(&result), "the result of a request whose question is answered", "`{result}`");
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Checks of servers: logging.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Server;
-use super::features::{INVALID_PARAMS, expect_code};
+use super::features::{INVALID_PARAMS, SILENCE, expect_code};
 use crate::check::{ANY, Check, check};
 use crate::conversation::{Arrived, Conversation};
 use crate::fault::Fault;
@@ -29,10 +31,12 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "logs for a request that did not ask for it" => says("error"),
     ]),
     check!("LOG-05", log_belongs_to_its_request, ANY, [
-        "logs after the response" => faults::says_after_response_to("tools/call", |_| vec![line("error")]),
         "logs on a subscription" => faults::each_call("notifications/message", |m| {
             m["params"]["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": LISTEN});
         }),
+    ]),
+    check!("LOG-05b", log_comes_before_the_response, ANY, [
+        "logs after the response" => faults::says_after_response_to("tools/call", |_| vec![line("error")]),
     ]),
     check!("LOG-06", unknown_level_of_a_request_is_refused, ANY, [
         "ignores an unknown level" => faults::response_to("tools/call", |m| {
@@ -75,16 +79,19 @@ fn is_log(message: &Value) -> bool {
     message["method"] == "notifications/message"
 }
 
-/// Calls a tool and returns the response and the log notifications that arrived before it or soon after.
+/// Calls a tool as a preparation, and returns the response and the log notifications that arrived before it or soon after.
 async fn call(
     conversation: &mut Conversation,
     tool: Value,
 ) -> Outcome<(Arrived, Vec<Arrived>, Vec<Arrived>)> {
+    // What arrived before belongs to something else.
+    conversation.listen(Duration::ZERO).await?;
     let id = conversation.start("tools/call", tool).await?;
     let is_response = |message: &Value| message["id"] == id && message.get("method").is_none();
-    let response = conversation.arrived("a response to tools/call", is_response).await?;
+    let response = conversation.arrived("a response to tools/call", is_response).await;
+    let response = response.map_err(Stop::while_preparing)?;
     let is_early: Vec<Value> = conversation.queued().filter(|message| is_log(message)).cloned().collect();
-    let all = conversation.listen(super::features::SILENCE).await?;
+    let all = conversation.listen(SILENCE).await?;
     let mut logs: Vec<Arrived> = all.into_iter().filter(|arrived| is_log(&arrived.message)).collect();
     let late = logs.split_off(is_early.len().min(logs.len()));
     Ok((response, logs, late))
@@ -106,7 +113,8 @@ async fn logger(server: &Server, conversation: &mut Conversation) -> Outcome<Val
 async fn set_level(server: &Server, conversation: &mut Conversation, level: &str) -> Outcome {
     if server.revision().has_sessions() {
         // A server that logs without the capability need not know the method.
-        conversation.request("logging/setLevel", json!({"level": level})).await?;
+        let set = conversation.request("logging/setLevel", json!({"level": level})).await;
+        set.map_err(Stop::while_preparing)?;
     }
     Ok(())
 }
@@ -156,7 +164,10 @@ async fn only_the_set_level_and_above(server: Server) -> Outcome {
     server.needs("/logging").await?;
     let tool = server.tool("logs")?;
     let mut conversation = server.open().await?;
-    conversation.ok("logging/setLevel", json!({"level": "error"})).await?;
+    let set = conversation.ok("logging/setLevel", json!({"level": "error"})).await;
+    set.map_err(Stop::while_preparing)?;
+    // What was logged before the level was set may be under way.
+    conversation.listen(SILENCE).await?;
     let (_, mut early, late) = call(&mut conversation, tool).await?;
     early.extend(late);
     expect_errors(&early)
@@ -173,8 +184,12 @@ async fn only_the_level_of_the_request_and_above(server: Server) -> Outcome {
 async fn unknown_level_is_refused(server: Server) -> Outcome {
     server.needs("/logging").await?;
     let mut conversation = server.open().await?;
-    let response = conversation.request("logging/setLevel", json!({"level": "loudest"})).await?;
-    expect_code(&response, INVALID_PARAMS, "logging/setLevel with the level `loudest`")
+    let response = conversation.request("logging/setLevel", json!({"level": "loudest"})).await;
+    expect_code(
+        &response.map_err(Stop::while_preparing)?,
+        INVALID_PARAMS,
+        "logging/setLevel with the level `loudest`",
+    )
 }
 
 async fn no_log_without_a_level(server: Server) -> Outcome {
@@ -213,12 +228,20 @@ async fn log_belongs_to_its_request(server: Server) -> Outcome {
             "`{message}` on another stream"
         );
     }
-    let unsent = Value::Null;
-    let last = late.first().map_or(&unsent, |log| &log.message);
-    ensure!(late.is_empty(), "log notifications before the response", "`{last}` after it");
     if early.is_empty() {
         return Err(Stop::inconclusive("the tool `logs` of the profile did not log"));
     }
+    Ok(())
+}
+
+/// A log notification on another stream than the response is the matter of LOG-05.
+async fn log_comes_before_the_response(server: Server) -> Outcome {
+    let tool = server.tool("logs")?;
+    let mut conversation = server.open().await?;
+    let (response, _, late) = call(&mut conversation, with_level(tool, "debug")).await?;
+    let late = late.iter().find(|log| log.stream == response.stream || log.stream == 0);
+    let last = late.map_or(&Value::Null, |log| &log.message);
+    ensure!(late.is_none(), "log notifications before the response", "`{last}` after it");
     Ok(())
 }
 
@@ -226,6 +249,10 @@ async fn unknown_level_of_a_request_is_refused(server: Server) -> Outcome {
     server.needs("/logging").await?;
     let mut conversation = server.open().await?;
     let tool = server.any_tool(&mut conversation).await?;
-    let response = conversation.request("tools/call", with_level(tool, "loudest")).await?;
-    expect_code(&response, INVALID_PARAMS, "a request with the logLevel `loudest`")
+    let response = conversation.request("tools/call", with_level(tool, "loudest")).await;
+    expect_code(
+        &response.map_err(Stop::while_preparing)?,
+        INVALID_PARAMS,
+        "a request with the logLevel `loudest`",
+    )
 }

@@ -23,6 +23,7 @@ mod stdio;
 mod streamable_http;
 mod subscriptions;
 mod tasks;
+mod tools;
 mod versions;
 
 use std::collections::HashMap;
@@ -59,11 +60,13 @@ pub(crate) struct Hosts {
     location: Location,
     /// The results of handshakes, by revision, so that a slow program is started less often.
     offers: Mutex<HashMap<Revision, Value>>,
+    /// The version that the server has answered each version with. `None` for an error.
+    agreements: Mutex<HashMap<String, Option<String>>>,
 }
 
 impl Hosts {
     pub(crate) fn new(location: Location) -> Arc<Self> {
-        Arc::new(Self { location, offers: Mutex::default() })
+        Arc::new(Self { location, offers: Mutex::default(), agreements: Mutex::default() })
     }
 }
 
@@ -88,7 +91,7 @@ impl Server {
         };
         let mut conversation = Conversation::new(link, received, *wait);
         if self.setting.transport == Transport::Stdio && faults.is_none() {
-            conversation.allow_start(START_TIME);
+            conversation.allow_start(self.setting.processes.start_time(START_TIME));
         }
         Ok(conversation)
     }
@@ -142,6 +145,26 @@ impl Server {
             conversation.ok("server/discover", json!({})).await
         };
         result.map_err(Stop::while_preparing)
+    }
+
+    /// The version with which the server answers `initialize` for another one, on a connection of its own; an earlier answer if
+    /// `known`. `None` if it refuses to initialize, as the page's example of an error does.
+    pub(crate) async fn agreement(&self, version: &str, known: bool) -> Outcome<Option<String>> {
+        let agreements = || self.hosts.agreements.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_kept = self.setting.faults.is_none();
+        let kept = agreements().get(version).cloned();
+        if let Some(answer) = kept.filter(|_| known && is_kept) {
+            return Ok(answer);
+        }
+        let mut conversation = self.connect().await?;
+        let mut params = self.initialize(capabilities(self.revision()));
+        params["protocolVersion"] = json!(version);
+        let response = conversation.request("initialize", params).await.map_err(Stop::while_preparing)?;
+        let answer = response.pointer("/result/protocolVersion").and_then(Value::as_str).map(str::to_owned);
+        if is_kept {
+            agreements().insert(version.to_owned(), answer.clone());
+        }
+        Ok(answer)
     }
 
     /// Ends the check unless the server offers a capability, such as `/tools` or `/resources/subscribe`.
@@ -200,46 +223,6 @@ impl Server {
         let arguments = tool.get("arguments").cloned().unwrap_or_else(|| json!({}));
         Ok(json!({"name": name, "arguments": arguments}))
     }
-
-    /// A tool that answers at once: the profile's `echo`, or the first that needs no arguments and may be called.
-    pub(crate) async fn any_tool(&self, conversation: &mut Conversation) -> Outcome<Value> {
-        match self.tool("echo") {
-            Ok(tool) => Ok(tool),
-            Err(_) => self.tool_without_arguments(conversation, |_| true).await,
-        }
-    }
-
-    /// The call of the first listed tool that a test accepts, that needs no arguments and may be called.
-    pub(crate) async fn tool_without_arguments(
-        &self,
-        conversation: &mut Conversation,
-        accept: impl Fn(&Value) -> bool,
-    ) -> Outcome<Value> {
-        let listed =
-            features::entries(conversation, features::List::TOOLS).await.map_err(Stop::while_preparing)?;
-        let is_simple = |tool: &&Value| {
-            let required = tool.pointer("/inputSchema/required").and_then(Value::as_array);
-            required.is_none_or(Vec::is_empty) && accept(tool)
-        };
-        let mut simple = listed.iter().filter(is_simple).peekable();
-        if simple.peek().is_none() {
-            return Err(Stop::not_applicable("no tool of this kind can be called without arguments"));
-        }
-        let allowed = simple.find(|tool| self.may_call(tool)).ok_or_else(uncallable)?;
-        Ok(json!({"name": allowed["name"], "arguments": {}}))
-    }
-
-    /// Whether a listed tool may be called although the profile does not name it: it declares that it changes nothing.
-    pub(crate) fn may_call(&self, tool: &Value) -> bool {
-        self.setting.call_any || tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true))
-    }
-}
-
-/// A check needs to call a tool, and none may be called.
-pub(crate) fn uncallable() -> Stop {
-    Stop::not_applicable(
-        "no suitable tool declares `readOnlyHint` or has a role in the profile (--call-any calls others too)",
-    )
 }
 
 /// The capabilities of a client that can do everything.

@@ -161,11 +161,6 @@ const METHODS: &[(&str, Revision, Revision)] = &[
     ("notifications/tasks", E, E),
 ];
 
-/// Whether the protocol, in any revision, has a method for servers to send.
-pub(super) fn is_method(method: &str) -> bool {
-    METHODS.iter().any(|(known, ..)| *known == method)
-}
-
 /// What is wrong about a message that a server sends by itself in a revision.
 pub(super) fn fault_of_call(message: &Value, revision: Revision) -> Option<String> {
     let method = message["method"].as_str().unwrap_or_default();

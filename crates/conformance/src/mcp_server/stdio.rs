@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::Server;
-use super::raw::{self, SILENCE, is_response, quick, still_works};
+use super::raw::{self, is_response, quick, still_works};
 use crate::check::{Check, STDIO, audit, check};
 use crate::conversation::Conversation;
 use crate::fault::{Fault, Incoming};
 use crate::faults;
-use crate::trace::{Part, Sender, Trace};
+use crate::lines::odd_lines;
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
@@ -21,49 +22,26 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "logs JSON to standard output" => logs("{\"level\":\"info\",\"text\":\"listing tools\"}"),
     ]),
     check!("STD-04", ends_of_lines, STDIO, [
-        "takes a blank line for a broken message" => takes_blank_lines(),
         "does not read lines with a carriage return" => loses_response("carriage return"),
-        "does not read a line with a byte order mark" => loses_response("byte order mark"),
     ]),
     check!("STD-05", large_and_many, STDIO, [
-        "loses what is large" => loses_response("large"),
+        "loses what arrives in pieces" => loses_response("pieces"),
         "loses the last of many" => loses_response("many-99"),
-    ]),
-    check!("STD-06", lines_that_are_no_message, STDIO, [
-        "calls it an invalid request" => faults::each_response(|m| if m["error"]["code"] == -32700 { m["error"]["code"] = json!(-32600); }),
-        "says nothing" => faults::each_response(|m| if m["error"]["code"] == -32700 { *m = Value::Null; }),
     ]),
     audit!("STD-09", no_requests, STDIO, [
         "asks its client for folders" => faults::says_at("tools/list", |_| vec![json!({"jsonrpc": "2.0", "id": "a", "method": "roots/list"})]),
     ]),
-    check!("STD-10", nothing_after_a_cancel, STDIO, [
+    check!("STD-10b", nothing_after_a_cancel, STDIO, [
         "goes on with what was cancelled" => faults::ignores("notifications/cancelled"),
     ]),
     check!("STD-17", both_kinds_of_client, STDIO, [
-        "forgets the session" => faults::response_to("tools/list", |m| if m.pointer("/result/resultType").is_none() {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "no protocol version"}});
-        }),
+        "forgets the session" => faults::response_to("tools/list", |m| faults::refuse(m, -32602)),
         "wants a session of every client" => faults::response_to("server/discover", |m| *m = json!({
             "jsonrpc": "2.0", "id": m["id"], "error": {"code": -32600, "message": "not initialized"},
         })),
     ]),
     check!("STD-18", requests_at_once, STDIO, [
-        "does one thing after the other" => faults::loses_response_to("server/discover"),
-    ]),
-    check!("STD-19", acknowledged_first, STDIO, [
-        "says that its tools have changed before it acknowledges" => faults::says_at("subscriptions/listen", |message| vec![json!({
-            "jsonrpc": "2.0", "method": "notifications/tools/list_changed",
-            "params": {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}},
-        })]),
-        "acknowledges nothing" => faults::each_call("notifications/subscriptions/acknowledged", |m| *m = Value::Null),
-    ]),
-    check!("STD-20", responses_have_their_ids, STDIO, [
-        "swaps the ids of two responses" => faults::each_response(|m| {
-            let at = m["id"].as_str().and_then(|id| id.strip_prefix("concurrent-")?.parse::<u32>().ok());
-            if let Some(at) = at {
-                m["id"] = json!(format!("concurrent-{}", at ^ 1));
-            }
-        }),
+        "handles one request at a time only" => faults::loses_response_to("server/discover"),
     ]),
 ];
 
@@ -92,12 +70,6 @@ fn logs(text: &'static str) -> Box<dyn Fault> {
     })
 }
 
-fn takes_blank_lines() -> Box<dyn Fault> {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "parse error"}});
-    let say = move |message: &Value| vec![error.clone(); usize::from(message["id"] == "after blank lines")];
-    faults::both(faults::says_at("ping", say.clone()), faults::says_at("server/discover", say))
-}
-
 fn loses_response(id: &'static str) -> Box<dyn Fault> {
     faults::each_response(move |message| {
         if message["id"] == id {
@@ -106,54 +78,16 @@ fn loses_response(id: &'static str) -> Box<dyn Fault> {
     })
 }
 
-/// The lines that the server wrote.
-fn lines(trace: &Trace) -> Vec<Vec<u8>> {
-    let events = trace.events().into_iter();
-    let of_server = events.filter(|event| event.from == Sender::Subject && event.what == Part::Line);
-    of_server.map(|event| event.bytes).collect()
-}
-
 fn one_message_a_line(_: &Server, trace: &Trace) -> Outcome {
-    for line in lines(trace) {
-        let text = String::from_utf8_lossy(&line);
-        let trimmed = text.trim_start();
-        let is_text = !(trimmed.starts_with(['{', '[', '}', ']', '"']));
-        // What is no JSON from the beginning is not a broken message.
-        let is_whole =
-            serde_json::from_slice::<Value>(&line).is_ok_and(|value| value.is_object() || value.is_array());
-        ensure!(is_text || is_whole, "one whole message on each line", "the line `{text}`");
-        ensure!(!line.contains(&b'\n'), "no line feed within a message", "`{text}`");
-    }
-    Ok(())
+    let broken = odd_lines(trace).broken;
+    let Some(line) = broken.first() else { return Ok(()) };
+    Err(Stop::failed("one whole message on each line", format!("the line `{line}`")))
 }
 
 fn only_messages(_: &Server, trace: &Trace) -> Outcome {
-    for line in lines(trace) {
-        let value: Value = serde_json::from_slice(&line).unwrap_or_default();
-        let all = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
-        let is_message = |message: &Value| {
-            message.get("jsonrpc").is_some()
-                && ["method", "result", "error"].iter().any(|name| message.get(name).is_some())
-        };
-        let expected = "nothing but messages on standard output";
-        ensure!(
-            !all.is_empty() && all.iter().all(is_message),
-            expected,
-            "the line `{}`",
-            String::from_utf8_lossy(&line)
-        );
-    }
-    Ok(())
-}
-
-/// The first message on a connection, as bytes: initialize where there are sessions.
-fn first_message(server: &Server, id: &str) -> Value {
-    if server.revision().has_sessions() {
-        let params = server.initialize(super::capabilities(server.revision()));
-        json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": params})
-    } else {
-        raw::quick_message(server, &json!(id))
-    }
+    let other = odd_lines(trace).other;
+    let Some(line) = other.first() else { return Ok(()) };
+    Err(Stop::failed("only messages on standard output", format!("the line `{line}`")))
 }
 
 async fn has_result(conversation: &mut Conversation, id: &str) -> Outcome {
@@ -163,47 +97,28 @@ async fn has_result(conversation: &mut Conversation, id: &str) -> Outcome {
 }
 
 async fn ends_of_lines(server: Server) -> Outcome {
-    let mut conversation = server.connect().await?;
-    let first = first_message(&server, "byte order mark");
-    conversation.send_bytes(format!("\u{feff}{first}\n").as_bytes()).await?;
-    has_result(&mut conversation, "byte order mark").await?;
-    let second = raw::quick_message(&server, &json!("carriage return"));
-    conversation.send_bytes(format!("{second}\r\n").as_bytes()).await?;
-    has_result(&mut conversation, "carriage return").await?;
-    conversation.send_bytes(b"\n\r\n  \n").await?;
-    // What a server would say of the blank lines stands before the response, or soon behind it.
-    let id = json!("after blank lines");
-    let message = raw::quick_message(&server, &id);
-    conversation.send(&message).await?;
-    conversation.response(&id).await?;
-    let is_allowed = |message: &Value| !is_response(message);
-    conversation.silence(SILENCE, "no response to a blank line", is_allowed).await
+    let mut conversation = server.open().await?;
+    still_works(&server, &mut conversation).await.map_err(Stop::while_preparing)?;
+    let message = raw::quick_message(&server, &json!("carriage return"));
+    conversation.send_bytes(format!("{message}\r\n").as_bytes()).await?;
+    has_result(&mut conversation, "carriage return").await
 }
 
 async fn large_and_many(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
-    let mut large = raw::quick_message(&server, &json!("large"));
-    large["params"]["conformance"] = json!("x".repeat(3 << 20));
-    let large = format!("{large}\n");
-    for piece in large.as_bytes().chunks(1 << 12) {
+    still_works(&server, &mut conversation).await.map_err(Stop::while_preparing)?;
+    // Several writes, and less than a server may allow for `_meta`.
+    let mut message = raw::quick_message(&server, &json!("pieces"));
+    message["params"]["_meta"]["example.com/text"] = json!("x".repeat(40_000));
+    for piece in format!("{message}\n").as_bytes().chunks(1 << 10) {
         conversation.send_bytes(piece).await?;
     }
-    has_result(&mut conversation, "large").await?;
+    has_result(&mut conversation, "pieces").await?;
     let many = |at| raw::quick_message(&server, &json!(format!("many-{at}"))).to_string() + "\n";
     let piece: String = (0..100).map(many).collect();
     conversation.send_bytes(piece.as_bytes()).await?;
     for at in 0..100 {
         has_result(&mut conversation, &format!("many-{at}")).await?;
-    }
-    Ok(())
-}
-
-async fn lines_that_are_no_message(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
-    for line in ["hello", "{\"jsonrpc\":", "Content-Length: 10", "{'jsonrpc': '2.0'}"] {
-        let reaction = raw::react(&mut conversation, line.as_bytes(), 1).await?;
-        reaction.has_error(-32700, &format!("the line `{line}`"))?;
-        still_works(&server, &mut conversation).await?;
     }
     Ok(())
 }
@@ -235,89 +150,30 @@ async fn both_kinds_of_client(server: Server) -> Outcome {
         return Err(Stop::not_applicable("the server has no sessions"));
     }
     stateful.notify("notifications/initialized", json!({})).await?;
-    let result = stateful.ok("ping", json!({})).await?;
-    ensure!(
-        result.get("resultType").is_none(),
-        "a result of the older revision after initialize",
-        "`{result}`"
-    );
+    let mut methods = vec!["ping"];
     if initialized.pointer("/result/capabilities/tools").is_some() {
-        let result = stateful.ok("tools/list", json!({})).await?;
-        ensure!(
-            result.get("resultType").is_none(),
-            "a list of tools of the older revision after initialize",
-            "`{result}`"
-        );
+        methods.push("tools/list");
+    }
+    for method in methods {
+        let response = stateful.request(method, json!({})).await.map_err(Stop::while_preparing)?;
+        let expected = format!("a result of {method} without `_meta` after initialize");
+        ensure!(response.get("result").is_some(), expected, "`{response}`");
     }
     let mut stateless = server.connect().await?;
     stateless.set_meta(server.meta(super::capabilities(server.revision())));
-    let result = stateless.ok("server/discover", json!({})).await?;
-    ensure!(result["resultType"].is_string(), "a result without a session", "`{result}`");
+    let response = stateless.request("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
+    let expected = "a result for a request with a protocol version in `_meta`, without a session";
+    ensure!(response.get("result").is_some(), expected, "`{response}`");
     Ok(())
 }
 
+/// No page demands that a server handles them at the same time.
 async fn requests_at_once(server: Server) -> Outcome {
     let tool = raw::tool_with_key(&server, "slow", &raw::unique()?)?;
     let mut conversation = server.open().await?;
     let slow = conversation.start("tools/call", tool).await?;
-    let id = conversation.start(quick(&server), json!({})).await?;
-    conversation.response(&id).await?;
-    let is_late = conversation.queued().any(|message| message["id"] == slow);
-    ensure!(
-        !is_late,
-        "the response to a quick request while a slow call goes on",
-        "it came after the response to the slow call"
-    );
-    let response = conversation.response(&slow).await?;
-    ensure!(response.get("result").is_some(), "a result of the slow call as well", "`{response}`");
-    Ok(())
-}
-
-async fn responses_have_their_ids(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
-    let id = |at: usize| json!(format!("concurrent-{at}"));
-    let mut piece = String::new();
-    for at in 0..20 {
-        let method = if at % 2 == 0 { quick(&server) } else { "conformance/unknown" };
-        piece += &raw::message(&server, &id(at), method, json!({})).to_string();
-        piece.push('\n');
-    }
-    conversation.send_bytes(piece.as_bytes()).await?;
-    for at in 0..20 {
-        let response = conversation.response(&id(at)).await?;
-        let is_right = response.get("result").is_some() == (at % 2 == 0);
-        ensure!(is_right, format!("the response to the request {}", id(at)), "`{response}`");
-    }
-    Ok(())
-}
-
-/// Opens two subscriptions while the list of tools changes, if the profile has a tool for that.
-async fn acknowledged_first(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
-    let filter = json!({"notifications": {"toolsListChanged": true}});
-    let change = server.tool("changes_tools").ok();
-    let mut ids = Vec::new();
-    for _ in 0..2 {
-        ids.push(conversation.start("subscriptions/listen", filter.clone()).await?);
-        if let Some(tool) = &change {
-            conversation.start("tools/call", tool.clone()).await?;
-        }
-    }
-    still_works(&server, &mut conversation).await.map_err(Stop::while_preparing)?;
-    let arrived = conversation.listen(SILENCE * 2).await?;
-    let messages: Vec<&Value> = arrived.iter().map(|arrived| &arrived.message).collect();
-    if let Some(error) = messages.iter().find(|message| message["error"]["code"] == -32601) {
-        return Err(Stop::not_applicable(format!("the server has no subscriptions: `{error}`")));
-    }
-    for id in ids {
-        let subscription = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
-        let first = messages.iter().find(|message| message.pointer(subscription) == Some(&id));
-        let expected = format!("an acknowledgement as the first notification of the subscription {id}");
-        let Some(first) = first else {
-            return Err(Stop::failed(expected, "no notification of it"));
-        };
-        let is_acknowledged = first["method"] == "notifications/subscriptions/acknowledged";
-        ensure!(is_acknowledged, expected, "`{first}`");
-    }
-    Ok(())
+    let quick = conversation.start(quick(&server), json!({})).await?;
+    conversation.response(&slow).await.map_err(Stop::while_preparing)?;
+    let expected = "the response to a request that was sent while a call was open";
+    conversation.wanted(expected, |message| is_response(message) && message["id"] == quick).await.map(drop)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Server;
 use super::features::{List, METHOD_NOT_FOUND, SILENCE, entries, has_code};
 use crate::check::{ANY, Check, STDIO, check};
-use crate::conversation::Conversation;
+use crate::conversation::{Arrived, Conversation};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -14,6 +14,9 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "says something before the acknowledgement" => faults::says_at("subscriptions/listen", |m| {
             vec![about(&m["id"], TOOLS_CHANGED)]
         }),
+        "does not acknowledge" => faults::each_call(ACKNOWLEDGED, |m| *m = Value::Null),
+    ]),
+    check!("SUB-01b", acknowledgement_lists_what_is_granted, ANY, [
         "acknowledges what was not asked for" => faults::each_call(ACKNOWLEDGED, |m| {
             m["params"]["notifications"] = json!({"toolsListChanged": true, "promptsListChanged": true});
         }),
@@ -31,10 +34,15 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             m["params"].as_object_mut().map(|params| params.remove("_meta"));
         }),
     ]),
-    check!("SUB-03", only_what_was_asked_for, ANY, [
+    check!("SUB-03", only_requested_types, ANY, [
         "delivers what was not asked for" => {
             faults::says_before_response_to("tools/call", |_| vec![about(&json!("tools"), PROMPTS_CHANGED)])
         },
+        "tells each client of each change" => faults::says_before_response_to("tools/call", |_| {
+            vec![json!({"jsonrpc": "2.0", "method": PROMPTS_CHANGED})]
+        }),
+    ]),
+    check!("SUB-03b", only_listed_resources, ANY, [
         "delivers the updates of every resource" => faults::says_before_response_to("tools/call", |_| {
             vec![about(&json!("other"), UPDATED)]
         }),
@@ -55,7 +63,9 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         },
     ]),
     check!("SUB-06", ended_subscription_has_a_result, STDIO, [
-        "ends without a result" => faults::loses_response_to("subscriptions/listen"),
+        "ends without a result" => faults::response_to("subscriptions/listen", |m| *m = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": m["id"]},
+        })),
         "does not name the subscription that ends" => faults::result_of("subscriptions/listen", |result| {
             result.as_object_mut().map(|result| result.remove("_meta"));
         }),
@@ -64,13 +74,9 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "takes an empty filter for all" => {
             faults::says_before_response_to("tools/call", |_| vec![about(&json!("nothing"), TOOLS_CHANGED)])
         },
-        "does not acknowledge an empty filter" => faults::each_call(ACKNOWLEDGED, |m| *m = Value::Null),
     ]),
-    check!("SUB-10", neither_log_nor_progress, ANY, [
-        "logs on subscriptions" => faults::each_call("notifications/message", |m| {
-            m["params"]["_meta"] = json!({ KEY: "all" });
-        }),
-        "reports progress on subscriptions" => faults::each_call("notifications/progress", |m| {
+    check!("SUB-10", no_progress, ANY, [
+        "reports progress on subscriptions" => faults::each_call(PROGRESS, |m| {
             m["params"]["_meta"] = json!({ KEY: "all" });
         }),
     ]),
@@ -81,7 +87,9 @@ const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionI
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
 const UPDATED: &str = "notifications/resources/updated";
+const PROGRESS: &str = "notifications/progress";
 
 /// A forged notification of a subscription.
 fn about(id: &Value, method: &str) -> Value {
@@ -105,11 +113,11 @@ async fn listen(conversation: &mut Conversation, id: &Value, filter: Value) -> O
     Ok(first)
 }
 
-/// Opens a subscription for a check that is about what follows.
-async fn prepare(conversation: &mut Conversation, id: &str, filter: Value) -> Outcome {
-    let first = listen(conversation, &json!(id), filter).await.map_err(Stop::while_preparing)?;
+/// Opens a subscription for a check that is about what follows: the acknowledgement.
+async fn prepare(conversation: &mut Conversation, id: &Value, filter: Value) -> Outcome<Value> {
+    let first = listen(conversation, id, filter).await.map_err(Stop::while_preparing)?;
     if first["method"] == ACKNOWLEDGED {
-        return Ok(());
+        return Ok(first);
     }
     Err(Stop::inconclusive(format!("subscriptions/listen was answered by `{first}`")))
 }
@@ -121,6 +129,18 @@ async fn call(server: &Server, conversation: &mut Conversation, role: &str) -> O
 }
 
 async fn acknowledgement_comes_first(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    conversation.ok("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
+    let filter = json!({"toolsListChanged": true});
+    let first = listen(&mut conversation, &json!("tools"), filter).await?;
+    if first.get("error").is_some() {
+        return Err(Stop::inconclusive(format!("subscriptions/listen was answered by `{first}`")));
+    }
+    ensure!(first["method"] == ACKNOWLEDGED, "the acknowledgement as the first message", "`{first}`");
+    Ok(())
+}
+
+async fn acknowledgement_lists_what_is_granted(server: Server) -> Outcome {
     let capabilities = server.offer().await?["capabilities"].take();
     let mut conversation = server.open().await?;
     let uri = "conformance:nothing";
@@ -129,8 +149,7 @@ async fn acknowledgement_comes_first(server: Server) -> Outcome {
         "resourceSubscriptions": [uri],
     });
     for (id, filter) in [("tools", json!({"toolsListChanged": true})), ("all", all)] {
-        let first = listen(&mut conversation, &json!(id), filter.clone()).await?;
-        ensure!(first["method"] == ACKNOWLEDGED, "the acknowledgement as the first message", "`{first}`");
+        let first = prepare(&mut conversation, &json!(id), filter.clone()).await?;
         let granted = &first["params"]["notifications"];
         let members = granted.as_object();
         ensure!(members.is_some(), "an object as `notifications` of the acknowledgement", "`{first}`");
@@ -165,7 +184,7 @@ fn is_granted(value: &Value) -> bool {
 async fn messages_carry_the_subscription(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     for id in [json!(42), json!("text")] {
-        let first = listen(&mut conversation, &id, json!({"toolsListChanged": true})).await?;
+        let first = prepare(&mut conversation, &id, json!({"toolsListChanged": true})).await?;
         ensure!(
             is_of(&first, &id),
             format!("{id}, of the same type, as `{KEY}` in the _meta of the acknowledgement"),
@@ -177,7 +196,8 @@ async fn messages_carry_the_subscription(server: Server) -> Outcome {
     let mut missing = vec![json!(42), json!("text")];
     while !missing.is_empty() {
         let what = format!("{TOOLS_CHANGED} of both subscriptions");
-        let message = conversation.wanted(&what, |message| message["method"] == TOOLS_CHANGED).await?;
+        let message = conversation.wanted(&what, |message| message["method"] == TOOLS_CHANGED).await;
+        let message = message.map_err(Stop::while_preparing)?;
         let id = message.pointer(SUBSCRIPTION).filter(|id| **id == 42 || **id == "text");
         ensure!(id.is_some(), format!("42 or \"text\" as `{KEY}` in the _meta"), "`{message}`");
         missing.retain(|missing| Some(missing) != id);
@@ -185,28 +205,42 @@ async fn messages_carry_the_subscription(server: Server) -> Outcome {
     Ok(())
 }
 
-async fn only_what_was_asked_for(server: Server) -> Outcome {
+/// A notification that names no subscription counts as well: on stdio all of them share a channel.
+async fn only_requested_types(server: Server) -> Outcome {
+    let roles = ["changes_prompts", "updates", "changes_tools"];
+    server.tool("changes_tools")?;
+    if roles[..2].iter().all(|role| server.tool(role).is_err()) {
+        return Err(Stop::missing_role("changes_prompts"));
+    }
+    let mut conversation = server.open().await?;
+    prepare(&mut conversation, &json!("tools"), json!({"toolsListChanged": true})).await?;
+    for role in roles.iter().filter(|role| server.tool(role).is_ok()) {
+        call(&server, &mut conversation, role).await?;
+    }
+    let changed = conversation.wanted(TOOLS_CHANGED, |message| message["method"] == TOOLS_CHANGED).await;
+    changed.map_err(Stop::while_preparing)?;
+    let others = [PROMPTS_CHANGED, RESOURCES_CHANGED, UPDATED];
+    let what = "only types of notification that the client has requested";
+    conversation
+        .silence(SILENCE, what, |message| !others.iter().any(|other| message["method"] == *other))
+        .await
+}
+
+async fn only_listed_resources(server: Server) -> Outcome {
     let updates = server.setting.role("updates")?.clone();
     let mut conversation = server.open().await?;
     let resources = entries(&mut conversation, List::RESOURCES).await?;
     let other = resources.iter().map(|resource| &resource["uri"]).find(|uri| **uri != updates["uri"]);
     let other = other.cloned().unwrap_or_else(|| json!("conformance:nothing"));
-    prepare(&mut conversation, "tools", json!({"toolsListChanged": true})).await?;
-    prepare(&mut conversation, "other", json!({"resourceSubscriptions": [other]})).await?;
-    prepare(&mut conversation, "updated", json!({"resourceSubscriptions": [updates["uri"]]})).await?;
-    for role in ["changes_prompts", "changes_tools", "updates"] {
-        call(&server, &mut conversation, role).await?;
-    }
+    prepare(&mut conversation, &json!("other"), json!({"resourceSubscriptions": [other]})).await?;
+    let listed = json!({"resourceSubscriptions": [updates["uri"]]});
+    prepare(&mut conversation, &json!("updated"), listed).await?;
+    call(&server, &mut conversation, "updates").await?;
     let is_updated = |message: &Value| message["method"] == UPDATED && is_of(message, &json!("updated"));
     conversation.wanted("the update of a resource", is_updated).await.map_err(Stop::while_preparing)?;
     conversation
-        .silence(SILENCE, "only notifications that the subscription asked for", |message| {
-            match message.pointer(SUBSCRIPTION).and_then(Value::as_str) {
-                Some("tools") => message["method"] == TOOLS_CHANGED,
-                Some("other") => false,
-                Some("updated") => message["method"] == UPDATED && message["params"]["uri"] == updates["uri"],
-                _ => true,
-            }
+        .silence(SILENCE, "only updates of the resources that the subscription lists", |message| {
+            message["method"] != UPDATED || !is_of(message, &json!("other"))
         })
         .await
 }
@@ -214,9 +248,14 @@ async fn only_what_was_asked_for(server: Server) -> Outcome {
 async fn subscriptions_are_apart(server: Server) -> Outcome {
     let (tools, prompts) = (server.tool("changes_tools")?, server.tool("changes_prompts")?);
     let mut conversation = server.open().await?;
-    prepare(&mut conversation, "tools", json!({"toolsListChanged": true})).await?;
-    let first = listen(&mut conversation, &json!("prompts"), json!({"promptsListChanged": true})).await?;
-    ensure!(first["method"] == ACKNOWLEDGED, "an acknowledgement of the second subscription", "`{first}`");
+    let first = prepare(&mut conversation, &json!("tools"), json!({"toolsListChanged": true})).await?;
+    let second = listen(&mut conversation, &json!("prompts"), json!({"promptsListChanged": true})).await?;
+    ensure!(second["method"] == ACKNOWLEDGED, "an acknowledgement of the second subscription", "`{second}`");
+    for (acknowledged, name) in [(first, "toolsListChanged"), (second, "promptsListChanged")] {
+        if acknowledged["params"]["notifications"][name] != true {
+            return Err(Stop::not_applicable(format!("the server does not grant {name}")));
+        }
+    }
     for tool in [tools, prompts] {
         conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
     }
@@ -240,10 +279,10 @@ async fn cancelled_subscription_is_silent(server: Server) -> Outcome {
     let id = json!("cancelled");
     let mut conversation = server.open().await?;
     server.tool("changes_tools")?;
-    prepare(&mut conversation, "cancelled", json!({"toolsListChanged": true})).await?;
+    prepare(&mut conversation, &id, json!({"toolsListChanged": true})).await?;
     conversation.notify("notifications/cancelled", json!({"requestId": id})).await?;
     // What the server had sent already may still arrive.
-    conversation.ok("server/discover", json!({})).await?;
+    conversation.ok("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
     conversation.listen(SILENCE).await?;
     call(&server, &mut conversation, "changes_tools").await?;
     let what = "no notification of a subscription that was cancelled";
@@ -254,9 +293,16 @@ async fn ended_subscription_has_a_result(server: Server) -> Outcome {
     let id = json!("ended");
     server.tool("end_subscriptions")?;
     let mut conversation = server.open().await?;
-    prepare(&mut conversation, "ended", json!({"toolsListChanged": true})).await?;
+    prepare(&mut conversation, &id, json!({"toolsListChanged": true})).await?;
     call(&server, &mut conversation, "end_subscriptions").await?;
-    let response = conversation.response(&id).await?;
+    // A server that ends it in silence breaks CAN-11.
+    let ends = |message: &Value| {
+        message["id"] == id
+            || message["method"] == "notifications/cancelled" && message["params"]["requestId"] == id
+    };
+    let ended = conversation.wanted("the end of the subscription", ends).await;
+    let ended = ended.map_err(Stop::while_preparing)?;
+    let response = if ended["id"] == id { ended } else { conversation.response(&id).await? };
     let result = &response["result"];
     ensure!(
         result["resultType"] == "complete" && result["_meta"][KEY] == id,
@@ -269,8 +315,7 @@ async fn ended_subscription_has_a_result(server: Server) -> Outcome {
 async fn empty_filter_is_silent(server: Server) -> Outcome {
     let id = json!("nothing");
     let mut conversation = server.open().await?;
-    let first = listen(&mut conversation, &id, json!({})).await?;
-    ensure!(first["method"] == ACKNOWLEDGED, "an acknowledgement of an empty filter", "`{first}`");
+    prepare(&mut conversation, &id, json!({})).await?;
     for role in ["changes_tools", "changes_prompts", "updates"] {
         if server.tool(role).is_ok() {
             call(&server, &mut conversation, role).await?;
@@ -280,33 +325,25 @@ async fn empty_filter_is_silent(server: Server) -> Outcome {
     conversation.silence(SILENCE, what, |message| !is_of(message, &id)).await
 }
 
-async fn neither_log_nor_progress(server: Server) -> Outcome {
-    let tools: Vec<Value> = ["logs", "progress"].iter().filter_map(|role| server.tool(role).ok()).collect();
-    if tools.is_empty() {
-        return Err(Stop::not_applicable("the profile has neither `logs` nor `progress`"));
-    }
+async fn no_progress(server: Server) -> Outcome {
+    let mut tool = server.tool("progress")?;
+    tool["_meta"] = json!({"progressToken": "token"});
     let mut conversation = server.open().await?;
     let all = json!({"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true});
     conversation.start_as(json!("all"), "subscriptions/listen", json!({"notifications": all})).await?;
     let first = |message: &Value| is_of(message, &json!("all")) || message["id"] == "all";
     let acknowledged = conversation.arrived("an answer to subscriptions/listen", first).await;
     let acknowledged = acknowledged.map_err(Stop::while_preparing)?;
-    for mut tool in tools {
-        tool["_meta"] = json!({"io.modelcontextprotocol/logLevel": "debug", "progressToken": "token"});
-        conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    let mut arrived = conversation.listen(SILENCE).await?;
+    arrived.retain(|arrived| arrived.message["method"] == PROGRESS);
+    for Arrived { message, stream } in &arrived {
+        let is_apart = *stream == 0 || *stream != acknowledged.stream;
+        let what = "no progress notifications on a subscription";
+        ensure!(message.pointer(SUBSCRIPTION).is_none() && is_apart, what, "`{message}`");
     }
-    let mut is_told = false;
-    for arrived in conversation.listen(SILENCE).await? {
-        let message = &arrived.message;
-        if ["notifications/message", "notifications/progress"].iter().any(|name| message["method"] == *name) {
-            is_told = true;
-            ensure!(
-                message.pointer(SUBSCRIPTION).is_none()
-                    && (arrived.stream == 0 || arrived.stream != acknowledged.stream),
-                "neither log nor progress notifications on a subscription",
-                "`{message}`"
-            );
-        }
+    if arrived.is_empty() {
+        return Err(Stop::inconclusive("the tool of the role `progress` reported nothing"));
     }
-    if is_told { Ok(()) } else { Err(Stop::inconclusive("the tools of the profile said nothing")) }
+    Ok(())
 }

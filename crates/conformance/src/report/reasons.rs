@@ -34,11 +34,10 @@ impl Reason<'_> {
 impl Report {
     /// The reasons for which results are not applicable, the most frequent first, each with how many results have it.
     pub(super) fn reasons(&self) -> Vec<(&str, usize)> {
-        let absent = |verdict| match verdict {
-            &Verdict::NotApplicable { ref why, .. } => Some(why.as_str()),
+        let all = self.reasons_of(|verdict| match verdict {
+            Verdict::NotApplicable { why, .. } => Some(why.as_str()),
             _ => None,
-        };
-        let all = self.reasons_of(absent);
+        });
         let mut reasons: Vec<(&str, usize)> =
             all.iter().take(MAX_REASONS).map(|reason| (reason.why, reason.results.len())).collect();
         let others: usize = all.iter().skip(MAX_REASONS).map(|reason| reason.results.len()).sum();

@@ -8,13 +8,25 @@ use serde::Serialize;
 use super::file::file_of;
 use super::limit::{Excerpt, MAX_TEXT, beginning, cut};
 use crate::config::Config;
-use crate::engine::Ran;
 use crate::link::processes::EarlyEnds;
 use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
 use crate::trace::TraceEvent;
 use crate::verdict::Verdict;
+
+/// What a run has found.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// The revisions that the subject speaks.
+    pub(crate) spoken: Vec<Revision>,
+    pub(crate) results: Vec<CheckResult>,
+    /// How many checks there are, each in one revision.
+    pub(crate) planned: usize,
+    /// Whether it was stopped before its end.
+    pub(crate) is_stopped: bool,
+    pub(crate) early_ends: Option<EarlyEnds>,
+}
 
 /// The results of one run on one subject.
 #[derive(Debug, Clone, Serialize)]
@@ -198,7 +210,7 @@ impl CheckResult {
             level: requirement.level,
             implied: requirement.implied,
             text: requirement.text.clone(),
-            quote: requirement.quote.clone(),
+            quote: requirement.quote(revision).map(str::to_owned),
             url: requirement.url(revision),
             revision,
             transport,

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::Config;
-use crate::engine::Ran;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
 use crate::requirement::{Level, Requirement};

@@ -1,7 +1,6 @@
 //! Checks of agents: event streams over HTTP, of the connection and of its sessions.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -21,9 +20,6 @@ use crate::link::websocket::handshake;
 use crate::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
-/// How long a check listens for what must not come.
-const SILENCE: Duration = Duration::from_millis(300);
-
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
     check!("HT-03", one_endpoint_serves_all, HTTP, [
         "serves no DELETE" => faults::answer_status(|request| request.starts_with("DELETE "), 405),
@@ -41,18 +37,14 @@ pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
         "takes the session of a notification from its params" => faults::answer_status(|request| posts(request, "session/cancel"), 202),
     ]),
     check!("HT-11", messages_go_to_their_stream, HTTP, [
-        "answers session/new elsewhere" => faults::answer_messages(opens_connection_stream, |message| if message["result"]["sessionId"].is_string() { *message = Value::Null }),
-        "answers prompts on the stream of the connection" => faults::answer_messages(opens_session_stream, |message| if message["id"] == PROMPT { *message = Value::Null }),
-        "sends updates on the stream of the connection" => faults::answer_messages(opens_session_stream, |message| if message["method"] == "session/update" { *message = Value::Null }),
+        "answers prompts on the stream of the connection" => moves(|message| message["id"] == PROMPT),
+        "sends updates on the stream of the connection" => moves(|message| message["method"] == "session/update"),
         "sends updates on both streams" => repeats_updates(),
     ]),
     check!("HT-12", a_delete_closes_all_streams, HTTP, [
         "answers 200" => faults::answer_status(|request| request.starts_with("DELETE "), 200),
         "leaves the stream of the connection open" => stays_open(opens_connection_stream),
         "leaves the streams of sessions open" => stays_open(opens_session_stream),
-    ]),
-    check!("HT-16", a_new_stream_repeats_nothing, HTTP, [
-        "replays the stream from its beginning" => replays(),
     ]),
 ];
 
@@ -94,34 +86,39 @@ fn stays_open(accept: fn(&str) -> bool) -> Box<dyn Fault> {
     })
 }
 
-/// Sends the last message of a session again on a stream that is opened with `Last-Event-ID`.
-fn replays() -> Box<dyn Fault> {
-    let last = Arc::new(Mutex::new(Value::Null));
-    let kept = Arc::clone(&last);
-    let keeps = faults::in_response_to(opens_session_stream, move |incoming| {
-        if let Some(message) = faults::message_in(&incoming) {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = message;
-        }
-        vec![incoming]
-    });
-    let repeats = faults::in_response_to(
-        |request| request.contains("\nlast-event-id: "),
-        move |incoming| match incoming {
-            Incoming::Head(head) if head.status == 200 => {
-                let again = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                vec![Incoming::Head(head), Incoming::Forged(again)]
+/// Sends messages of a session on the stream of the connection, before the next message there.
+fn moves(accept: fn(&Value) -> bool) -> Box<dyn Fault> {
+    let moved = Arc::new(Mutex::new(Vec::new()));
+    let taken = Arc::clone(&moved);
+    let takes = faults::in_response_to(opens_session_stream, move |incoming| {
+        match faults::message_in(&incoming).filter(accept) {
+            Some(message) => {
+                taken.lock().unwrap_or_else(PoisonError::into_inner).push(Incoming::Forged(message));
+                Vec::new()
             }
-            other => vec![other],
-        },
-    );
-    faults::both(keeps, repeats)
+            None => vec![incoming],
+        }
+    });
+    let adds = faults::in_response_to(opens_connection_stream, move |incoming| {
+        let is_message = faults::message_in(&incoming).is_some();
+        let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = if is_message { std::mem::take(&mut *moved) } else { Vec::new() };
+        more.into_iter().chain([incoming]).collect()
+    });
+    faults::both(takes, adds)
 }
 
 async fn one_endpoint_serves_all(agent: Agent) -> Outcome {
     let target = agent.endpoint().await?;
     let connection = AcpConnection::new(target.clone());
-    let (response, _) = connection.initialize(&agent.initialize_message()).await?;
-    ensure!(response.status() == 200, "status 200 for a POST of initialize", "status {}", response.status());
+    let opened = connection.initialize(&agent.initialize_message()).await;
+    let (response, _) = opened.map_err(Stop::while_preparing)?;
+    let status = response.status();
+    // HT-04 is about other answers.
+    ensure!(!is_unserved(status), "an answer to a POST of initialize", "status {status}");
+    if status != 200 {
+        return Err(Stop::inconclusive(format!("initialize: status {status}")));
+    }
     let _stream = stream(&connection, None).await?;
     let upgraded = handshake(&target)?.0.send().await?;
     // An agent may speak HTTP alone, and then says so.
@@ -129,8 +126,18 @@ async fn one_endpoint_serves_all(agent: Agent) -> Outcome {
     let what = "status 101 for a GET with an upgrade to WebSocket, or 426 or 501 where there is none";
     ensure!(is_sound, what, "status {}", upgraded.status());
     let deleted = connection.request("DELETE").send().await?;
-    ensure!(deleted.status() == 202, "status 202 for a DELETE", "status {}", deleted.status());
+    ensure!(
+        !is_unserved(deleted.status()),
+        "a connection that ends by DELETE",
+        "status {}",
+        deleted.status()
+    );
     Ok(())
+}
+
+/// Whether a status means that the endpoint does not have a method.
+fn is_unserved(status: u16) -> bool {
+    matches!(status, 404 | 405 | 501)
 }
 
 async fn streams_need_an_accept_header(agent: Agent) -> Outcome {
@@ -160,18 +167,18 @@ async fn the_session_id_is_checked(agent: Agent) -> Outcome {
     Ok(())
 }
 
-/// Sends a prompt and answers what the agent asks, up to the end of its work: the messages of the session's stream.
+/// Sends a prompt and answers what the agent asks, up to the end of its work.
 async fn prompted(
     agent: &Agent,
     connection: &AcpConnection,
     session: &str,
     events: &mut HttpResponse,
-) -> Outcome<Vec<Value>> {
+) -> Outcome {
     let text = agent.setting.text("permission").or_else(|_| agent.setting.text("say")).unwrap_or("Hello");
     let params = agent.prompt(session, text);
     let prompt = json!({"jsonrpc": "2.0", "id": PROMPT, "method": "session/prompt", "params": params});
     post(connection, &prompt).await?;
-    let (mut answers, mut messages) = (answers(), Vec::new());
+    let mut answers = answers();
     let (mut is_answered, mut is_idle) = (false, false);
     while !is_answered || !is_idle {
         let what = "the response to a prompt on the stream of its session";
@@ -185,9 +192,8 @@ async fn prompted(
         } else if message.get("method").is_some() && message.get("id").is_some() {
             answer(connection, session, answers(&message), &message).await?;
         }
-        messages.push(message);
     }
-    Ok(messages)
+    Ok(())
 }
 
 /// Posts an answer to a request of the agent.
@@ -224,23 +230,21 @@ async fn until_marker(
 async fn messages_go_to_their_stream(agent: Agent) -> Outcome {
     let connection = agent.connected().await?;
     let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
-    let session = new_session(&agent, &connection, &mut events).await?;
-    let mut of_session = stream(&connection, Some(&session)).await?;
+    let session = new_session(&agent, &connection, &mut events).await.map_err(Stop::while_preparing)?;
+    let mut of_session = stream(&connection, Some(&session)).await.map_err(Stop::while_preparing)?;
     // What came before the session had a stream of its own is no part of this.
-    until_marker(&agent, &connection, &mut events, "conformance-before").await?;
-    let messages = prompted(&agent, &connection, &session, &mut of_session).await?;
-    let has_updates = messages.iter().any(|message| message["method"] == "session/update");
-    let expects_updates = agent.setting.text("say").is_ok();
-    let what = "the updates of a prompt on the stream of its session";
-    ensure!(has_updates || !expects_updates, what, "none up to its end");
-    let others = until_marker(&agent, &connection, &mut events, "conformance-after").await?;
+    let before = until_marker(&agent, &connection, &mut events, "conformance-before").await;
+    before.map_err(Stop::while_preparing)?;
+    let ended = prompted(&agent, &connection, &session, &mut of_session).await;
+    let others = until_marker(&agent, &connection, &mut events, "conformance-after").await;
+    let others = others.map_err(Stop::while_preparing)?;
     let is_stray = |message: &&Value| {
         message["params"]["sessionId"] == *session || is_response_to(message, &json!(PROMPT))
     };
     let stray = others.iter().find(is_stray);
     let what = "no message of a session on the stream of the connection while the session has its own";
-    ensure!(stray.is_none(), what, "`{}`", stray.unwrap_or(&Value::Null));
-    Ok(())
+    ensure!(stray.is_none(), what, "`{}`", json!(stray));
+    ended.map_err(Stop::while_preparing)
 }
 
 async fn a_delete_closes_all_streams(agent: Agent) -> Outcome {
@@ -254,6 +258,10 @@ async fn a_delete_closes_all_streams(agent: Agent) -> Outcome {
     }
     streams.push(("the connection", events));
     let response = connection.request("DELETE").send().await?;
+    if is_unserved(response.status()) {
+        // HT-03 is about this.
+        return Err(Stop::inconclusive(format!("DELETE: status {}", response.status())));
+    }
     ensure!(response.status() == 202, "status 202 for a DELETE", "status {}", response.status());
     for (owner, mut stream) in streams {
         let until = tokio::time::Instant::now() + agent.setting.wait;
@@ -270,44 +278,4 @@ async fn a_delete_closes_all_streams(agent: Agent) -> Outcome {
         }
     }
     Ok(())
-}
-
-/// Opens a session's stream again. An agent may need a moment to see that the one before is gone.
-async fn reopened(
-    connection: &AcpConnection,
-    session: &str,
-    last: &str,
-    wait: Duration,
-) -> Outcome<HttpResponse> {
-    let until = tokio::time::Instant::now() + wait;
-    loop {
-        let response = connection.get(Some(session)).header("last-event-id", last).send().await?;
-        if response.status() != 409 || tokio::time::Instant::now() > until {
-            return Ok(response);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-async fn a_new_stream_repeats_nothing(agent: Agent) -> Outcome {
-    let connection = agent.connected().await?;
-    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
-    let session = new_session(&agent, &connection, &mut events).await.map_err(Stop::while_preparing)?;
-    let mut of_session = stream(&connection, Some(&session)).await.map_err(Stop::while_preparing)?;
-    let seen = prompted(&agent, &connection, &session, &mut of_session).await;
-    let seen = seen.map_err(Stop::while_preparing)?;
-    drop(of_session);
-    let mut again = reopened(&connection, &session, "conformance-1", agent.setting.wait).await?;
-    if again.status() != 200 {
-        let why = format!("the agent answers a GET with `Last-Event-ID` with the status {}", again.status());
-        return Err(Stop::not_applicable(why));
-    }
-    let until = tokio::time::Instant::now() + SILENCE;
-    loop {
-        let left = until.saturating_duration_since(tokio::time::Instant::now());
-        let Some(Some(event)) = again.event_or_silence(left).await? else { return Ok(()) };
-        let message: Value = serde_json::from_str(&event.data).unwrap_or_default();
-        let is_known = message.is_object() && seen.contains(&message);
-        ensure!(!is_known, "no message again on a new stream of a session", "`{message}`");
-    }
 }

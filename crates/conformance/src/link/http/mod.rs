@@ -233,18 +233,8 @@ impl HttpRequest {
         self
     }
 
-    pub(crate) fn method(mut self, method: &str) -> Self {
-        method.clone_into(&mut self.method);
-        self
-    }
-
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        self
-    }
-
-    pub(crate) fn path(mut self, path: &str) -> Self {
-        path.clone_into(&mut self.path);
         self
     }
 

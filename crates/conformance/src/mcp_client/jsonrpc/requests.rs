@@ -6,6 +6,7 @@ use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::QUIET;
+use crate::mcp_messages::{ids_occur_once, is_answer, unusual_ids};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
@@ -21,6 +22,9 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
     check!("RPC-06", ids_keep_their_type, ANY, [
         "turns ids into strings" => faults::each_response(|m| if m["id"].is_number() { m["id"] = json!(m["id"].to_string()) }),
         "turns ids into numbers" => faults::each_response(|m| if m["id"] == "7" { m["id"] = json!(7) }),
+    ]),
+    check!("RPC-06b", any_id_is_answered, ANY, [
+        "takes the id 0 for none" => faults::each_response(|m| if m["id"] == 0 { *m = Value::Null; }),
     ]),
     check!("RPC-11", notifications_get_no_answer, ANY, [
         "answers an unknown notification" => faults::says_at("notifications/unknown", |_| vec![
@@ -44,19 +48,16 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
 async fn ids_are_used_once(client: McpClient) -> Outcome {
     let script = client.script();
     let mut opened = client.open("list_tools", json!({}), client.script().leaves("tools/list")).await?;
-    let mut seen: Vec<Value> = Vec::new();
     for page in 1..=3 {
-        let request = opened.server.call("tools/list").await.map_err(Stop::while_preparing)?;
-        seen = opened.server.asked.iter().map(|request| request["id"].clone()).collect();
-        let last = seen.pop().unwrap_or_default();
-        ensure!(!seen.contains(&last), "an id that no request of the session had before", "`{request}`");
+        let request = opened.server.call("tools/list").await;
+        ids_occur_once(&opened.server.asked)?;
+        let request = request.map_err(Stop::while_preparing)?;
         let mut result = script.result("tools/list");
         if page < 3 {
             result["nextCursor"] = json!(format!("page {page}"));
         }
         opened.server.reply(&request, result).await?;
     }
-    drop(seen);
     opened.ok().await.map(drop).map_err(Stop::while_preparing)
 }
 
@@ -75,40 +76,51 @@ async fn ids_differ_while_requests_wait(client: McpClient) -> Outcome {
 
 async fn ids_keep_their_type(client: McpClient) -> Outcome {
     client.needs_sessions()?;
-    let (mut opened, request) = client.held().await?;
-    for id in [json!(0), json!(-1), json!("7"), json!(7), json!(""), json!(9_007_199_254_740_991_i64)] {
+    let (mut opened, _request) = client.held().await?;
+    for id in unusual_ids() {
         opened.server.start_as(id.clone(), "ping", json!({})).await?;
-        let response = opened.server.wanted("a response", |message| message.get("method").is_none()).await?;
+        // A request without a response is the subject of RPC-06b.
+        let response = opened.server.wanted("a response", is_answer).await.map_err(Stop::while_preparing)?;
         let seen: &Value = &response["id"];
         ensure!(*seen == id, format!("the id {id}"), "the id {seen}");
     }
-    opened.release(&request).await.map(drop).map_err(Stop::while_preparing)
+    Ok(())
+}
+
+async fn any_id_is_answered(client: McpClient) -> Outcome {
+    client.needs_sessions()?;
+    let (mut opened, _request) = client.held().await?;
+    opened.server.ok("ping", json!({})).await.map_err(Stop::while_preparing)?;
+    for id in unusual_ids() {
+        opened.server.start_as(id.clone(), "ping", json!({})).await?;
+        let what = format!("a response to a request with the id {id}");
+        opened.server.wanted(&what, is_answer).await?;
+    }
+    Ok(())
 }
 
 async fn notifications_get_no_answer(client: McpClient) -> Outcome {
+    if !client.revision().has_sessions() {
+        // Each of them breaks another requirement.
+        return Err(Stop::not_applicable("a client sends no responses in this revision"));
+    }
     let (mut opened, request) = client.held().await?;
     let progress = json!({"progressToken": {"not": "a token"}, "progress": "half"});
     opened.server.notify("notifications/unknown", json!({"a": 1})).await?;
     opened.server.notify("notifications/progress", progress).await?;
     opened.server.send(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": []})).await?;
+    // The client has read the notifications before it reads the ping. A client that ends instead breaks something else.
+    let id = opened.server.start("ping", json!({})).await?;
+    opened.server.response(&id).await.map_err(Stop::while_preparing)?;
+    opened.release(&request).await.map_err(Stop::while_preparing)?;
     let what = "no response to a notification";
-    if client.revision().has_sessions() {
-        // The client has read the notifications before it reads the ping.
-        let id = opened.server.start("ping", json!({})).await?;
-        let first =
-            opened.server.wanted("a response to ping", |message| message.get("method").is_none()).await;
-        // A client that ends instead breaks something else.
-        let first = first.map_err(Stop::while_preparing)?;
-        ensure!(first["id"] == id, what, "`{first}` arrived");
-    }
-    opened.server.silence(QUIET, what, |message| message.get("method").is_some()).await?;
-    opened.release(&request).await.map(drop).map_err(Stop::while_preparing)
+    opened.server.silence(QUIET, what, |message| !is_answer(message)).await
 }
 
 async fn unknown_methods_are_refused(client: McpClient) -> Outcome {
     client.needs_sessions()?;
-    let (mut opened, request) = client.held().await?;
+    let (mut opened, _request) = client.held().await?;
     let error = opened.server.error("conformance/unknown", json!({})).await?;
-    ensure!(error["code"] == -32601, "the code -32601", "`{error}`");
-    opened.release(&request).await.map(drop)
+    ensure!(error["code"] == -32601, "error -32601 for an unknown method", "`{error}`");
+    Ok(())
 }

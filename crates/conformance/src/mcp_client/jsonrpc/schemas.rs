@@ -11,14 +11,17 @@ use crate::fault::Fault;
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::QUIET;
-use crate::verdict::{Outcome, Stop, ensure};
+use crate::verdict::{Outcome, Stop};
+
+/// How long a client may work on one schema. The page says no number.
+const REASONABLE: Duration = Duration::from_secs(30);
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
     check!("RPC-36", references_are_not_fetched, ANY, [
         "fetches what a schema refers to" => Box::new(Fetches),
     ]),
     check!("RPC-37", schemas_are_of_2020_12, ANY, [
-        "reads a schema as draft 7" => faults::calls_fail(),
+        "reads a schema as draft 7" => faults::second_call_fails(),
     ]),
     check!("RPC-38", deep_schemas_are_bounded, ANY, [
         "never ends with a deep schema" => faults::steps_hang(),
@@ -51,17 +54,17 @@ async fn references_are_not_fetched(client: McpClient) -> Outcome {
     let called = json!({"content": [], "structuredContent": {"text": "one"}});
     let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
     let mut opened = client.open("list_tools", json!({}), script).await?;
-    // Whether the client takes such a tool is up to it.
-    opened.outcome(opened.step).await?;
-    if opened.takes_steps().is_ok() {
+    // Whether the client takes such a tool is up to it. A client that fetches the schema may wait for it for ever.
+    let mut ended = opened.outcome(opened.step).await;
+    if ended.is_ok() && opened.takes_steps().is_ok() {
         let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
-        opened.outcome(step).await?;
+        ended = opened.outcome(step).await;
     }
     match tokio::time::timeout(QUIET, listener.accept()).await {
         Ok(_) => {
             Err(Stop::failed("no request for what a schema refers to", format!("a connection to {url}")))
         }
-        Err(_) => Ok(()),
+        Err(_) => ended.map(drop).map_err(Stop::while_preparing),
     }
 }
 
@@ -70,11 +73,14 @@ async fn schemas_are_of_2020_12(client: McpClient) -> Outcome {
     let pair = json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "number"}});
     let output = json!({"type": "object", "properties": {"pair": pair}, "required": ["pair"]});
     let tool = json!({"name": "echo", "inputSchema": {"type": "object"}, "outputSchema": output});
+    let plain = json!({"name": "plain", "inputSchema": {"type": "object"}});
     let content = json!({"pair": ["one", 1]});
     let called =
         json!({"content": [{"type": "text", "text": content.to_string()}], "structuredContent": content});
-    let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
+    let script = client.script().on("tools/list", json!({"tools": [tool, plain]})).on("tools/call", called);
     let mut opened = client.connected(script).await?;
+    let step = opened.then("call_tool", json!({"tool": "plain", "arguments": {}})).await?;
+    opened.ok_of(step).await.map_err(Stop::while_preparing)?;
     let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {}})).await?;
     opened.ok_of(step).await.map(drop)
 }
@@ -90,11 +96,11 @@ async fn deep_schemas_are_bounded(client: McpClient) -> Outcome {
     let called = json!({"content": [], "structuredContent": {}});
     let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
     let mut opened = client.open("list_tools", json!({}), script).await?;
-    let listed = opened.outcome(opened.step).await?;
-    ensure!(listed.is_object(), "an outcome of the list", "`{listed}`");
+    let within = if client.setting.faults.is_none() { REASONABLE } else { client.setting.wait };
+    opened.server.during(opened.played.driver.outcome(opened.step, within)).await?;
     if opened.takes_steps().is_ok() {
         let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {}})).await?;
-        opened.outcome(step).await?;
+        opened.server.during(opened.played.driver.outcome(step, within)).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::mcp_client::McpClient;
-use crate::mcp_client::opened::QUIET;
+use crate::mcp_client::opened::{Opened, QUIET};
 use crate::trace::Sender;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -17,6 +17,9 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "leaves the version out" => faults::each_call("initialize", |m| remove(m, "protocolVersion")),
         "leaves its capabilities out" => faults::each_call("initialize", |m| remove(m, "capabilities")),
         "leaves out who it is" => faults::each_call("initialize", |m| remove(m, "clientInfo")),
+    ]),
+    check!("LIF-02b", client_info_has_its_members, ANY, [
+        "has no name" => faults::each_call("initialize", |m| m["params"]["clientInfo"]["name"] = Value::Null),
         "has no version" => faults::each_call("initialize", |m| m["params"]["clientInfo"]["version"] = Value::Null),
     ]),
     check!("LIF-04", initialized_comes_before_requests, ANY, [
@@ -24,7 +27,7 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "lists tools before" => faults::says_before_call("notifications/initialized", |_| vec![list()]),
     ]),
     check!("LIF-05", nothing_comes_before_the_answer, ANY, [
-        "lists tools at once" => faults::says_before_call("initialize", |_| vec![list()]),
+        "lists tools at once" => faults::says_after_call("initialize", |_| vec![list()]),
     ]),
     check!("LIF-25", details_of_the_server_are_accepted, ANY, [
         "fails at icons" => faults::steps_fail(),
@@ -50,50 +53,73 @@ async fn initialize_comes_first(client: McpClient) -> Outcome {
     let mut opened = client
         .open("list_tools", json!({}), client.script().leaves("initialize").leaves("tools/list"))
         .await?;
-    opened.server.call("initialize").await?;
+    let any = opened.server.wanted("a message", |message| !is_free(message)).await;
+    any.map_err(Stop::while_preparing)?;
+    // Over HTTP the suite refuses a request without a session, and only the trace has it.
     let messages = client.setting.trace.messages(Sender::Subject);
     let first = messages.iter().find(|message| !is_free(message)).cloned().unwrap_or_default();
     ensure!(first["method"] == "initialize", "initialize as the first message", "`{first}`");
     Ok(())
 }
 
+/// A client in its first step, and its initialize request, which waits for an answer.
+async fn initializing(client: &McpClient) -> Outcome<(Opened, Value)> {
+    let script = client.script().leaves("initialize").leaves("tools/list");
+    let mut opened = client.open("list_tools", json!({}), script).await?;
+    let request = opened.server.call("initialize").await.map_err(Stop::while_preparing)?;
+    Ok((opened, request))
+}
+
 async fn initialize_has_its_members(client: McpClient) -> Outcome {
-    let mut opened = client.open("list_tools", json!({}), client.script().leaves("initialize")).await?;
-    let request = opened.server.call("initialize").await?;
+    let (_opened, request) = initializing(&client).await?;
     let params = &request["params"];
     ensure!(params["protocolVersion"].is_string(), "a protocol version in initialize", "`{request}`");
     ensure!(params["capabilities"].is_object(), "the client's capabilities in initialize", "`{request}`");
+    ensure!(params["clientInfo"].is_object(), "a clientInfo in initialize", "`{request}`");
+    Ok(())
+}
+
+async fn client_info_has_its_members(client: McpClient) -> Outcome {
+    let (_opened, request) = initializing(&client).await?;
+    let info = &request["params"]["clientInfo"];
+    if !info.is_object() {
+        return Err(Stop::inconclusive("initialize has no clientInfo"));
+    }
     for member in ["name", "version"] {
-        let what = format!("a clientInfo with a {member} in initialize");
-        ensure!(params["clientInfo"][member].is_string(), what, "`{request}`");
+        ensure!(
+            info[member].is_string(),
+            format!("a {member} in the clientInfo of initialize"),
+            "`{request}`"
+        );
     }
     Ok(())
 }
 
 async fn initialized_comes_before_requests(client: McpClient) -> Outcome {
     let mut opened = client.open("list_tools", json!({}), client.script().leaves("tools/list")).await?;
-    let first = opened.server.next().await?;
-    let what = "notifications/initialized as the first message after the response to initialize";
-    ensure!(first["method"] == "notifications/initialized", what, "`{first}`");
+    let what = "notifications/initialized before any request other than ping";
+    let initialized = "notifications/initialized";
+    let is_first = |message: &Value| {
+        message["method"] == initialized || message.get("id").is_some() && !is_free(message)
+    };
+    let first = opened.server.wanted(what, is_first).await?;
+    ensure!(first["method"] == initialized, what, "`{first}`");
     Ok(())
 }
 
 async fn nothing_comes_before_the_answer(client: McpClient) -> Outcome {
-    let mut opened = client
-        .open("list_tools", json!({}), client.script().leaves("initialize").leaves("tools/list"))
-        .await?;
-    let initialize = opened.server.call("initialize").await.map_err(Stop::while_preparing)?;
+    let (mut opened, _) = initializing(&client).await?;
     if opened.takes_steps().is_ok() {
         opened.then("list_prompts", json!({})).await?;
     }
-    opened.server.listen(QUIET).await?;
-    for message in client.setting.trace.messages(Sender::Subject) {
-        let what = "nothing but pings before the response to initialize";
-        ensure!(is_free(&message) || message["method"] == "initialize", what, "`{message}`");
+    opened.server.serve(QUIET).await?;
+    // Another requirement is about requests before initialize.
+    let asked = opened.server.asked.iter().skip_while(|request| request["method"] != "initialize");
+    for request in asked {
+        let what = "no request but pings before the response to initialize";
+        ensure!(is_free(request) || request["method"] == "initialize", what, "`{request}`");
     }
-    opened.server.reply(&initialize, client.script().result("initialize")).await?;
-    let request = opened.server.call("tools/list").await?;
-    opened.release(&request).await.map(drop)
+    Ok(())
 }
 
 async fn details_of_the_server_are_accepted(client: McpClient) -> Outcome {

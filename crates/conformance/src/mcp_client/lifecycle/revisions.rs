@@ -6,7 +6,8 @@ use crate::check::{ANY, Check, audit, check};
 use crate::fault::Incoming;
 use crate::faults;
 use crate::mcp_client::McpClient;
-use crate::mcp_client::opened::QUIET;
+use crate::mcp_client::lifecycle::end::ends;
+use crate::mcp_client::opened::{Opened, QUIET};
 use crate::revision::Revision;
 use crate::subject::Transport;
 use crate::trace::{Sender, Trace};
@@ -20,14 +21,10 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "speaks a newer version than it offers" => faults::steps_succeed(),
     ]),
     check!("LIF-11", an_unknown_version_ends_the_session, ANY, [
-        "goes on in an unknown version" => faults::steps_succeed(),
-        "says that it is initialized" => faults::says_before_call("initialize", |_| vec![
-            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        ]),
+        "goes on in an unknown version" => faults::says_after_call("initialize", |_| vec![asks("tools/list")]),
     ]),
     audit!("LIF-12", only_what_the_revision_defines, ANY, [
         "uses a method of a later revision" => faults::each_call("tools/list", |m| m["method"] = json!("subscriptions/listen")),
-        "sends a member of a later revision" => faults::each_call("tools/call", |m| m["params"]["requestState"] = json!("s")),
     ]),
     audit!("LIF-12b", only_what_the_revision_defines, ANY, [
         "uses a method of a later revision" => faults::each_call("tools/list", |m| m["method"] = json!("subscriptions/listen")),
@@ -49,8 +46,21 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
     ]),
 ];
 
+/// A version that no client supports.
+const UNKNOWN: &str = "1999-01-01";
+
 fn asks(method: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": "asked", "method": method, "params": {}})
+}
+
+/// The outcome of a client's first step when the server answers its initialize request with a version of the check's choice.
+async fn outcome_in(client: &McpClient, version: &str) -> Outcome<(Opened, Value)> {
+    let mut result = client.script().result("initialize");
+    result["protocolVersion"] = json!(version);
+    let mut opened =
+        client.open("list_tools", json!({}), client.script().on_exactly("initialize", result)).await?;
+    let outcome = opened.outcome(opened.step).await?;
+    Ok((opened, outcome))
 }
 
 async fn the_offered_version_is_spoken(client: McpClient) -> Outcome {
@@ -63,28 +73,32 @@ async fn the_offered_version_is_spoken(client: McpClient) -> Outcome {
         Some(Ok(result))
     });
     let mut opened = client.open_with("list_tools", json!({}), answers).await?;
-    opened.ok().await.map(drop)
+    let outcome = opened.outcome(opened.step).await?;
+    let what = "a client that goes on in the version that its initialize request offers";
+    ensure!(outcome.get("error").is_none(), what, "`{outcome}`");
+    Ok(())
 }
 
-/// A client that goes on in a newer version than the one it offered has not offered its newest.
+/// A client that goes on in a newer version than the one it offered has not offered its latest.
 async fn the_newest_version_is_offered(client: McpClient) -> Outcome {
-    let newer =
-        Revision::MCP.iter().filter(|revision| revision.has_sessions() && **revision > client.revision());
-    let newer: Vec<_> = newer.collect();
+    let (opened, outcome) = outcome_in(&client, UNKNOWN).await.map_err(Stop::while_preparing)?;
+    if client.setting.faults.is_none() && outcome.get("error").is_none() {
+        return Err(Stop::inconclusive("the client goes on in a version that does not exist"));
+    }
+    let initialize = opened.server.asked.iter().find(|request| request["method"] == "initialize");
+    let offered = initialize.and_then(|request| request["params"]["protocolVersion"].as_str());
+    let offered = offered.ok_or_else(|| Stop::inconclusive("the client offered no version"))?;
+    let sessions = Revision::MCP.iter().filter(|revision| revision.has_sessions());
+    let newer: Vec<_> = sessions.filter(|revision| revision.as_str() > offered).collect();
     if newer.is_empty() {
         return Err(Stop::not_applicable("there is no newer version with sessions"));
     }
     for newer in newer {
-        let mut opened = client.open("list_tools", json!({}), client.script().leaves("initialize")).await?;
-        let request = opened.server.call("initialize").await.map_err(Stop::while_preparing)?;
-        let offered = request["params"]["protocolVersion"].as_str().unwrap_or_default().to_owned();
-        if offered.as_str() >= newer.as_str() {
-            continue;
+        let (_, outcome) = outcome_in(&client, newer.as_str()).await.map_err(Stop::while_preparing)?;
+        if outcome.get("error").is_none() && client.is_told_its_revision() && client.setting.faults.is_none()
+        {
+            return Err(Stop::inconclusive("the profile tells the client which version to offer"));
         }
-        let mut result = client.script().result("initialize");
-        result["protocolVersion"] = json!(newer.as_str());
-        opened.server.reply(&request, result).await?;
-        let outcome = opened.outcome(opened.step).await?;
         let what = format!("initialize with {newer}, which the client speaks");
         ensure!(outcome.get("error").is_some(), what, "initialize with {offered}");
     }
@@ -92,18 +106,17 @@ async fn the_newest_version_is_offered(client: McpClient) -> Outcome {
 }
 
 async fn an_unknown_version_ends_the_session(client: McpClient) -> Outcome {
-    let mut result = client.script().result("initialize");
-    result["protocolVersion"] = json!("1999-01-01");
-    let mut opened =
-        client.open("list_tools", json!({}), client.script().on_exactly("initialize", result)).await?;
-    opened.error().await?;
-    opened.server.listen(QUIET).await?;
-    for message in client.setting.trace.messages(Sender::Subject) {
-        let is_forbidden = message["method"] == "notifications/initialized";
-        ensure!(!is_forbidden, "no notifications/initialized", "`{message}`");
+    let (mut opened, _) = outcome_in(&client, UNKNOWN).await.map_err(Stop::while_preparing)?;
+    opened.server.serve(QUIET).await?;
+    let is_opening = |request: &&Value| {
+        ["initialize", "server/discover", "ping"].iter().any(|method| request["method"] == *method)
+    };
+    if let Some(request) = opened.server.asked.iter().find(|request| !is_opening(request)) {
+        let what = format!("the end of the connection after the answer with the version {UNKNOWN}");
+        return Err(Stop::failed(what, format!("`{request}`")));
     }
     if client.setting.transport == Transport::Stdio {
-        opened.server.end(client.setting.wait).await?;
+        ends(&client, &mut opened).await?;
     }
     Ok(())
 }
@@ -115,71 +128,31 @@ async fn a_refused_version_is_reported(client: McpClient) -> Outcome {
         (request["method"] == "initialize").then_some(Err(error))
     });
     let mut opened = client.open_with("list_tools", json!({}), answers).await?;
-    opened.error().await.map(drop)
+    let outcome = opened.outcome(opened.step).await?;
+    let what = "an error of the step whose initialize request was refused with -32602";
+    ensure!(outcome.get("error").is_some(), what, "`{outcome}`");
+    Ok(())
 }
 
-/// The methods of a client's requests and notifications in sessions.
-const METHODS: &[&str] = &[
-    "ping",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-    "logging/setLevel",
-    "notifications/initialized",
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/roots/list_changed",
-];
-
-/// Those that came with tasks.
-const TASK_METHODS: &[&str] =
-    &["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "notifications/tasks/status"];
-
-/// Members that only some revisions have: the method, the member, and the revisions.
-const MEMBERS: &[(&str, &str, &[Revision])] = &[
-    ("completion/complete", "/params/context", &[Revision::Mcp20250618, Revision::Mcp20251125]),
-    ("tools/call", "/params/task", &[Revision::Mcp20251125]),
-    ("tools/call", "/params/requestState", &[]),
-    ("tools/call", "/params/inputResponses", &[]),
-    ("resources/read", "/params/requestState", &[]),
-    (
-        "notifications/progress",
-        "/params/message",
-        &[Revision::Mcp20250326, Revision::Mcp20250618, Revision::Mcp20251125],
-    ),
+/// The methods that only some revisions have. A client may have methods of its own.
+const METHODS: &[(&str, &[Revision])] = &[
+    ("subscriptions/listen", &[]),
+    ("tasks/update", &[]),
+    ("tasks/get", &[Revision::Mcp20251125]),
+    ("tasks/result", &[Revision::Mcp20251125]),
+    ("tasks/list", &[Revision::Mcp20251125]),
+    ("tasks/cancel", &[Revision::Mcp20251125]),
+    ("notifications/tasks/status", &[Revision::Mcp20251125]),
 ];
 
 fn only_what_the_revision_defines(client: &McpClient, trace: &Trace) -> Outcome {
     let revision = client.revision();
     let messages = trace.messages(Sender::Subject);
     // What comes before `notifications/initialized` is not bound to what is agreed on.
-    let agreed = messages.iter().skip_while(|message| message["method"] != "notifications/initialized");
-    for message in agreed {
-        let Some(method) = message["method"].as_str() else {
-            continue;
-        };
-        if method == "initialize" || method == "server/discover" {
-            // Another conversation of the client begins.
-            continue;
-        }
-        let is_known =
-            METHODS.contains(&method) || revision == Revision::Mcp20251125 && TASK_METHODS.contains(&method);
-        ensure!(is_known, format!("methods of {revision} only"), "`{message}`");
-        for (_, member, revisions) in MEMBERS.iter().filter(|(of, ..)| *of == method) {
-            let is_there = message.pointer(member).is_some();
-            ensure!(
-                !is_there || revisions.contains(&revision),
-                format!("members of {revision} only"),
-                "`{message}`"
-            );
-        }
+    for message in messages.iter().skip_while(|message| message["method"] != "notifications/initialized") {
+        let known = METHODS.iter().find(|(method, _)| message["method"] == *method);
+        let is_defined = known.is_none_or(|(_, revisions)| revisions.contains(&revision));
+        ensure!(is_defined, format!("only methods that revision {revision} defines"), "`{message}`");
     }
     Ok(())
 }
@@ -202,7 +175,7 @@ async fn only_declared_features_are_used(client: McpClient) -> Outcome {
     }
     for (step, params) in steps {
         let step = opened.then(step, params).await?;
-        opened.outcome(step).await?;
+        opened.outcome(step).await.map_err(Stop::while_preparing)?;
     }
     let forbidden = ["prompts/", "resources/subscribe", "logging/", "completion/"];
     for request in &opened.server.asked {

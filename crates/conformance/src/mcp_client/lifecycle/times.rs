@@ -4,57 +4,77 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, STDIO, check};
 use crate::driver::StepId;
+use crate::fault::Fault;
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::Opened;
-use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("LIF-16", a_late_response_is_cancelled, ANY, [
+    check!("LIF-16", a_late_response_is_given_up, ANY, [
         "waits for ever" => faults::later_steps_hang(),
-        "tells the server nothing" => faults::loses_call("notifications/cancelled"),
-        "cancels another request" => faults::each_call("notifications/cancelled", |m| m["params"]["requestId"] = json!("x")),
+    ]),
+    check!("LIF-16b", a_late_response_is_given_up, ANY, [
+        "waits for ever" => faults::later_steps_hang(),
     ]),
     check!("LIF-17", a_late_response_is_given_up, ANY, [
         "waits for ever" => faults::later_steps_hang(),
-        "takes silence for a result" => faults::steps_succeed(),
+        "takes silence for a result" => faults::later_steps_succeed(),
     ]),
-    check!("CAN-12", a_late_response_is_cancelled, ANY, [
-        "waits for ever" => faults::later_steps_hang(),
+    // Over HTTP the client closes the stream of the request.
+    check!("CAN-12", a_late_response_is_cancelled, STDIO, [
         "tells the server nothing" => faults::loses_call("notifications/cancelled"),
+        "cancels another request" => faults::each_call("notifications/cancelled", |m| m["params"]["requestId"] = json!("x")),
     ]),
     check!("LIF-19", progress_does_not_extend_a_call_for_ever, ANY, [
-        "waits as long as there is progress" => faults::later_steps_hang(),
+        "waits as long as there is progress" => third_step_hangs(),
+    ]),
+    check!("LIF-19c", progress_does_not_extend_a_call_for_ever, ANY, [
+        "waits as long as there is progress" => third_step_hangs(),
     ]),
 ];
+
+fn third_step_hangs() -> Box<dyn Fault> {
+    let mut steps = 0;
+    faults::each_outcome(move |outcome| {
+        steps += 1;
+        if steps > 2 {
+            *outcome = Value::Null;
+        }
+    })
+}
 
 /// A call with a time limit that the server leaves unanswered.
 async fn waiting(client: &McpClient, params: Value) -> Outcome<(Opened, StepId, Value)> {
     let mut opened = client.connected(client.script().leaves("tools/call")).await?;
+    let (step, request) = call(&mut opened, params).await?;
+    Ok((opened, step, request))
+}
+
+async fn call(opened: &mut Opened, params: Value) -> Outcome<(StepId, Value)> {
     let mut step = json!({"tool": "echo", "arguments": {"text": "one"}});
     for (name, value) in params.as_object().into_iter().flatten() {
         step[name] = value.clone();
     }
     let step = opened.then("call_tool", step).await?;
     let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
-    Ok((opened, step, request))
+    Ok((step, request))
 }
 
 async fn a_late_response_is_given_up(client: McpClient) -> Outcome {
-    let (mut opened, step, _) = waiting(&client, json!({"timeout_ms": 300})).await?;
-    opened.error_of(step).await.map(drop)
+    let (mut opened, step, request) = waiting(&client, json!({"timeout_ms": 300})).await?;
+    let outcome = opened.outcome(step).await?;
+    let what = format!("an error of the call whose request {} stays unanswered", request["id"]);
+    ensure!(outcome.get("error").is_some(), what, "`{outcome}`");
+    Ok(())
 }
 
 async fn a_late_response_is_cancelled(client: McpClient) -> Outcome {
     let (mut opened, step, request) = waiting(&client, json!({"timeout_ms": 300})).await?;
-    opened.error_of(step).await?;
-    if !client.revision().has_sessions() && client.setting.transport != Transport::Stdio {
-        // There the client closes the stream of the request.
-        return Ok(());
-    }
+    // A client that waits for ever breaks another requirement.
+    opened.error_of(step).await.map_err(Stop::while_preparing)?;
     let cancelled = opened.server.call("notifications/cancelled").await?;
     let named = &cancelled["params"]["requestId"];
     ensure!(
@@ -67,7 +87,9 @@ async fn a_late_response_is_cancelled(client: McpClient) -> Outcome {
 
 async fn progress_does_not_extend_a_call_for_ever(client: McpClient) -> Outcome {
     let limits = json!({"timeout_ms": 400, "progress_maximum_ms": 1000, "progress": true});
-    let (mut opened, step, request) = waiting(&client, limits).await?;
+    let (mut opened, plain, _) = waiting(&client, json!({"timeout_ms": 300})).await?;
+    opened.error_of(plain).await.map_err(Stop::while_preparing)?;
+    let (step, request) = call(&mut opened, limits).await?;
     let token = request["params"]["_meta"]["progressToken"].clone();
     if token.is_null() {
         return Err(Stop::not_applicable("the client asks for no progress"));

@@ -51,11 +51,6 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
                 request.set("mcp-param-nothing", "null");
             }
         }),
-        "sends an argument without a mark" => faults::each_verb("POST", |request| {
-            if request.header("mcp-param-region").is_some() {
-                request.set("mcp-param-plain", "plain");
-            }
-        }),
     ]),
     check!("ST-18", look_alikes_are_encoded, HTTP, [
         "sends the plain value" => faults::each_verb("POST", |request| {
@@ -90,11 +85,15 @@ async fn header_repeats_the_name(client: McpClient) -> Outcome {
     let tool = |name: &str| json!({"tool": name, "arguments": {}});
     let cases = [
         ("call_tool", tool("echo"), "tools/call", "echo"),
-        ("call_tool", tool("\u{65e5}\u{672c}"), "tools/call", "\u{65e5}\u{672c}"),
         ("get_prompt", json!({"name": "greet"}), "prompts/get", "greet"),
         ("read_resource", json!({"uri": "test://one"}), "resources/read", "test://one"),
+        // A client may refuse a tool with such a name.
+        ("call_tool", tool("\u{65e5}\u{672c}"), "tools/call", "\u{65e5}\u{672c}"),
     ];
     let (mut driver, mut host) = client.host().await?;
+    let listed = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let tools = json!({"tools": [listed("echo"), listed("\u{65e5}\u{672c}")]});
+    host.script(client.script().on("tools/list", tools));
     let mut steps = 0;
     for (step, params, method, name) in cases {
         let step = match driver.start(step, params).await {
@@ -110,7 +109,7 @@ async fn header_repeats_the_name(client: McpClient) -> Outcome {
             text(&call.request)
         );
         host.answer(call).await?;
-        host.outcome(&mut driver, step).await?;
+        host.outcome(&mut driver, step).await.map_err(Stop::while_preparing)?;
     }
     if steps == 0 { Err(Stop::not_applicable("the profile has no step with a name")) } else { Ok(()) }
 }
@@ -153,8 +152,10 @@ async fn marked_call(
     let wait = client.setting.wait;
     let call = tokio::select! {
         biased;
-        call = host.within(wait, |request| request.calls("tools/call")) => call?,
-        outcome = driver.outcome(step, wait) => outcome.map(|_| None)?,
+        call = host.within(wait, |request| request.calls("tools/call")) => {
+            Some(call?.ok_or_else(|| Stop::inconclusive("the client does not call the tool"))?)
+        }
+        outcome = driver.outcome(step, wait) => outcome.map(|_| None).map_err(Stop::while_preparing)?,
     };
     if !host.seen.iter().any(|request| request.calls("tools/list")) {
         return Err(Stop::not_applicable("the client calls tools without a list of them"));
@@ -188,7 +189,8 @@ async fn arguments_are_repeated_in_headers(client: McpClient) -> Outcome {
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .collect();
     let headers = request.headers.iter().filter_map(|(name, value)| {
-        let name = name.strip_prefix("mcp-param-")?;
+        // No sentence forbids a header for an argument without a mark.
+        let name = name.strip_prefix("mcp-param-").filter(|name| *name != "plain")?;
         Some((name.to_owned(), decoded(value).unwrap_or_else(|| format!("{value} (not decodable)"))))
     });
     let sent: BTreeMap<String, String> = headers.collect();
@@ -204,9 +206,9 @@ async fn arguments_are_repeated_in_headers(client: McpClient) -> Outcome {
 async fn look_alikes_are_encoded(client: McpClient) -> Outcome {
     let request = called(&client, json!({"region": LOOK_ALIKE})).await?;
     let header = request.header("mcp-param-region");
+    let header = header.ok_or_else(|| Stop::inconclusive("the client sends no Mcp-Param-Region header"))?;
     ensure!(
-        header.is_some_and(|value| value != LOOK_ALIKE)
-            && header.and_then(decoded).as_deref() == Some(LOOK_ALIKE),
+        header != LOOK_ALIKE && decoded(header).as_deref() == Some(LOOK_ALIKE),
         format!("an Mcp-Param-Region header with {LOOK_ALIKE} in base64"),
         "{}",
         text(&request)

@@ -8,14 +8,14 @@ pub(super) mod versions;
 use serde_json::{Value, json};
 
 use super::McpClient;
-use super::http_sse::fallback::listening;
+use super::http_sse::fallback::{listening, opens_stream};
 use super::streamable_http::some;
 use crate::check::{ANY, Check, HTTP, audit};
 use crate::fault::ClientRequest;
 use crate::faults;
 use crate::played_http::{requests_in, text};
-use crate::trace::{Sender, Trace};
-use crate::verdict::{Outcome, ensure};
+use crate::trace::{Part, Sender, Trace, TraceEvent};
+use crate::verdict::{Outcome, Stop, ensure};
 
 /// Where the protocol version is in a request.
 const VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
@@ -37,11 +37,6 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
     ]),
     audit!("ST-07", requests_have_client_info, ANY, [
         "leaves out its name" => without(INFO),
-        "leaves out the version of the program" => faults::each_message(|message| {
-            if let Some(Value::Object(info)) = message.pointer_mut(INFO) {
-                info.remove("version");
-            }
-        }),
     ]),
     audit!("ST-12", header_repeats_the_method, HTTP, [
         "sends no method header" => faults::each_verb("POST", |request| request.remove("mcp-method")),
@@ -91,6 +86,11 @@ fn stateless(trace: &Trace) -> Outcome<Vec<ClientRequest>> {
     some(requests.filter(|request| request.target == "/mcp"))
 }
 
+/// Whether a POST carries a request: the revision defines no headers for that of a notification.
+fn is_request((_, message): &(ClientRequest, Value)) -> bool {
+    message.get("method").is_some() && message.get("id").is_some()
+}
+
 /// The POSTs among them, with their messages.
 fn posts(trace: &Trace) -> Outcome<Vec<(ClientRequest, Value)>> {
     let posts = stateless(trace)?.into_iter().filter(|request| request.method == "POST");
@@ -108,10 +108,10 @@ fn requests(trace: &Trace) -> Outcome<Vec<Value>> {
 }
 
 fn posts_have_the_version(_: &McpClient, trace: &Trace) -> Outcome {
-    for (request, _) in posts(trace)? {
+    for (request, _) in posts(trace)?.into_iter().filter(is_request) {
         ensure!(
             request.header("mcp-protocol-version").is_some(),
-            "an MCP-Protocol-Version header in each POST",
+            "an MCP-Protocol-Version header in the POST of each request",
             "{}",
             text(&request)
         );
@@ -150,10 +150,9 @@ fn requests_have_version_and_capabilities(_: &McpClient, trace: &Trace) -> Outco
 
 fn requests_have_client_info(_: &McpClient, trace: &Trace) -> Outcome {
     for message in requests(trace)? {
-        let info = message.pointer(INFO);
         ensure!(
-            info.is_some_and(|info| info["name"].is_string() && info["version"].is_string()),
-            "io.modelcontextprotocol/clientInfo with a name and a version in the _meta of each request",
+            message.pointer(INFO).is_some_and(Value::is_object),
+            "io.modelcontextprotocol/clientInfo in the _meta of each request",
             "`{message}`"
         );
     }
@@ -161,13 +160,11 @@ fn requests_have_client_info(_: &McpClient, trace: &Trace) -> Outcome {
 }
 
 fn header_repeats_the_method(_: &McpClient, trace: &Trace) -> Outcome {
-    for (request, message) in posts(trace)? {
-        let Some(method) = message["method"].as_str() else {
-            continue;
-        };
+    for (request, message) in posts(trace)?.into_iter().filter(is_request) {
+        let method = message["method"].as_str();
         ensure!(
-            request.header("mcp-method") == Some(method),
-            format!("an Mcp-Method header with the value {method}"),
+            request.header("mcp-method") == method,
+            format!("an Mcp-Method header with the value {}", method.unwrap_or_default()),
             "{}",
             text(&request)
         );
@@ -197,9 +194,26 @@ fn nothing_of_sessions_is_sent(_: &McpClient, trace: &Trace) -> Outcome {
             "{}",
             text(&request)
         );
-        ensure!(request.method == "POST", "POST alone, since there are no GET streams", "{}", text(&request));
+        ensure!(request.method != "DELETE", "no DELETE, since there are no sessions", "{}", text(&request));
     }
-    Ok(())
+    match get_without_refusal(trace) {
+        Some(get) => Err(Stop::failed("no GET for an event stream", text(&get))),
+        None => Ok(()),
+    }
+}
+
+/// The first GET for an event stream. One after a refusal does not count, because it may be for an older transport.
+fn get_without_refusal(trace: &Trace) -> Option<ClientRequest> {
+    let is_refusal = |event: &TraceEvent| {
+        let head = String::from_utf8_lossy(&event.bytes);
+        event.from == Sender::Suite
+            && ["400", "404", "405"].iter().any(|status| head.starts_with(&format!("HTTP/1.1 {status}")))
+    };
+    let heads = trace.events().into_iter().filter(|event| event.what == Part::Head);
+    let before = heads.take_while(|event| !is_refusal(event)).filter(|event| event.from == Sender::Subject);
+    let requests = requests_in(trace).into_iter().take(before.count());
+    let requests = requests.take_while(|request| !request.calls("initialize"));
+    requests.filter(|request| request.target == "/mcp").find(opens_stream)
 }
 
 fn extensions_have_a_prefix(_: &McpClient, trace: &Trace) -> Outcome {
@@ -223,5 +237,5 @@ fn has_prefix(name: &str) -> bool {
             && label.ends_with(|last: char| last.is_ascii_alphanumeric())
             && label.chars().all(|inner| inner.is_ascii_alphanumeric() || inner == '-')
     };
-    name.split_once('/').is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && !name.is_empty())
+    name.split_once('/').is_some_and(|(prefix, _)| prefix.split('.').all(is_label))
 }

@@ -58,7 +58,8 @@ async fn closed_stream_is_the_cancellation(client: McpClient) -> Outcome {
     let step = start_call(&mut driver).await?;
     let mut call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
     let stream = call.stream(&[])?;
-    stream.event(&Event { comments: vec!["at work".into()], ..Event::default() }).await?;
+    let comment = Event { comments: vec!["at work".into()], ..Event::default() };
+    stream.event(&comment).await.map_err(Stop::while_preparing)?;
     driver.cancel(step).await?;
     if tokio::time::timeout(client.setting.wait, stream.closed()).await.is_err() {
         let seen = format!("it is open {} ms later", client.setting.wait.as_millis());

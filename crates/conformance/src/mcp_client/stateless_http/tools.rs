@@ -10,7 +10,7 @@ use crate::fault::{Answer, ClientRequest};
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{start_call, words};
-use crate::played_http::{Exchange, text};
+use crate::played_http::text;
 use crate::trace::{Part, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -22,26 +22,22 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "hides all tools" => faults::each_outcome(|outcome| outcome["result"] = json!([])),
     ]),
     check!("ST-22", hidden_tools_are_logged, HTTP, [
-        "logs nothing" => faults::misreads(|answer| Some(match answer {
-            Answer::Body(body) => Answer::Body(
-                String::from_utf8_lossy(&body).replace("x-mcp-header", "x-unknown").into_bytes(),
-            ),
-            other => other,
-        })),
+        "logs nothing" => faults::both(
+            faults::misreads(|answer| Some(match answer {
+                Answer::Body(body) => Answer::Body(
+                    String::from_utf8_lossy(&body).replace("x-mcp-header", "x-unknown").into_bytes(),
+                ),
+                other => other,
+            })),
+            faults::each_outcome(|outcome| outcome["result"] = json!([{"name": "fine"}])),
+        ),
     ]),
-    check!("ST-24", header_mismatch_is_retried_once, HTTP, [
+    check!("ST-24", header_mismatch_leads_to_a_retry, HTTP, [
         "does not retry" => {
             let mut calls = 0;
             faults::loses_requests(move |request| {
                 calls += u32::from(request.calls("tools/call"));
                 calls > 1
-            })
-        },
-        "retries twice" => {
-            let mut calls = 0;
-            faults::adds_request(move |request| {
-                calls += u32::from(request.calls("tools/call"));
-                (calls == 2 && request.calls("tools/call")).then(|| request.clone())
             })
         },
         "fetches no list" => {
@@ -66,7 +62,6 @@ fn invalid_tools() -> Vec<Value> {
         ("colon", property(marked(json!("Region:"), "string"))),
         ("letter", property(marked(json!("R\u{e9}gion"), "string"))),
         ("line", property(marked(json!("Region\r\nX: y"), "string"))),
-        ("mark", property(marked(json!(42), "string"))),
         ("object", property(marked(json!("Region"), "object"))),
         ("array", property(marked(json!("Region"), "array"))),
         ("null", property(marked(json!("Region"), "null"))),
@@ -119,7 +114,10 @@ async fn hidden_tools_are_logged(client: McpClient) -> Outcome {
     if client.setting.text("warnings")? != "stderr" {
         return Err(Stop::not_applicable("the client logs elsewhere than on its standard error"));
     }
-    let _listed = listed(&client).await?;
+    let listed = listed(&client).await.map_err(Stop::while_preparing)?;
+    if invalid_tools().iter().filter_map(|tool| tool["name"].as_str()).all(|name| listed.contains(name)) {
+        return Err(Stop::not_applicable("the client lists every tool"));
+    }
     // Standard error is read beside the conversation.
     let until = Instant::now() + Duration::from_secs(1);
     while !has_warning(&client.setting.trace) && Instant::now() < until {
@@ -141,40 +139,22 @@ fn has_warning(trace: &Trace) -> bool {
     })
 }
 
-async fn refuse(mut call: Exchange) -> Outcome {
-    let id = call.request.message().unwrap_or_default()["id"].clone();
-    let error = json!({"code": -32020, "message": "a header differs from the body"});
-    call.json(400, &[], &json!({"jsonrpc": "2.0", "id": id, "error": error})).await
-}
-
-async fn header_mismatch_is_retried_once(client: McpClient) -> Outcome {
+async fn header_mismatch_leads_to_a_retry(client: McpClient) -> Outcome {
     let (mut driver, mut host) = client.host().await?;
-    let step = start_call(&mut driver).await?;
-    refuse(host.call("tools/call").await.map_err(Stop::while_preparing)?).await?;
+    let _step = start_call(&mut driver).await?;
+    let mut call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
+    let text_property = json!({"type": "string", "x-mcp-header": "Text"});
+    let schema = json!({"type": "object", "properties": {"text": text_property}});
+    host.script(
+        client.script().on("tools/list", json!({"tools": [{"name": "echo", "inputSchema": schema}]})),
+    );
+    let id = call.request.message().unwrap_or_default()["id"].clone();
+    let error = json!({"code": -32020, "message": "the header Mcp-Param-Text is missing"});
+    call.json(400, &[], &json!({"jsonrpc": "2.0", "id": id, "error": error})).await?;
     let expected = "tools/list and then tools/call again after error -32020";
     let wanted = |request: &ClientRequest| request.calls("tools/list") || request.calls("tools/call");
     let list = host.until(expected, wanted).await?;
     ensure!(list.request.calls("tools/list"), expected, "{}", text(&list.request));
     host.answer(list).await?;
-    refuse(host.until(expected, |request| request.calls("tools/call")).await?).await?;
-    let again = tokio::select! {
-        biased;
-        again = host.within(client.setting.wait * 2, |request| request.calls("tools/call")) => again?,
-        outcome = driver.outcome(step, client.setting.wait) => {
-            let outcome = outcome?;
-            ensure!(outcome.get("error").is_some(), "the call fails in the end", "`{outcome}`");
-            None
-        }
-    };
-    let again = match again {
-        Some(again) => Some(again),
-        None => host.within(Duration::from_millis(200), |request| request.calls("tools/call")).await?,
-    };
-    ensure!(
-        again.is_none(),
-        "one retry after error -32020",
-        "{}",
-        again.map(|exchange| text(&exchange.request)).unwrap_or_default()
-    );
-    Ok(())
+    host.until(expected, |request| request.calls("tools/call")).await.map(drop)
 }

@@ -3,17 +3,25 @@
 use serde_json::{Value, json};
 
 use super::super::Server;
-use super::super::raw::{self, SILENCE, is_response, quick};
+use super::super::exchanges::is_in_revision;
+use super::super::raw::{self, SILENCE, quick};
+use super::ready;
 use crate::check::{ANY, Check, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::trace::{Sender, Trace};
+use crate::mcp_messages::{self, is_answer, unusual_ids};
+use crate::subject::Transport;
+use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
     audit!("RPC-01", version_on_every_message, ANY, [
         "leaves the version out of responses" => faults::each_response(|m| { m.as_object_mut().map(|m| m.remove("jsonrpc")); }),
         "writes the version as a number" => faults::each_response(|m| m["jsonrpc"] = json!(2.0)),
+    ]),
+    audit!("RPC-02", ids_are_strings_or_integers, ANY, [
+        "sends null ids" => faults::says_at("tools/list", |_| vec![json!({"jsonrpc": "2.0", "id": null, "method": "ping"})]),
+        "sends fractions as ids" => faults::says_at("tools/list", |_| vec![json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})]),
     ]),
     check!("RPC-03", null_is_no_id, ANY, [
         "answers a request with a null id" => faults::each_response(|m| if m.get("error").is_some() && m["id"].is_null() {
@@ -30,13 +38,17 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
         "turns ids into strings" => faults::each_response(|m| if m["id"].is_number() { m["id"] = json!(m["id"].to_string()); }),
         "reads texts that look like numbers as numbers" => faults::each_response(|m| if m["id"] == "7" { m["id"] = json!(7); }),
     ]),
+    check!("RPC-06b", any_id_is_answered, ANY, [
+        "takes the id 0 for none" => faults::each_response(|m| if m["id"] == 0 { *m = Value::Null; }),
+        "takes an empty id for none" => faults::each_response(|m| if m["id"] == "" { *m = Value::Null; }),
+    ]),
     audit!("RPC-07", result_or_error, ANY, [
         "sends an error of null beside each result" => faults::each_response(|m| if m.get("result").is_some() { m["error"] = Value::Null; }),
         "leaves an empty result out" => faults::response_to("ping", |m| { m.as_object_mut().map(|m| m.remove("result")); }),
     ]),
-    audit!("RPC-08", result_or_whole_error, ANY, [
+    audit!("RPC-08", whole_errors, ANY, [
         "sends errors without a message" => faults::each_response(|m| { m.get_mut("error").and_then(Value::as_object_mut).map(|e| e.remove("message")); }),
-        "leaves the result out" => faults::response_to("tools/list", |m| { m.as_object_mut().map(|m| m.remove("result")); }),
+        "sends errors without a code" => faults::each_response(|m| { m.get_mut("error").and_then(Value::as_object_mut).map(|e| e.remove("code")); }),
     ]),
     audit!("RPC-09", codes_are_integers, ANY, [
         "writes codes as texts" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["code"] = json!(m["error"]["code"].to_string()); }),
@@ -58,25 +70,22 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
 ];
 
 fn version_on_every_message(_: &Server, trace: &Trace) -> Outcome {
-    for message in trace.messages(Sender::Subject) {
-        let version = &message["jsonrpc"];
-        ensure!(version == "2.0", "`\"jsonrpc\":\"2.0\"` on every message", "`{message}`");
+    mcp_messages::have_the_version(trace)
+}
+
+fn ids_are_strings_or_integers(server: &Server, trace: &Trace) -> Outcome {
+    if !server.revision().has_sessions() {
+        // Each of them breaks another requirement.
+        return Err(Stop::not_applicable("a server sends no requests in this revision"));
     }
-    Ok(())
+    mcp_messages::ids_are_strings_or_integers(trace)
 }
 
 async fn null_is_no_id(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
-    let key = raw::unique()?;
-    let marking = raw::tool_with_key(&server, "mark", &key).ok();
-    let (method, params) = marking.map_or((quick(&server), json!({})), |tool| ("tools/call", tool));
-    let message = raw::message(&server, &Value::Null, method, params);
+    let mut conversation = ready(&server).await?;
+    let message = raw::quick_message(&server, &Value::Null);
     let reaction = raw::react_to(&mut conversation, &message, 1).await?;
-    reaction.has_error(-32600, "a request with a null id")?;
-    if let Some(status) = reaction.status.filter(|_| !reaction.messages.is_empty()) {
-        ensure!(status == 400, "the status 400 for a request with a null id", "{reaction}");
-    }
-    raw::no_effect(&server, &mut conversation, &key).await
+    reaction.has_error(-32600, "a request with a null id")
 }
 
 async fn own_ids_are_new(server: Server) -> Outcome {
@@ -90,22 +99,10 @@ async fn own_ids_are_new(server: Server) -> Outcome {
     for tool in tools {
         conversation.request("tools/call", tool).await.map_err(Stop::while_preparing)?;
     }
-    let mut ids: Vec<&Value> = Vec::new();
-    for request in &conversation.asked {
-        let id = &request["id"];
-        ensure!(
-            id.is_string() || id.is_i64() || id.is_u64(),
-            "a text or an integer as the id",
-            "`{request}`"
-        );
-        ensure!(
-            !ids.contains(&id),
-            "an id that the server has not used before in the session",
-            "`{request}`"
-        );
-        ids.push(id);
+    if conversation.asked.is_empty() {
+        return Err(Stop::inconclusive("the tools sent no request"));
     }
-    Ok(())
+    mcp_messages::ids_occur_once(&conversation.asked)
 }
 
 async fn ids_keep_their_type(server: Server) -> Outcome {
@@ -120,69 +117,52 @@ async fn ids_keep_their_type(server: Server) -> Outcome {
     if server.revision().has_sessions() {
         conversation.notify("notifications/initialized", json!({})).await?;
     }
-    for id in [json!(0), json!(-1), json!("7"), json!(7), json!(""), json!(9_007_199_254_740_991_i64)] {
+    for id in unusual_ids() {
         has_id(&mut conversation, id, (quick(&server), json!({}))).await?;
     }
     Ok(())
 }
 
+/// Fails if a response has another id. A request without a response is the subject of RPC-06b.
 async fn has_id(conversation: &mut Conversation, id: Value, (method, params): (&str, Value)) -> Outcome {
     conversation.start_as(id.clone(), method, params).await?;
-    let response = conversation.wanted("a response", is_response).await?;
+    let response = conversation.wanted("a response", is_answer).await.map_err(Stop::while_preparing)?;
     let seen: &Value = &response["id"];
     ensure!(*seen == id, format!("the id {id}"), "the id {seen}");
     Ok(())
 }
 
-fn result_or_error(_: &Server, trace: &Trace) -> Outcome {
-    for message in trace.messages(Sender::Subject).iter().filter(|message| is_response(message)) {
-        let members = (message.get("result").is_some(), message.get("error").is_some());
-        ensure!(members.0 != members.1, "either `result` or `error` in a response", "`{message}`");
+async fn any_id_is_answered(server: Server) -> Outcome {
+    let mut conversation = ready(&server).await?;
+    for id in unusual_ids() {
+        conversation.start_as(id.clone(), quick(&server), json!({})).await?;
+        let what = format!("a response to a request with the id {id}");
+        conversation.wanted(&what, is_answer).await?;
     }
     Ok(())
 }
 
-fn result_or_whole_error(_: &Server, trace: &Trace) -> Outcome {
-    for message in trace.messages(Sender::Subject).iter().filter(|message| is_response(message)) {
-        match message.get("error") {
-            None => {
-                ensure!(message.get("result").is_some(), "`result` or `error` in a response", "`{message}`")
-            }
-            Some(error) => ensure!(
-                is_integer(&error["code"]) && error["message"].is_string(),
-                "an integer as the `code` and a text as the `message` of an error",
-                "`{message}`"
-            ),
-        }
+fn result_or_error(_: &Server, trace: &Trace) -> Outcome {
+    mcp_messages::responses_have_a_result_or_an_error(trace)
+}
+
+fn whole_errors(server: &Server, trace: &Trace) -> Outcome {
+    if !is_in_revision(server, trace) {
+        return Ok(());
     }
-    Ok(())
+    mcp_messages::errors_have_their_members(trace)
 }
 
 fn codes_are_integers(_: &Server, trace: &Trace) -> Outcome {
-    for message in trace.messages(Sender::Subject) {
-        if let Some(code) = message.pointer("/error/code") {
-            ensure!(is_integer(code), "an integer as the code of an error", "`{message}`");
-        }
-    }
-    Ok(())
-}
-
-fn is_integer(value: &Value) -> bool {
-    value.is_i64() || value.is_u64()
+    mcp_messages::codes_are_integers(trace)
 }
 
 fn notifications_have_no_id(_: &Server, trace: &Trace) -> Outcome {
-    for message in trace.messages(Sender::Subject) {
-        let method = message["method"].as_str().unwrap_or_default();
-        if method.starts_with("notifications/") {
-            ensure!(message.get("id").is_none(), "no `id` in a notification", "`{message}`");
-        }
-    }
-    Ok(())
+    mcp_messages::notifications_have_no_id(trace)
 }
 
 async fn notifications_get_no_response(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
+    let mut conversation = ready(&server).await?;
     let notifications = [
         json!({"jsonrpc": "2.0", "method": "notifications/conformance/unknown"}),
         json!({"jsonrpc": "2.0", "method": "notifications/conformance/unknown", "params": {"x": 1}}),
@@ -191,25 +171,27 @@ async fn notifications_get_no_response(server: Server) -> Outcome {
         json!({"jsonrpc": "2.0", "method": "tools/list", "params": {}}),
     ];
     for notification in notifications {
-        let reaction = raw::react_to(&mut conversation, &notification, 0).await?;
-        // Over HTTP a server may refuse a message that it cannot use, with an error that has no id.
-        let refused =
-            reaction.is_refused() && reaction.messages.iter().all(|message| message["id"].is_null());
+        let reaction = raw::react_to(&mut conversation, &notification, 0).await;
+        // A server that ends instead breaks something else.
+        let reaction = reaction.map_err(Stop::while_preparing)?;
+        // Over HTTP an error status may have a JSON-RPC error as its body.
+        let is_refused = reaction.status.is_some_and(|status| status >= 400);
         ensure!(
-            reaction.messages.is_empty() || refused,
+            reaction.messages.is_empty() || is_refused,
             format!("no response to the notification `{notification}`"),
             "{reaction}"
         );
     }
     let id = conversation.start(quick(&server), json!({})).await?;
-    // A server that ends instead breaks something else.
     conversation.response(&id).await.map_err(Stop::while_preparing)?;
-    let is_allowed = |message: &Value| !is_response(message);
-    conversation.silence(SILENCE, "no response to a notification", is_allowed).await
+    conversation.silence(SILENCE, "no response to a notification", |message| !is_answer(message)).await
 }
 
 async fn unknown_method(server: Server) -> Outcome {
-    let mut conversation = server.open().await?;
+    if server.setting.transport == Transport::Http && !server.revision().has_sessions() {
+        return Err(Stop::not_applicable("over HTTP without sessions, ST-10 demands this"));
+    }
+    let mut conversation = ready(&server).await?;
     let error = conversation.error("conformance/unknown", json!({})).await?;
     ensure!(error["code"] == -32601, "error -32601 for an unknown method", "`{error}`");
     Ok(())

@@ -9,10 +9,12 @@ use tokio::net::TcpListener;
 use super::super::Server;
 use super::super::exchanges::is_in_revision;
 use super::super::raw::SILENCE;
+use super::ready;
 use crate::check::{ANY, Check, audit, check};
-use crate::fault::Fault;
+use crate::fault::{Fault, Incoming};
 use crate::faults;
-use crate::trace::{Sender, Trace};
+use crate::mcp_messages::sent;
+use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
@@ -20,34 +22,36 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
         "leaves the type of results out" => faults::each_response(|m| { m.get_mut("result").and_then(Value::as_object_mut).map(|r| r.remove("resultType")); }),
         "writes the type as a number" => faults::result_of("tools/list", |result| result["resultType"] = json!(1)),
     ]),
-    audit!("RPC-34", no_requests, ANY, [
-        "pings its client" => faults::says_at("tools/list", |_| vec![json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})]),
-    ]),
-    check!("RPC-35", nothing_is_remembered, ANY, [
-        "lists other tools the second time" => {
-            let mut count = 0;
-            faults::result_of("tools/list", move |result| {
-                count += 1;
-                if count > 1 {
-                    result["tools"] = json!([]);
-                }
-            })
-        },
-    ]),
     check!("RPC-36", no_reference_is_followed, ANY, [
-        "fetches what a schema refers to" => faults::says_at("tools/call", |message| {
-            if message["params"]["name"] == "wire_remote_ref" {
-                // The check listens there.
-                drop(TcpStream::connect("127.0.0.1:47113"));
-            }
-            Vec::new()
-        }),
+        "fetches what a schema refers to" => Box::<Fetches>::default(),
     ]),
-    check!("RPC-37", dialects_of_schemas, ANY, [
+    check!("RPC-37", schemas_are_of_2020_12, ANY, [
         "takes a schema without a dialect for one of an older dialect" => accepts("wire_pair"),
+    ]),
+    check!("RPC-37b", unknown_dialects_are_refused, ANY, [
         "validates by a dialect that it does not know" => accepts("wire_foreign_dialect"),
     ]),
 ];
+
+/// Connects to the address in the schemas of its tools when one of them is called.
+#[derive(Default)]
+struct Fetches(Option<String>);
+
+impl Fault for Fetches {
+    fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
+        if let Some(address) = self.0.as_ref().filter(|_| message["method"] == "tools/call") {
+            // The check sees the connection.
+            let _connected = TcpStream::connect(address);
+        }
+        false
+    }
+
+    fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
+        let address = faults::message_in(&incoming).and_then(|message| address_in(&message));
+        self.0 = address.or_else(|| self.0.take());
+        vec![incoming]
+    }
+}
 
 /// Every call of one tool succeeds.
 fn accepts(tool: &'static str) -> Box<dyn Fault> {
@@ -71,7 +75,7 @@ fn results_have_a_type(server: &Server, trace: &Trace) -> Outcome {
     if !is_in_revision(server, trace) {
         return Ok(());
     }
-    for message in trace.messages(Sender::Subject) {
+    for message in sent(trace) {
         if let Some(result) = message.get("result") {
             ensure!(
                 result["resultType"].is_string(),
@@ -83,75 +87,51 @@ fn results_have_a_type(server: &Server, trace: &Trace) -> Outcome {
     Ok(())
 }
 
-fn no_requests(server: &Server, trace: &Trace) -> Outcome {
-    if !is_in_revision(server, trace) {
-        return Ok(());
-    }
-    for message in trace.messages(Sender::Subject) {
-        let is_request = message.get("method").is_some() && message.get("id").is_some();
-        ensure!(!is_request, "no request of the server", "`{message}`");
-    }
-    Ok(())
-}
-
-async fn nothing_is_remembered(server: Server) -> Outcome {
-    server.needs("/tools").await?;
-    let mut lists = Vec::new();
-    for _ in 0..2 {
-        // Each conversation has a connection of its own.
-        let mut conversation = server.open().await?;
-        for _ in 0..2 {
-            let mut result = conversation.ok("tools/list", json!({})).await?;
-            lists.push(result["tools"].take());
-        }
-    }
-    let is_same = lists.iter().all(|list| *list == lists[0]);
-    ensure!(
-        is_same,
-        "the same list of tools for the same request on each connection",
-        "{} different answers: `{}`",
-        lists.iter().filter(|list| **list != lists[0]).count(),
-        Value::from(lists.clone())
-    );
-    Ok(())
+/// The host and port of the first reference over HTTP in a schema.
+fn address_in(schema: &Value) -> Option<String> {
+    let text = schema.to_string();
+    let (_, url) = text.split_once(r#""$ref":"http://"#)?;
+    Some(url.split(['/', '"']).next()?.to_owned())
 }
 
 async fn no_reference_is_followed(server: Server) -> Outcome {
     let tool = server.tool("remote_ref")?;
-    let address = server.setting.role("remote_ref")?["address"].as_str().unwrap_or_default();
-    let listener = TcpListener::bind(address).await;
+    let mut conversation = ready(&server).await?;
+    let listed = conversation.ok("tools/list", json!({})).await.map_err(Stop::while_preparing)?;
+    let mut tools = listed["tools"].as_array().into_iter().flatten();
+    let address = tools.find(|listed| listed["name"] == tool["name"]).and_then(address_in);
+    let address = address.ok_or_else(|| Stop::inconclusive("no `$ref` over HTTP is in the tool's schema"))?;
+    let listener = TcpListener::bind(&address).await;
     let listener = listener
         .map_err(|error| Stop::inconclusive(format!("`{address}` cannot be listened at: {error}")))?;
-    let mut conversation = server.open().await?;
-    conversation.ok("tools/list", json!({})).await.map_err(Stop::while_preparing)?;
-    // The call may fail, since the schema cannot be known in full.
-    conversation.request("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    // The call may fail, since the schema cannot be known in full. A server that fetches the schema may not answer at all.
+    let called = conversation.request("tools/call", tool).await;
+    // A server may look at its schemas when it starts.
+    let opened = server.open().await;
     if let Ok(accepted) = tokio::time::timeout(SILENCE, listener.accept()).await {
         let from = accepted.map(|(_, from)| from.to_string()).unwrap_or_default();
-        let expected = "no connection to where a reference in a tool's schema leads";
+        let expected = "no connection to the address of a reference in a tool's schema";
         return Err(Stop::failed(expected, format!("a connection from {from}")));
     }
-    Ok(())
+    called.and(opened).map(drop).map_err(Stop::while_preparing)
 }
 
-async fn dialects_of_schemas(server: Server) -> Outcome {
-    let (pair, foreign) = (server.tool("pair"), server.tool("foreign_dialect"));
-    if pair.is_err() && foreign.is_err() {
-        return Err(Stop::not_applicable("the profile has no `pair` and no `foreign_dialect`"));
-    }
-    let mut conversation = server.open().await?;
-    if let Ok(tool) = pair {
-        let response = conversation.request("tools/call", tool.clone()).await?;
-        ensure!(
-            is_error(&response),
-            format!("an error for `{tool}`, which dialect 2020-12 forbids"),
-            "`{response}`"
-        );
-    }
-    if let Ok(tool) = foreign {
-        let response = conversation.request("tools/call", tool).await?;
-        ensure!(is_error(&response), "an error for a schema in an unknown dialect", "`{response}`");
-    }
+async fn schemas_are_of_2020_12(server: Server) -> Outcome {
+    let tool = server.tool("pair")?;
+    let expected = format!("an error for `{tool}`, which dialect 2020-12 forbids");
+    fails(&server, tool, expected).await
+}
+
+async fn unknown_dialects_are_refused(server: Server) -> Outcome {
+    let tool = server.tool("foreign_dialect")?;
+    fails(&server, tool, "an error for a schema in an unknown dialect".to_owned()).await
+}
+
+/// Fails unless the call of a tool fails.
+async fn fails(server: &Server, tool: Value, expected: String) -> Outcome {
+    let mut conversation = ready(server).await?;
+    let response = conversation.request("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    ensure!(is_error(&response), expected, "`{response}`");
     Ok(())
 }
 

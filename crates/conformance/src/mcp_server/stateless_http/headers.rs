@@ -8,6 +8,7 @@ use crate::check::{Check, HTTP, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::link::http::HttpRequest;
+use crate::link::streamable::header_value;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{other_code, readings};
 use crate::verdict::{Outcome, Stop, ensure};
@@ -27,7 +28,7 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
     ]),
     check!("ST-15", encoded_names_are_decoded, HTTP, [
         "compares the encoded name" => refuses(|request| request.contains("mcp-name: =?base64?")),
-        "does not look at an encoded name" => accepts(|request| request.contains(&encoded("conformance-other"))),
+        "does not look at an encoded name" => accepts(|request| request.contains(&encoded(OTHER))),
     ]),
     check!("ST-16", names_of_headers_have_no_case, HTTP, [
         "looks for names in lower case" => faults::answer_status(|request| request.contains("MCP-METHOD"), 400),
@@ -37,6 +38,9 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
 fn encoded(value: &str) -> String {
     format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(value))
 }
+
+/// A name that nothing has.
+const OTHER: &str = "conformance-other";
 
 /// A request that has to be refused.
 async fn expect_mismatch(request: HttpRequest, to: &str) -> Outcome {
@@ -69,9 +73,9 @@ async fn method_and_name_equal_the_body(server: Server) -> Outcome {
         let post = posted(&server, &request(&server, method, params.clone())).await?;
         expect_mismatch(post.clone().without("mcp-name"), &format!("{method} without Mcp-Name")).await?;
         let upper = name.to_ascii_uppercase();
-        for other in ["conformance-other", &upper].into_iter().filter(|other| *other != name) {
+        for other in [OTHER, &upper].into_iter().filter(|other| *other != name) {
             let to = format!("the Mcp-Name {other} of a request of {method} for {name}");
-            expect_mismatch(post.clone().header("mcp-name", other), &to).await?;
+            expect_mismatch(post.clone().header("mcp-name", &header_value(other)), &to).await?;
         }
     }
     Ok(())
@@ -86,7 +90,12 @@ async fn encoded_names_are_decoded(server: Server) -> Outcome {
     for (method, params) in requests {
         let name = params.get("name").or(params.get("uri")).and_then(Value::as_str).unwrap_or_default();
         let post = posted(&server, &request(&server, method, params.clone())).await?;
-        let plain = ask(post.clone()).await?;
+        let plain = ask(post.clone()).await.map_err(Stop::while_preparing)?;
+        let other = ask(post.clone().header("mcp-name", OTHER)).await.map_err(Stop::while_preparing)?;
+        if !other.is_error(400, HEADER_MISMATCH) {
+            let why = format!("the server does not refuse another Mcp-Name of {method} that is not encoded");
+            return Err(Stop::inconclusive(why));
+        }
         let answer = ask(post.clone().header("mcp-name", &encoded(name))).await?;
         ensure!(
             answer.status == plain.status,
@@ -96,7 +105,7 @@ async fn encoded_names_are_decoded(server: Server) -> Outcome {
             plain.as_text()
         );
         let to = format!("{method} for {name} with another Mcp-Name in base64");
-        expect_mismatch(post.header("mcp-name", &encoded("conformance-other")), &to).await?;
+        expect_mismatch(post.header("mcp-name", &encoded(OTHER)), &to).await?;
     }
     Ok(())
 }

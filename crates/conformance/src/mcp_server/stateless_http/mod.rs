@@ -9,6 +9,7 @@ pub(super) mod versions;
 
 use serde_json::{Value, json};
 
+use super::features::has_code;
 use super::{Server, capabilities};
 use crate::fault::{Fault, Incoming};
 use crate::faults;
@@ -16,7 +17,7 @@ use crate::link::http::HttpRequest;
 use crate::link::streamable::post;
 use crate::revision::Revision;
 use crate::subject::Transport;
-use crate::verdict::{Outcome, ensure};
+use crate::verdict::{Outcome, Stop, ensure};
 
 /// The error for headers that differ from the body.
 const HEADER_MISMATCH: i64 = -32020;
@@ -26,6 +27,7 @@ const MISSING_CAPABILITY: i64 = -32021;
 const UNSUPPORTED_VERSION: i64 = -32022;
 /// The key of the version in `_meta`.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const DISCOVER: &str = "server/discover";
 /// The id of the requests that a check writes itself.
 const ID: i64 = 1;
 
@@ -37,15 +39,18 @@ struct Answer {
 }
 
 impl Answer {
-    /// Fails unless this is an error with a code and, over HTTP, with a status.
+    /// Whether this is an error with a code and, over HTTP, with a status.
+    fn is_error(&self, status: u16, code: i64) -> bool {
+        self.status.is_none_or(|seen| seen == status) && has_code(&self.body, code)
+    }
+
+    /// Fails unless this is such an error.
     fn expect_error(&self, status: u16, code: i64, to: &str) -> Outcome {
-        let is_status = self.status.is_none_or(|seen| seen == status);
-        let has_code = self.body.pointer("/error/code").and_then(Value::as_i64) == Some(code);
         let expected = match self.status {
             Some(_) => format!("the status {status} and the error {code} in response to {to}"),
             None => format!("the error {code} in response to {to}"),
         };
-        ensure!(is_status && has_code, expected, "{}", self.as_text());
+        ensure!(self.is_error(status, code), expected, "{}", self.as_text());
         Ok(())
     }
 
@@ -96,28 +101,38 @@ async fn ask(request: HttpRequest) -> Outcome<Answer> {
     Ok(Answer { status: Some(status), body })
 }
 
-/// Sends a message on a connection of its own, over HTTP with the version that its `_meta` names.
+/// Sends a message on a connection of its own, over HTTP with the version that its `_meta` names. On stdio an ordinary request
+/// comes first: a server that then stays silent has been started.
 async fn tell(server: &Server, message: &Value) -> Outcome<Answer> {
     if server.setting.transport == Transport::Http {
         let version = message.pointer("/params/_meta").and_then(|meta| meta[VERSION].as_str());
         let version = version.unwrap_or(server.revision().as_str());
         return ask(posted(server, message).await?.header("mcp-protocol-version", version)).await;
     }
-    let mut conversation = server.connect().await?;
+    let mut conversation = server.open().await?;
+    conversation.request(DISCOVER, json!({})).await.map_err(Stop::while_preparing)?;
     conversation.send(message).await?;
     Ok(Answer { status: None, body: conversation.response(&message["id"]).await? })
 }
 
-/// The response to `initialize`, which a server that serves sessions as well answers by a result.
+/// The response to `initialize`; over HTTP the body of the response, which may be another text.
 async fn initialized(server: &Server) -> Outcome<Value> {
     let mut server = server.clone();
     server.setting.revision = Revision::Mcp20251125;
     let params = server.initialize(json!({}));
+    let message = json!({"jsonrpc": "2.0", "id": ID, "method": "initialize", "params": params});
+    if server.setting.transport == Transport::Http {
+        return Ok(ask(posted(&server, &message).await?).await.map_err(Stop::while_preparing)?.body);
+    }
     let mut conversation = server.connect().await?;
-    let id = conversation.start("initialize", params).await?;
-    conversation
-        .wanted("a response to initialize", |message| message["id"] == id || message["error"].is_object())
-        .await
+    conversation.send(&message).await?;
+    let is_response = |message: &Value| message["id"] == ID || message["error"].is_object();
+    conversation.wanted("a response to initialize", is_response).await.map_err(Stop::while_preparing)
+}
+
+/// Whether the server also serves older revisions.
+async fn serves_sessions(server: &Server) -> Outcome<bool> {
+    Ok(initialized(server).await?["result"].is_object())
 }
 
 /// A fault: the server does what such requests ask, although it has to refuse them.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{ANY, Check, check};
+use crate::conversation::Conversation;
 use crate::faults;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{List, entries, lists, readings};
@@ -12,14 +13,14 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
     check!("ST-08", results_name_the_server, ANY, [
         "names itself in server/discover only" => faults::result_of("tools/list", drop_meta),
         "does not name itself in what it reads" => faults::result_of("resources/read", drop_meta),
-        "does not say its version" => faults::result_of("tools/call", |result| {
-            result["_meta"][SERVER_INFO] = json!({"name": "server"});
-        }),
+        "does not name itself when it calls a tool" => faults::result_of("tools/call", drop_meta),
     ]),
     check!("ST-44", extensions_have_a_prefix, ANY, [
         "names an extension without a prefix" => faults::result_of("server/discover", |result| {
             result["capabilities"]["extensions"] = json!({"tasks": {}});
         }),
+    ]),
+    check!("ST-44b", client_without_extensions_gets_the_core, ANY, [
         "uses an extension that the client lacks" => faults::result_of("tools/call", |result| {
             *result = json!({"resultType": "task", "taskId": "1", "status": "working"});
         }),
@@ -92,12 +93,11 @@ async fn results_name_the_server(server: Server) -> Outcome {
         requests.extend(tool.into_iter().map(|tool| ("tools/call", tool)));
     }
     for (method, params) in requests {
-        let response = conversation.request(method, params).await?;
+        let response = conversation.request(method, params).await.map_err(Stop::while_preparing)?;
         let Some(result) = response.get("result") else { continue };
-        let info = &result["_meta"][SERVER_INFO];
         ensure!(
-            info["name"].is_string() && info["version"].is_string(),
-            format!("a name and a version as `{SERVER_INFO}` in the _meta of the result of {method}"),
+            result["_meta"][SERVER_INFO].is_object(),
+            format!("`{SERVER_INFO}` in the _meta of the result of {method}"),
             "the _meta `{}`",
             result["_meta"]
         );
@@ -118,18 +118,18 @@ fn has_prefix(name: &str) -> bool {
 async fn extensions_have_a_prefix(server: Server) -> Outcome {
     let offer = server.offer().await?;
     let extensions = offer.pointer("/capabilities/extensions").and_then(Value::as_object);
-    for (name, _) in extensions.into_iter().flatten() {
+    let extensions = extensions.ok_or_else(|| Stop::not_applicable("the server declares no extensions"))?;
+    for (name, _) in extensions {
         ensure!(has_prefix(name), "the name of an extension with a prefix such as com.example/", "`{name}`");
     }
-    if offer.pointer("/capabilities/tools").is_none() {
-        return Ok(());
-    }
+    Ok(())
+}
+
+async fn client_without_extensions_gets_the_core(server: Server) -> Outcome {
+    server.needs("/tools").await?;
     let mut conversation = server.open_with(json!({})).await?;
-    let tool = match server.any_tool(&mut conversation).await {
-        Err(Stop::NotApplicable(_)) => return Ok(()),
-        tool => tool?,
-    };
-    let response = conversation.request("tools/call", tool).await?;
+    let tool = server.any_tool(&mut conversation).await?;
+    let response = conversation.request("tools/call", tool).await.map_err(Stop::while_preparing)?;
     let kind = &response["result"]["resultType"];
     ensure!(
         kind.is_null() || kind == "complete" || kind == "input_required",
@@ -139,17 +139,40 @@ async fn extensions_have_a_prefix(server: Server) -> Outcome {
     Ok(())
 }
 
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The names of all tools, in the order of the server.
+async fn tool_names(conversation: &mut Conversation) -> Outcome<Vec<String>> {
+    let tools = entries(conversation, List::TOOLS).await?;
+    Ok(tools.iter().map(|tool| tool["name"].to_string()).collect())
+}
+
 async fn connection_makes_no_difference(server: Server) -> Outcome {
     let lists = lists(&server).await?;
     let mut used = server.open().await?;
-    used.ok("server/discover", json!({})).await?;
+    used.ok("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
     for list in lists {
-        let on_used = used.request(list.method, json!({})).await?;
+        // Another requirement is about the tools of each connection.
+        let has_keys = list.method != List::TOOLS.method;
+        let found = |response: &Value| {
+            let keys = if has_keys { list.keys(&response["result"]) } else { Vec::new() };
+            (response.get("result").is_some(), sorted(keys.iter().map(Value::to_string)))
+        };
+        let on_used = used.request(list.method, json!({})).await.map_err(Stop::while_preparing)?;
         let on_new = server.open().await?.request(list.method, json!({})).await?;
-        let keys = |response: &Value| list.keys(&response["result"]);
+        let again = used.request(list.method, json!({})).await.map_err(Stop::while_preparing)?;
+        if found(&on_used) != found(&again) {
+            return Err(Stop::inconclusive(format!(
+                "the result of {} changed during the check",
+                list.method
+            )));
+        }
         ensure!(
-            on_used.get("result").is_some() == on_new.get("result").is_some()
-                && keys(&on_used) == keys(&on_new),
+            found(&on_used) == found(&on_new),
             format!("the same result of {} on a new connection as on a used one", list.method),
             "`{on_new}` in place of `{on_used}`"
         );
@@ -159,19 +182,16 @@ async fn connection_makes_no_difference(server: Server) -> Outcome {
 
 async fn tools_are_those_of_every_connection(server: Server) -> Outcome {
     server.needs("/tools").await?;
-    let mut found = Vec::new();
-    for _ in 0..2 {
-        let tools = entries(&mut server.open().await?, List::TOOLS).await?;
-        let mut names: Vec<String> = tools.iter().map(|tool| tool["name"].to_string()).collect();
-        names.sort();
-        found.push(names);
+    let (mut first, mut second) = (server.open().await?, server.open().await?);
+    let on_first = sorted(tool_names(&mut first).await?.into_iter());
+    let on_second = sorted(tool_names(&mut second).await?.into_iter());
+    if on_first != sorted(tool_names(&mut first).await?.into_iter()) {
+        return Err(Stop::inconclusive("the set of tools changed during the check"));
     }
     ensure!(
-        found[0] == found[1],
+        on_first == on_second,
         "the same tools on each connection",
-        "{:?} and then {:?}",
-        found[0],
-        found[1]
+        "{on_first:?} and on the other {on_second:?}"
     );
     Ok(())
 }
@@ -179,25 +199,11 @@ async fn tools_are_those_of_every_connection(server: Server) -> Outcome {
 async fn tools_keep_their_order(server: Server) -> Outcome {
     server.needs("/tools").await?;
     let mut conversation = server.open().await?;
-    let mut found = Vec::new();
-    for _ in 0..2 {
-        let tools = entries(&mut conversation, List::TOOLS).await?;
-        found.push(tools.iter().map(|tool| tool["name"].to_string()).collect::<Vec<_>>());
+    let before = tool_names(&mut conversation).await?;
+    let after = tool_names(&mut conversation).await?;
+    if sorted(before.iter().cloned()) != sorted(after.iter().cloned()) {
+        return Err(Stop::inconclusive("the set of tools changed during the check"));
     }
-    let sorted = |names: &[String]| {
-        let mut names = names.to_vec();
-        names.sort();
-        names
-    };
-    if sorted(&found[0]) != sorted(&found[1]) {
-        return Err(Stop::inconclusive("the set of tools changed meanwhile"));
-    }
-    ensure!(
-        found[0] == found[1],
-        "the tools in the same order each time",
-        "{:?} and then {:?}",
-        found[0],
-        found[1]
-    );
+    ensure!(before == after, "the tools in the same order each time", "{before:?} and then {after:?}");
     Ok(())
 }

@@ -23,9 +23,6 @@ use crate::verdict::{Outcome, Stop};
 /// How long the suite watches a stream on which nothing should arrive.
 pub(super) const QUIET: Duration = Duration::from_millis(300);
 
-/// When a call of the tool `lasting` would have had its effect, even if it has only begun.
-pub(super) const LASTING: Duration = Duration::from_millis(2300);
-
 /// A session, or no more than an endpoint where there are none, as a check uses it request by request.
 #[derive(Clone)]
 pub(super) struct Session {
@@ -116,6 +113,15 @@ impl Session {
         if has_result { Ok(()) } else { Err(Stop::failed("a result", format!("`{message}`"))) }
     }
 
+    /// The stream that answers a request; the check does not apply to servers that answer with JSON.
+    pub(super) async fn stream(&self, message: &Value) -> Outcome<HttpResponse> {
+        let response = self.post(message).send().await.map_err(Stop::while_preparing)?;
+        if response.is_stream() {
+            return Ok(response);
+        }
+        Err(Stop::not_applicable("the server answers with JSON, not with a stream"))
+    }
+
     /// Opens the stream for messages that belong to no request; the check does not apply to servers without one.
     pub(super) async fn listen(&self) -> Outcome<HttpResponse> {
         let response = self.get().send().await.map_err(Stop::while_preparing)?;
@@ -128,20 +134,21 @@ impl Session {
 
     /// Opens a stream again after the event with an id; the check does not apply to servers that refuse this.
     pub(super) async fn resume(&self, event_id: &str) -> Outcome<HttpResponse> {
-        let response = self.get().header("last-event-id", event_id).send().await?;
-        if response.status() == 200 {
+        let request = self.get().header("last-event-id", event_id);
+        let response = request.send().await.map_err(Stop::while_preparing)?;
+        if response.status() == 200 && response.is_stream() {
             return Ok(response);
         }
         let status = response.status();
         Err(Stop::not_applicable(format!("the server resumes no stream: it answers with status {status}")))
     }
 
-    /// Ends the session; a server may refuse that.
+    /// Ends the session. How a server answers this breaks no requirement of the check that is done.
     pub(super) async fn end(&self) -> Outcome {
-        if self.id.is_none() {
-            return Ok(());
+        if self.id.is_some() {
+            let _refused = self.request("DELETE").send().await;
         }
-        self.request("DELETE").send().await.map(drop)
+        Ok(())
     }
 
     /// The call of a tool that plays a role, which reports its progress under a token.
@@ -178,6 +185,43 @@ pub(super) fn unique(prefix: &str) -> Outcome<String> {
 /// The message of an event.
 pub(super) fn message_of(event: &Event) -> Option<Value> {
     serde_json::from_str(&event.data).ok().filter(|_| event.is_message())
+}
+
+/// Why no more was read of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The response came.
+    Response,
+    /// The server closed the connection.
+    Closed,
+    /// No message came in time.
+    Silence,
+}
+
+/// The events of a stream up to the response with an id, and why there are no more.
+pub(super) async fn read_to_response(
+    stream: &mut HttpResponse,
+    within: Duration,
+    id: &str,
+) -> Outcome<(Vec<Event>, Ending)> {
+    let mut until = Instant::now() + within;
+    let mut events = Vec::new();
+    loop {
+        match stream.event_or_silence(until.saturating_duration_since(Instant::now())).await? {
+            Some(Some(event)) => {
+                if event.is_message() {
+                    until = Instant::now() + within;
+                }
+                let is_last = has_response(&event, id);
+                events.push(event);
+                if is_last {
+                    return Ok((events, Ending::Response));
+                }
+            }
+            Some(None) => return Ok((events, Ending::Closed)),
+            None => return Ok((events, Ending::Silence)),
+        }
+    }
 }
 
 /// The events of a stream up to one that a test accepts; fewer if the stream ends or nothing comes in time.

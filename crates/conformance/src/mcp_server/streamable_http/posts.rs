@@ -1,33 +1,19 @@
 //! Checks of what a server answers to a POST.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use super::{Session, has_response, initialized, unique, unique_tool};
+use super::resumption::{last_id, resumed};
+use super::{Ending, Session, has_response, initialized, read_to_response, unique, unique_tool};
 use crate::check::{Check, HTTP, check};
-use crate::fault::Incoming;
+use crate::fault::{Head, Incoming};
 use crate::faults;
+use crate::link::events::Event;
 use crate::link::http::HttpResponse;
 use crate::mcp_server::Server;
 use crate::verdict::{Outcome, Stop, ensure};
 
-/// How long a stream may stay open after its last message.
-const CLOSING_TIME: Duration = Duration::from_secs(3);
-
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-04", accept_is_respected, HTTP, [
-        "streams to a client that takes JSON only" => faults::answer_head(
-            |request| request.contains("accept: application/json\n"),
-            |head| { head.status = 200; head.set("content-type", "text/event-stream"); }),
-        "sends JSON to a client that takes streams only" => faults::answer_head(
-            |request| request.contains("accept: text/event-stream\n"),
-            |head| { head.status = 200; head.set("content-type", "application/json"); }),
-    ]),
-    check!("HTP-05", content_type_is_checked, HTTP, [
-        "reads JSON that is sent as text" => faults::answer_status(|request| request.contains("content-type: text/plain"), 200),
-        "refuses a charset" => faults::answer_status(|request| request.contains("charset=utf-8"), 415),
-    ]),
     check!("HTP-06", accepted_notifications_get_202, HTTP, [
         "answers notifications with status 200" => faults::answer_status(is_notification, 200),
         "answers notifications with a body" => faults::in_response_to(is_notification, |incoming| match incoming {
@@ -36,7 +22,14 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
         }),
     ]),
     check!("HTP-07", unacceptable_notifications_are_refused, HTTP, [
-        "takes a malformed notification" => faults::answer_status(|request| request.contains("\"method\":7"), 202),
+        "sends an error with status 200" => faults::in_response_to(|request| request.contains("\"method\":7"), |incoming| match incoming {
+            Incoming::Head(head) => vec![Incoming::Head(Head { status: 200, ..head })],
+            Incoming::Body { exchange, .. } => {
+                let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no method"}});
+                vec![Incoming::Body { exchange, bytes: error.to_string().into_bytes() }]
+            }
+            other => vec![other],
+        }),
     ]),
     check!("HTP-09", requests_get_json_or_a_stream, HTTP, [
         "calls its answer text" => faults::answer_head(is_labelled, |head| head.set("content-type", "text/plain")),
@@ -46,7 +39,12 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
         }),
     ]),
     check!("HTP-11", streams_contain_the_response, HTTP, [
-        "ends a stream without the response" => faults::loses_response_to("tools/list"),
+        "ends a stream without the response" => faults::both(
+            faults::each_event(|event| vec![Event { id: None, ..event }]),
+            faults::response_to("tools/list", |message| {
+                *message = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+            }),
+        ),
     ]),
     check!("HTP-12", streams_stay_open_until_the_response, HTTP, [
         "ends the stream of a slow call early" => faults::in_response_to(|request| request.contains("\"slow\""), |incoming| match incoming {
@@ -58,10 +56,12 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
         "leaves streams open" => faults::never_closes(),
     ]),
     check!("HTP-57", responses_are_taken, HTTP, [
-        "answers responses with status 200" => faults::answer_status(|request| request.contains("\"id\":\"conformance-unknown\""), 200),
-        "breaks at a response that it does not wait for" => faults::answer_status(|request| request.contains("\"id\":\"conformance-unknown\""), 500),
-        "refuses the response that it waits for" => faults::answer_status(
-            |request| request.starts_with("POST") && !request.contains("\"method\"") && !request.contains("conformance-unknown"), 400),
+        "answers responses with status 200" => faults::answer_status(is_unknown_response, 200),
+        "answers responses with a body" => faults::in_response_to(is_unknown_response, |incoming| match incoming {
+            Incoming::Head(head) => vec![Incoming::Head(Head { status: 202, ..head })],
+            Incoming::Body { exchange, .. } => vec![Incoming::Body { exchange, bytes: b"{}".to_vec() }],
+            other => vec![other],
+        }),
     ]),
 ];
 
@@ -69,73 +69,24 @@ fn is_notification(request: &str) -> bool {
     request.contains("\"method\":\"notifications/")
 }
 
+fn is_unknown_response(request: &str) -> bool {
+    request.contains("\"id\":\"conformance-unknown\"")
+}
+
 fn is_labelled(request: &str) -> bool {
     request.contains("\"labelled\"")
 }
 
-fn content_type(response: &HttpResponse) -> &str {
-    response.header("content-type").unwrap_or_default()
-}
-
-async fn accept_is_respected(server: Server) -> Outcome {
-    let session = Session::open(&server).await?;
-    let (json, stream) = ("application/json", "text/event-stream");
-    let cases = [
-        (Some("application/json"), vec![json]),
-        (Some("text/event-stream"), vec![stream]),
-        (Some("application/json, text/event-stream;q=0"), vec![json]),
-        (Some("application/*"), vec![json]),
-        (Some("*/*"), vec![json, stream]),
-        (None, vec![json, stream]),
-    ];
-    for (accept, allowed) in cases {
-        let request = session.post(&session.simple("accepted")).without("accept");
-        let request = accept.into_iter().fold(request, |request, accept| request.header("accept", accept));
-        let response = request.send().await?;
-        let (status, kind) = (response.status(), content_type(&response));
-        let shown = accept.map_or("no Accept header".to_owned(), |accept| format!("`Accept: {accept}`"));
-        let expected = format!("{} or status 406 for {shown}", allowed.join(" or "));
-        let fits = (200..300).contains(&status) && allowed.iter().any(|allowed| kind.starts_with(allowed));
-        ensure!(fits || (400..500).contains(&status), expected, "status {status} and `{kind}`");
-    }
-    session.end().await
-}
-
-async fn content_type_is_checked(server: Server) -> Outcome {
-    let session = Session::open(&server).await?;
-    for kind in ["text/plain", "application/x-www-form-urlencoded"] {
-        let response = session.post(&session.simple("typed")).header("content-type", kind).send().await?;
-        let status = response.status();
-        ensure!(
-            status == 415 || status == 400,
-            format!("status 415 for a body of {kind}"),
-            "status {status}"
-        );
-    }
-    let kind = "application/json; charset=utf-8";
-    let response = session.post(&session.simple("charset")).header("content-type", kind).send().await?;
-    ensure!(
-        response.status() == 200,
-        format!("status 200 for a body of {kind}"),
-        "status {}",
-        response.status()
-    );
-    session.end().await
-}
-
 async fn accepted_notifications_get_202(server: Server) -> Outcome {
     let mut session = Session::unopened(&server).await?;
-    let notification = if session.revision.has_sessions() {
-        session.initialize(&server, session.revision).await.map_err(Stop::while_preparing)?;
-        initialized()
-    } else {
-        let params = json!({"requestId": "conformance-unknown"});
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-    };
+    session.initialize(&server, session.revision).await.map_err(Stop::while_preparing)?;
+    let notification = initialized();
     let mut response = session.post(&notification).send().await?;
     let status = response.status();
-    if status >= 400 && !session.revision.has_sessions() {
-        return Err(Stop::not_applicable(format!("the server takes no notification: status {status}")));
+    if !(200..300).contains(&status) {
+        return Err(Stop::inconclusive(format!(
+            "the server does not accept `{notification}`: status {status}"
+        )));
     }
     ensure!(status == 202, format!("status 202 for `{notification}`"), "status {status}");
     let body = response.bytes().await?;
@@ -146,33 +97,53 @@ async fn accepted_notifications_get_202(server: Server) -> Outcome {
 async fn unacceptable_notifications_are_refused(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
     let malformed = json!({"jsonrpc": "2.0", "method": 7});
-    let response = session.post(&malformed).send().await?;
+    let mut response = session.post(&malformed).send().await.map_err(Stop::while_preparing)?;
     let status = response.status();
-    ensure!(status >= 400, format!("a status of 4xx or 5xx for `{malformed}`"), "status {status}");
+    if status < 400 {
+        // A server that ignores what it does not understand accepts it. An error says that it does not.
+        let body = response.bytes().await.map_err(Stop::while_preparing)?;
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let expected = format!("a status of 4xx or 5xx for `{malformed}`, which the server does not accept");
+        ensure!(message.get("error").is_none(), expected, "status {status} with `{message}`");
+        return Err(Stop::not_applicable(format!("the server accepts `{malformed}`: status {status}")));
+    }
     session.end().await
 }
 
 async fn requests_get_json_or_a_stream(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
-    let request = session.simple("labelled");
-    let mut response = session.post(&request).send().await?;
-    ensure!(response.status() == 200, "status 200 for a request", "status {}", response.status());
-    let kind = content_type(&response).to_owned();
+    let request = session.post(&session.simple("labelled"));
+    let mut response = request.send().await.map_err(Stop::while_preparing)?;
+    let status = response.status();
+    if !(200..300).contains(&status) {
+        return Err(Stop::inconclusive(format!("the server refuses a simple request: status {status}")));
+    }
+    let kind = response.header("content-type").unwrap_or_default().to_owned();
     let is_known = kind.starts_with("application/json") || kind.starts_with("text/event-stream");
     ensure!(is_known, "the type application/json or text/event-stream", "`{kind}`");
-    let message = response.response(&json!("labelled")).await?;
-    ensure!(message.is_object(), format!("one JSON object, as `{kind}` says"), "`{message}`");
+    if response.is_stream() {
+        let is_empty = matches!(response.event_or_silence(session.target.wait()).await?, Some(None));
+        ensure!(!is_empty, format!("an event stream, as `{kind}` says"), "a body without an event");
+    } else {
+        let message = response.json().await?;
+        ensure!(message.is_object(), format!("one JSON object, as `{kind}` says"), "`{message}`");
+    }
     session.end().await
 }
 
 async fn streams_contain_the_response(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
+    let methods = [("one", "ping"), ("two", "tools/list"), ("three", "conformance/unknown")];
+    let mut requests = methods.map(|(id, method)| (id, session.message(id, method, json!({})))).to_vec();
+    requests.extend(
+        server.tool("outlasts_its_stream").ok().map(|tool| ("four", session.call("four", tool, None))),
+    );
     let mut streams = 0;
-    for (id, method) in [("one", "ping"), ("two", "tools/list"), ("three", "conformance/unknown")] {
-        let mut response = session.post(&session.message(id, method, json!({}))).send().await?;
+    for (id, request) in requests {
+        let mut response = session.post(&request).send().await.map_err(Stop::while_preparing)?;
         if response.is_stream() {
             streams += 1;
-            response.response(&json!(id)).await?;
+            contains_response(&session, &mut response, id).await?;
         }
     }
     if streams == 0 {
@@ -181,40 +152,66 @@ async fn streams_contain_the_response(server: Server) -> Outcome {
     session.end().await
 }
 
-/// The stream that answers a request.
-async fn stream_of(session: &Session, request: &Value) -> Outcome<HttpResponse> {
-    let response = session.post(request).send().await?;
-    if response.is_stream() {
-        return Ok(response);
+/// Fails if a stream ends without the response, and cannot be resumed to fetch it.
+async fn contains_response(session: &Session, stream: &mut HttpResponse, id: &str) -> Outcome {
+    let (events, mut ending) = read_to_response(stream, session.target.wait(), id).await?;
+    if let (Ending::Closed, Some(last)) = (ending, last_id(&events)) {
+        ending = match resumed(session, &last, id).await {
+            Ok((_, ending)) => ending,
+            Err(Stop::NotApplicable(_)) => Ending::Closed,
+            Err(stop) => return Err(stop),
+        };
     }
-    Err(Stop::not_applicable("the server answers with JSON, not with a stream"))
+    match ending {
+        Ending::Response => Ok(()),
+        Ending::Silence => Err(Stop::inconclusive("a stream stays open without the response")),
+        Ending::Closed if events.is_empty() => Err(Stop::inconclusive("a stream has no event at all")),
+        Ending::Closed => {
+            let expected = format!("the response with the id `{id}` on the stream that answers its request");
+            Err(Stop::failed(expected, format!("{} events without it", events.len())))
+        }
+    }
 }
 
 async fn streams_stay_open_until_the_response(server: Server) -> Outcome {
     let tool = unique_tool(&server, "slow", &unique("open")?)?;
     let session = Session::open(&server).await?;
-    let mut stream = stream_of(&session, &session.call("slow", tool, None)).await?;
-    stream.response(&json!("slow")).await?;
+    let wait = session.target.wait();
+    // A server that closes each of its streams too early breaks another requirement.
+    let mut stream = session.stream(&session.simple("quick")).await?;
+    let (_, quick) = read_to_response(&mut stream, wait, "quick").await?;
+    let mut stream = session.stream(&session.call("slow", tool, None)).await?;
+    let (_, slow) = read_to_response(&mut stream, wait, "slow").await?;
+    if quick != Ending::Response || slow == Ending::Silence {
+        return Err(Stop::inconclusive("a stream has no response"));
+    }
+    ensure!(slow == Ending::Response, "a stream that is open until the response", "it ended before");
     session.end().await
 }
 
 async fn streams_end_after_the_response(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
-    let mut stream = stream_of(&session, &session.simple("last")).await?;
-    stream.response(&json!("last")).await?;
-    while let Some(event) = stream.event(CLOSING_TIME).await? {
-        ensure!(!has_response(&event, "last"), "one response", "a second one: `{}`", event.data);
+    let mut stream = session.stream(&session.simple("last")).await?;
+    let wait = session.target.wait();
+    if read_to_response(&mut stream, wait, "last").await?.1 != Ending::Response {
+        return Err(Stop::inconclusive("the stream has no response"));
     }
-    session.end().await
+    let until = Instant::now() + wait;
+    loop {
+        match stream.event_or_silence(until.saturating_duration_since(Instant::now())).await? {
+            Some(Some(_)) => {}
+            Some(None) => return session.end().await,
+            None => {
+                let seen = format!("it was still open {} ms later", wait.as_millis());
+                return Err(Stop::failed("the end of the stream after the response", seen));
+            }
+        }
+    }
 }
 
 async fn responses_are_taken(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
-    let unknown = json!({"jsonrpc": "2.0", "id": "conformance-unknown", "result": {}});
-    let status = session.post(&unknown).send().await?.status();
-    let expected = "status 202 or 4xx for a response that the server does not wait for";
-    ensure!(status == 202 || (400..500).contains(&status), expected, "status {status}");
-    session.works("afterwards").await?;
+    takes(&session, &json!({"jsonrpc": "2.0", "id": "conformance-unknown", "result": {}})).await?;
     let roles = ["sampling", "roots", "elicitation"];
     if let Some(tool) = roles.iter().find_map(|role| server.tool(role).ok()) {
         answer_what_is_asked(&session, tool).await?;
@@ -222,13 +219,28 @@ async fn responses_are_taken(server: Server) -> Outcome {
     session.end().await
 }
 
+/// Fails unless the POST of a response gets status 202 without a body, or an error status.
+async fn takes(session: &Session, response: &Value) -> Outcome {
+    let mut answer = session.post(response).send().await?;
+    let status = answer.status();
+    let expected = "status 202, or 4xx or 5xx, for the POST of a response";
+    ensure!(status == 202 || status >= 400, expected, "status {status}");
+    if status == 202 {
+        let body = answer.bytes().await?;
+        ensure!(body.is_empty(), "an empty body with status 202", "{} bytes", body.len());
+    }
+    Ok(())
+}
+
 /// Calls a tool that sends requests to the client, and answers each in a POST of its own.
 async fn answer_what_is_asked(session: &Session, tool: Value) -> Outcome {
-    let mut stream = stream_of(session, &session.call("asking", tool, None)).await?;
-    let wait = session.target.wait();
-    while let Some(event) = stream.event(wait).await? {
+    let mut stream = match session.stream(&session.call("asking", tool, None)).await {
+        Err(Stop::NotApplicable(_)) => return Ok(()),
+        stream => stream?,
+    };
+    while let Some(Some(event)) = stream.event_or_silence(session.target.wait()).await? {
         if has_response(&event, "asking") {
-            return Ok(());
+            break;
         }
         let message: Value = serde_json::from_str(&event.data).unwrap_or_default();
         if message.get("id").is_none() {
@@ -240,10 +252,7 @@ async fn answer_what_is_asked(session: &Session, tool: Value) -> Outcome {
             Some(Err(error)) => answer["error"] = error,
             None => {}
         }
-        let mut response = session.post(&answer).send().await?;
-        let (status, body) = (response.status(), response.bytes().await?);
-        let expected = "status 202 and no body for the response to the server's request";
-        ensure!(status == 202 && body.is_empty(), expected, "status {status} and {} bytes", body.len());
+        takes(session, &answer).await?;
     }
-    Err(Stop::failed("a response to the call of the tool", "the stream ended without it"))
+    Ok(())
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    QUIET, Session, events_until, has_response, is_response, message_of, progress_of, unique, unique_tool,
+    Ending, QUIET, Session, events_until, is_response, message_of, progress_of, read_to_response, unique,
+    unique_tool,
 };
 use crate::check::{Check, HTTP, check};
 use crate::fault::{Fault, Incoming};
@@ -41,13 +42,6 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
             "params": {"progressToken": "b", "progress": 1}})),
         "replays the response of another stream" => on_resumption(&json!({"jsonrpc": "2.0", "id": "b", "result": {}})),
     ]),
-    check!("HTP-29", streams_resume_at_any_point, HTTP, [
-        "breaks at an unknown event id" => faults::answer_status(|request| request.contains("last-event-id: conformance-unknown"), 500),
-        "loses what followed the first event" => faults::in_response_to(is_resumption, |incoming| match incoming {
-            Incoming::Event { event, .. } if !event.data.is_empty() => Vec::new(),
-            other => vec![other],
-        }),
-    ]),
     check!("HTP-30", streams_begin_with_an_empty_event, HTTP, [
         "sends no event before the first message" => faults::each_event(|event| if is_priming(&event) { Vec::new() } else { vec![event] }),
         "gives the first event no id" => faults::each_event(|event| {
@@ -59,9 +53,6 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
     ]),
     check!("HTP-35", a_closed_get_stream_says_when_to_return, HTTP, [
         "closes a GET stream without a retry field" => faults::each_event(|event| vec![Event { retry: None, ..event }]),
-    ]),
-    check!("HTP-36", get_resumes_the_stream_of_a_post, HTTP, [
-        "resumes no stream of a POST" => faults::answer_status(is_resumption, 405),
     ]),
 ];
 
@@ -83,38 +74,44 @@ fn is_priming(event: &Event) -> bool {
     event.id.is_some() && event.data.is_empty()
 }
 
-/// The stream that answers a request; without events that have ids there is nothing to resume.
-async fn stream_of(session: &Session, request: &Value) -> Outcome<HttpResponse> {
-    let response = session.post(request).send().await?;
-    if response.is_stream() {
-        return Ok(response);
-    }
-    Err(Stop::not_applicable("the server answers with JSON, not with a stream"))
-}
-
 /// The id of an event.
 fn id_of(event: Option<&Event>) -> Outcome<String> {
     let id = event.and_then(|event| event.id.clone());
     id.ok_or_else(|| Stop::not_applicable("the server gives its events no ids"))
 }
 
-/// The messages after an event, up to the response with an id. A server may close a resumed stream early, too.
-async fn resumed(session: &Session, event_id: &str, id: &str) -> Outcome<Vec<Value>> {
+/// The last id of a stream's events.
+pub(super) fn last_id(events: &[Event]) -> Option<String> {
+    events.iter().rev().find_map(|event| event.id.clone())
+}
+
+/// The messages after an event, up to the response with an id, and why there are no more. A server may close a resumed stream
+/// early, too.
+pub(super) async fn resumed(session: &Session, event_id: &str, id: &str) -> Outcome<(Vec<Value>, Ending)> {
+    let wait = session.target.wait();
     let mut stream = session.resume(event_id).await?;
     let mut last = event_id.to_owned();
     let mut messages = Vec::new();
     for _ in 0..MAX_STREAMS {
-        let events =
-            events_until(&mut stream, session.target.wait(), |event| has_response(event, id)).await?;
+        let (events, ending) = read_to_response(&mut stream, wait, id).await?;
         messages.extend(events.iter().filter_map(message_of));
-        if events.iter().any(|event| has_response(event, id)) {
-            return Ok(messages);
+        if ending != Ending::Closed {
+            return Ok((messages, ending));
         }
-        last = events.iter().rev().find_map(|event| event.id.clone()).unwrap_or(last);
-        stream = session.get().header("last-event-id", &last).send().await?;
+        last = last_id(&events).unwrap_or(last);
+        tokio::time::sleep(retry_time(&events).unwrap_or_default().min(wait)).await;
+        match session.resume(&last).await {
+            Ok(next) => stream = next,
+            Err(_) => break,
+        }
     }
-    let expected = format!("the response with the id {id} on the resumed stream");
-    Err(Stop::failed(expected, format!("{} messages without it", messages.len())))
+    Ok((messages, Ending::Closed))
+}
+
+/// The time of the last retry field, which a client has to wait for before it connects again.
+fn retry_time(events: &[Event]) -> Option<Duration> {
+    let retry = events.iter().rev().find_map(|event| event.retry.as_deref()?.parse().ok());
+    retry.map(Duration::from_millis)
 }
 
 async fn a_lost_connection_cancels_nothing(server: Server) -> Outcome {
@@ -123,18 +120,13 @@ async fn a_lost_connection_cancels_nothing(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
     let before =
         session.ask(&session.call("before", marks.clone(), None)).await.map_err(Stop::while_preparing)?;
-    let mut stream = stream_of(&session, &session.call("slow", slow, None)).await?;
-    let first = stream.event_or_silence(QUIET).await?.flatten();
+    let mut stream = session.stream(&session.call("slow", slow, None)).await?;
+    stream.event_or_silence(QUIET).await?;
     drop(stream);
-    if let Some(id) = first.filter(|event| event.data.is_empty()).and_then(|event| event.id) {
-        match resumed(&session, &id, "slow").await {
-            Ok(_) | Err(Stop::NotApplicable(_)) => {}
-            Err(stop) => return Err(stop),
-        }
-    }
-    let until = tokio::time::Instant::now() + session.target.wait().min(Duration::from_secs(5));
+    let until = tokio::time::Instant::now() + session.target.wait();
     loop {
-        let after = session.ask(&session.call("after", marks.clone(), None)).await?;
+        let after = session.ask(&session.call("after", marks.clone(), None)).await;
+        let after = after.map_err(Stop::while_preparing)?;
         if after["result"] != before["result"] {
             return session.end().await;
         }
@@ -165,16 +157,14 @@ async fn second_report(stream: &mut HttpResponse, wait: Duration, token: &str) -
 async fn resumption_begins_after_the_event(server: Server) -> Outcome {
     let tool = server.tool("progress")?;
     let session = Session::open(&server).await?;
-    let mut stream = stream_of(&session, &session.call("a", tool, Some("a"))).await?;
+    let mut stream = session.stream(&session.call("a", tool, Some("a"))).await?;
     let (id, reported) = second_report(&mut stream, session.target.wait(), "a").await?;
     drop(stream);
-    let messages = resumed(&session, &id, "a").await?;
-    let mut last = reported;
+    let (messages, _) = resumed(&session, &id, "a").await?;
     for progress in messages.iter().filter_map(|message| progress_of(message, "a")) {
-        let expected = format!("the messages after the progress {reported}, each once and in order");
-        let is_later = progress > last;
-        ensure!(is_later, expected, "the progress {progress} after {last}");
-        last = progress;
+        let (expected, is_later) =
+            (format!("only the messages after the progress {reported}"), progress > reported);
+        ensure!(is_later, expected, "the progress {progress}");
     }
     session.end().await
 }
@@ -182,99 +172,55 @@ async fn resumption_begins_after_the_event(server: Server) -> Outcome {
 async fn resumption_is_of_one_stream(server: Server) -> Outcome {
     let tool = server.tool("progress")?;
     let session = Session::open(&server).await?;
-    let mut a = stream_of(&session, &session.call("a", tool.clone(), Some("a"))).await?;
-    let mut b = stream_of(&session, &session.call("b", tool, Some("b"))).await?;
+    let mut a = session.stream(&session.call("a", tool.clone(), Some("a"))).await?;
+    let mut b = session.stream(&session.call("b", tool, Some("b"))).await?;
     let (id, _) = second_report(&mut a, session.target.wait(), "a").await?;
     second_report(&mut b, session.target.wait(), "b").await?;
     drop((a, b));
     // A server need not replay anything.
-    for message in resumed(&session, &id, "a").await.map_err(Stop::while_preparing)? {
+    for message in resumed(&session, &id, "a").await?.0 {
         let is_foreign = is_response(&message, "b") || progress_of(&message, "b").is_some();
         ensure!(!is_foreign, "only messages of the stream that is resumed", "`{message}` of another stream");
     }
     session.end().await
 }
 
-async fn streams_resume_at_any_point(server: Server) -> Outcome {
-    let session = Session::open(&server).await?;
-    let mut stream = stream_of(&session, &session.simple("broken")).await?;
-    let wait = session.target.wait();
-    let first = events_until(&mut stream, wait, |event| event.id.is_some()).await?;
-    let (first, is_response_already) =
-        (id_of(first.last())?, first.iter().any(|event| has_response(event, "broken")));
-    drop(stream);
-    if !is_response_already {
-        resumed(&session, &first, "broken").await?;
-    }
-
-    let mut stream = stream_of(&session, &session.simple("whole")).await?;
-    let events = events_until(&mut stream, wait, |event| has_response(event, "whole")).await?;
-    drop(stream);
-    let mut again = session.get().header("last-event-id", &id_of(events.last())?).send().await?;
-    ensure!(
-        again.status() < 500,
-        "no failure at the id of a stream's last event",
-        "status {}",
-        again.status()
-    );
-    if again.is_stream() {
-        let events = events_until(&mut again, QUIET, |event| has_response(event, "whole")).await?;
-        let is_repeated = events.iter().any(|event| has_response(event, "whole"));
-        ensure!(!is_repeated, "nothing after the last event of a stream", "its response again");
-    }
-    drop(again);
-
-    let unknown = session.get().header("last-event-id", "conformance-unknown").send().await?.status();
-    let expected = "status 400 or 404, or a new stream, for an unknown event id";
-    ensure!(matches!(unknown, 200 | 400 | 404), expected, "status {unknown}");
-    session.works("afterwards").await?;
-    session.end().await
-}
-
 async fn streams_begin_with_an_empty_event(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
-    let (posted, got) = (session.post(&session.simple("primed")).send().await?, session.get().send().await?);
-    let mut seen = 0;
-    for (what, mut stream) in [("a POST", posted), ("a GET", got)] {
-        if !stream.is_stream() || stream.status() != 200 {
-            continue;
-        }
-        seen += 1;
-        // Comments and a retry field on its own may stand before it.
-        let time = session.target.wait().min(Duration::from_secs(2));
-        let events = events_until(&mut stream, time, |event| event.id.is_some() || event.has_data).await?;
-        let first = events.last();
-        let shown = first.map_or("no event".to_owned(), |event| format!("`{}`", event.to_text()));
-        let expected = format!("an event with an id and empty data at the beginning of the stream of {what}");
-        ensure!(first.is_some_and(|event| is_priming(event) && event.has_data), expected, "{shown}");
-    }
-    if seen == 0 {
-        return Err(Stop::not_applicable("the server sends no event streams"));
-    }
+    let mut stream = session.stream(&session.simple("primed")).await?;
+    // Comments and a retry field on its own may stand before it.
+    let is_first = |event: &Event| event.id.is_some() || event.has_data;
+    let events = events_until(&mut stream, session.target.wait(), is_first).await?;
+    let Some(first) = events.last().filter(|event| is_first(event)) else {
+        return Err(Stop::inconclusive("the stream has no event"));
+    };
+    let expected = "an event with an id and empty data at the beginning of the stream";
+    ensure!(is_priming(first) && first.has_data, expected, "`{}`", first.to_text());
     session.end().await
 }
 
 async fn a_closing_server_says_when_to_return(server: Server) -> Outcome {
     let tool = server.tool("outlasts_its_stream")?;
     let session = Session::open(&server).await?;
-    let mut stream = stream_of(&session, &session.call("late", tool, None)).await?;
-    let events =
-        events_until(&mut stream, session.target.wait(), |event| has_response(event, "late")).await?;
-    if events.iter().any(|event| has_response(event, "late")) {
-        return Err(Stop::not_applicable("the server kept the stream open until the response"));
+    let mut stream = session.stream(&session.call("late", tool, None)).await?;
+    let (events, ending) = read_to_response(&mut stream, session.target.wait(), "late").await?;
+    if ending != Ending::Closed {
+        return Err(Stop::not_applicable("the server keeps the stream open until the response"));
     }
-    has_retry(&events)?;
+    says_when_to_return(&session, &events).await?;
     session.end().await
 }
 
-fn has_retry(events: &[Event]) -> Outcome {
-    let is_time = |event: &Event| event.retry.as_deref().is_some_and(|retry| retry.parse::<u64>().is_ok());
-    let seen = format!("{} events without one", events.len());
-    ensure!(
-        events.iter().any(is_time),
-        "a retry field in milliseconds before the server closes the stream",
-        "{seen}"
-    );
+/// Fails if a server has closed a connection without a retry field. A stream that cannot be resumed has ended with its connection.
+async fn says_when_to_return(session: &Session, events: &[Event]) -> Outcome {
+    let Some(last) = last_id(events) else {
+        return Err(Stop::not_applicable("the stream has no event id, so that it cannot be resumed"));
+    };
+    let time = retry_time(events);
+    tokio::time::sleep(time.unwrap_or_default().min(session.target.wait())).await;
+    session.resume(&last).await?;
+    let expected = "a retry field in milliseconds before the server closes the connection";
+    ensure!(time.is_some(), expected, "{} events without one", events.len());
     Ok(())
 }
 
@@ -291,27 +237,6 @@ async fn a_closed_get_stream_says_when_to_return(server: Server) -> Outcome {
             None => return Err(Stop::not_applicable("the server keeps the GET stream open")),
         }
     }
-    has_retry(&events)?;
-    session.end().await
-}
-
-async fn get_resumes_the_stream_of_a_post(server: Server) -> Outcome {
-    let session = Session::open(&server).await?;
-    let request = match server.tool("outlasts_its_stream").or_else(|_| server.tool("progress")) {
-        Ok(tool) => session.call("resumed", tool, Some("resumed")),
-        Err(_) => session.simple("resumed"),
-    };
-    let mut stream = stream_of(&session, &request).await?;
-    let events = events_until(&mut stream, session.target.wait(), |event| event.id.is_some()).await?;
-    let id = id_of(events.last())?;
-    if events.iter().any(|event| has_response(event, "resumed")) {
-        return Err(Stop::not_applicable("the first event with an id is the response already"));
-    }
-    drop(stream);
-    let again = session.get().header("last-event-id", &id).send().await?;
-    let expected = "a stream for GET with the id of an event that a POST brought";
-    ensure!(again.status() == 200 && again.is_stream(), expected, "status {}", again.status());
-    drop(again);
-    resumed(&session, &id, "resumed").await?;
+    says_when_to_return(&session, &events).await?;
     session.end().await
 }

@@ -1,12 +1,10 @@
 //! Checks of which stream carries a message.
 
-use std::collections::BTreeMap;
-
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
-use super::{QUIET, Session, has_response, is_response, message_of, messages_within, progress_of};
-use super::{events_until, unique, unique_tool};
+use super::{QUIET, Session, events_until, message_of, messages_within, progress_of, read_to_response};
+use super::{unique, unique_tool};
 use crate::check::{Check, HTTP, check};
 use crate::fault::{Fault, Incoming};
 use crate::faults;
@@ -30,14 +28,13 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
         "answers GET with status 400" => faults::answer_status(|request| request.starts_with("GET"), 400),
     ]),
     check!("HTP-20", get_streams_carry_nothing_of_a_request, HTTP, [
-        "reports the progress of a call on the GET stream" => sends_on(|request| request.starts_with("GET"), progress(1)),
+        "reports the progress of a call on the GET stream" => sends_on(|request| request.starts_with("GET"), progress(0.5)),
     ]),
     check!("HTP-21", get_streams_carry_no_response, HTTP, [
         "sends a response on the GET stream" => sends_on(|request| request.starts_with("GET"), response("one")),
     ]),
     check!("HTP-22", each_message_is_on_one_stream, HTTP, [
-        "sends a response on the GET stream, too" => sends_on(|request| request.starts_with("GET"), response("counted")),
-        "sends progress on the GET stream, too" => sends_on(|request| request.starts_with("GET"), progress(1)),
+        "sends progress on every GET stream" => sends_on(|request| request.starts_with("GET"), progress(1.0)),
         "tells of an update on every GET stream" => sends_on(|request| request.starts_with("GET"), json!({
             "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "test://watched-resource"}})),
     ]),
@@ -64,7 +61,7 @@ fn tools_changed() -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 }
 
-fn progress(progress: u32) -> Value {
+fn progress(progress: f64) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": TOKEN, "progress": progress}})
 }
 
@@ -75,15 +72,19 @@ fn response(id: &str) -> Value {
 async fn one_path_takes_post_and_get(server: Server) -> Outcome {
     let mut session = Session::unopened(&server).await?;
     let initialize = session.message("initialize", "initialize", server.initialize(json!({})));
-    let posted = session.post(&initialize).send().await?;
-    ensure!(posted.status() == 200, "status 200 for the POST of initialize", "status {}", posted.status());
+    let posted = session.post(&initialize).send().await.map_err(Stop::while_preparing)?;
+    let status = posted.status();
+    ensure!(!matches!(status, 404 | 405), "a path that takes POST", "status {status} for a POST");
+    if status != 200 {
+        return Err(Stop::inconclusive(format!("initialize gets status {status}")));
+    }
     session.id = posted.header("mcp-session-id").map(str::to_owned);
-    session.post(&super::initialized()).send().await?;
-    let got = session.get().send().await?.status();
+    session.post(&super::initialized()).send().await.map_err(Stop::while_preparing)?;
+    let got = session.get().send().await.map_err(Stop::while_preparing)?.status();
     ensure!(
-        got == 200 || got == 405,
-        "an event stream or status 405 for GET on the same path",
-        "status {got}"
+        got != 404,
+        "the path of POST takes GET, or answers it with status 405",
+        "status {got} for a GET"
     );
     session.end().await
 }
@@ -93,26 +94,15 @@ async fn unrelated_messages_are_not_on_the_stream_of_a_request(server: Server) -
     let changing = server.tool("changes_tools")?;
     let session = Session::open(&server).await?;
     let other = Session::open(&server).await?;
-    let mut get = session.listen().await?;
-    let mut post = session.post(&session.call("slow", slow, None)).send().await?;
-    if !post.is_stream() {
-        return Err(Stop::not_applicable("the server answers with JSON, not with a stream"));
-    }
+    let _get = session.listen().await?;
+    let mut post = session.stream(&session.call("slow", slow, None)).await?;
     // Another session changes the list, so that the change belongs to no request of this one.
     other.ask(&other.call("change", changing, None)).await.map_err(Stop::while_preparing)?;
     let wait = session.target.wait();
-    let events = events_until(&mut post, wait, |event| has_response(event, "slow")).await?;
+    let (events, _) = read_to_response(&mut post, wait, "slow").await?;
     for message in events.iter().filter_map(message_of) {
-        let expected = "changes of lists on the GET stream, not on the stream of a call";
+        let expected = "no change of a list on the stream of a call, which it does not relate to";
         ensure!(message["method"] != "notifications/tools/list_changed", expected, "`{message}`");
-    }
-    let on_get = messages_within(&mut get, QUIET).await?;
-    for message in &on_get {
-        ensure!(
-            !is_response(message, "slow"),
-            "the response on the stream of its request",
-            "`{message}` on GET"
-        );
     }
     other.end().await?;
     session.end().await
@@ -120,8 +110,13 @@ async fn unrelated_messages_are_not_on_the_stream_of_a_request(server: Server) -
 
 async fn get_is_a_stream_or_405(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
-    let response = session.get().send().await?;
+    let response = session.get().send().await.map_err(Stop::while_preparing)?;
     let (status, kind) = (response.status(), response.header("content-type").unwrap_or_default());
+    if status == 404 {
+        return Err(Stop::inconclusive(
+            "the path of POST does not take GET, which another requirement judges",
+        ));
+    }
     let is_stream = status == 200 && response.is_stream();
     ensure!(
         is_stream || status == 405,
@@ -132,85 +127,103 @@ async fn get_is_a_stream_or_405(server: Server) -> Outcome {
     session.end().await
 }
 
-/// The call of a tool that reports its progress, or of any tool.
-async fn reporting_call(server: &Server, session: &Session, id: &str) -> Outcome<Value> {
-    if let Ok(tool) = server.tool("progress").or_else(|_| server.tool("echo")) {
-        return Ok(session.call(id, tool, Some(TOKEN)));
+/// The call of a tool that reports its progress, or another simple request.
+fn reporting_call(server: &Server, session: &Session, id: &str) -> Value {
+    match server.tool("progress").or_else(|_| server.tool("echo")) {
+        Ok(tool) => session.call(id, tool, Some(TOKEN)),
+        Err(_) => session.simple(id),
     }
-    Ok(session.simple(id))
+}
+
+/// The messages of the answer to a request, be it a stream or JSON.
+async fn messages_to_response(session: &Session, post: &mut HttpResponse, id: &str) -> Outcome<Vec<Value>> {
+    if !post.is_stream() {
+        return Ok(vec![post.json().await.map_err(Stop::while_preparing)?]);
+    }
+    let (events, _) = read_to_response(post, session.target.wait(), id).await?;
+    Ok(events.iter().filter_map(message_of).collect())
+}
+
+/// The progress that messages report.
+fn reports(messages: &[Value]) -> Vec<f64> {
+    messages.iter().filter_map(|message| progress_of(message, TOKEN)).collect()
 }
 
 async fn get_streams_carry_nothing_of_a_request(server: Server) -> Outcome {
+    let tool = server.tool("progress")?;
     let session = Session::open(&server).await?;
     let mut get = session.listen().await?;
-    session.ask(&reporting_call(&server, &session, "reporting").await?).await?;
-    for message in messages_within(&mut get, QUIET).await? {
-        let expected = "progress on the stream of the request that it belongs to";
-        ensure!(progress_of(&message, TOKEN).is_none(), expected, "`{message}` on the GET stream");
+    let request = session.post(&session.call("reporting", tool, Some(TOKEN)));
+    let mut post = request.send().await.map_err(Stop::while_preparing)?;
+    let on_post = reports(&messages_to_response(&session, &mut post, "reporting").await?);
+    let on_get = reports(&messages_within(&mut get, QUIET).await?);
+    if on_get.iter().any(|progress| on_post.contains(progress)) {
+        return Err(Stop::inconclusive("the progress is on two streams, which another requirement judges"));
     }
+    let expected = "no progress of a running request on the GET stream";
+    ensure!(on_get.is_empty(), expected, "the progress {on_get:?}");
     session.end().await
 }
 
 async fn get_streams_carry_no_response(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
     let mut get = session.listen().await?;
+    let mut asked = Ok(());
     for (id, method) in [("one", "ping"), ("two", "tools/list"), ("three", "conformance/unknown")] {
-        session.ask(&session.message(id, method, json!({}))).await?;
+        asked = asked.and(session.ask(&session.message(id, method, json!({}))).await.map(drop));
     }
     for message in messages_within(&mut get, QUIET).await? {
         let is_response = message.get("method").is_none();
         ensure!(!is_response, "no response on a GET stream that resumes none", "`{message}`");
     }
+    asked.map_err(Stop::while_preparing)?;
     session.end().await
 }
 
 /// The streams that a server opens for two GETs. It may refuse the second.
 async fn two_streams(session: &Session) -> Outcome<Vec<HttpResponse>> {
     let first = session.listen().await?;
-    let second = session.get().send().await?;
+    let second = session.get().send().await.map_err(Stop::while_preparing)?;
     Ok([first, second].into_iter().filter(|response| response.status() == 200).collect())
 }
 
 async fn each_message_is_on_one_stream(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
     let mut streams = two_streams(&session).await?;
-    let request = reporting_call(&server, &session, "counted").await?;
-    let mut post = session.post(&request).send().await?;
-    let mut messages = Vec::new();
-    if post.is_stream() {
-        let wait = session.target.wait();
-        let events = events_until(&mut post, wait, |event| has_response(event, "counted")).await?;
-        messages.extend(events.iter().filter_map(message_of));
-    } else {
-        messages.push(post.json().await?);
-    }
-    if let (Ok(tool), Ok(role)) = (server.tool("updates"), server.setting.role("updates")) {
-        let subscription = json!({"uri": role["uri"]});
-        session.ask(&session.message("subscribe", "resources/subscribe", subscription)).await?;
-        session.ask(&session.call("update", tool, None)).await?;
-    }
-    let mut with_update = 0;
+    let request = session.post(&reporting_call(&server, &session, "counted"));
+    let mut post = request.send().await.map_err(Stop::while_preparing)?;
+    let mut on_streams = vec![reports(&messages_to_response(&session, &mut post, "counted").await?)];
     for stream in &mut streams {
-        let on_get = messages_within(stream, QUIET).await?;
-        let is_update = |message: &Value| message["method"] == "notifications/resources/updated";
-        with_update += usize::from(on_get.iter().any(is_update));
-        messages.extend(on_get);
+        on_streams.push(reports(&messages_within(stream, QUIET).await?));
     }
-    // Other clients may cause further updates meanwhile, so that their number says nothing.
-    ensure!(with_update <= 1, "an update on one GET stream", "it is on {with_update} streams");
-    let mut copies: BTreeMap<String, usize> = BTreeMap::new();
-    for message in &messages {
-        let key = match progress_of(message, TOKEN) {
-            Some(progress) => format!("the progress {progress}"),
-            None if is_response(message, "counted") => "the response".to_owned(),
-            None => continue,
-        };
-        *copies.entry(key).or_default() += 1;
+    for (at, reported) in on_streams.iter().enumerate() {
+        let twice = on_streams[..at].iter().flatten().find(|progress| reported.contains(progress));
+        let seen = twice.map(|progress| format!("the progress {progress} is on two"));
+        ensure!(twice.is_none(), "each message on only one stream", "{}", seen.unwrap_or_default());
     }
-    for (what, copies) in copies {
-        ensure!(copies == 1, format!("{what} on exactly one stream"), "{copies} copies");
+    drop(streams);
+    if let (Ok(tool), Ok(role)) = (server.tool("updates"), server.setting.role("updates")) {
+        let subscribe = session.message("subscribe", "resources/subscribe", json!({"uri": role["uri"]}));
+        session.ask(&subscribe).await.map_err(Stop::while_preparing)?;
+        // Other clients may cause a second update at the same time, but hardly twice.
+        let is_on_both =
+            update_is_on_both(&session, &tool).await? && update_is_on_both(&session, &tool).await?;
+        ensure!(!is_on_both, "each message on only one stream", "an update is on two GET streams");
     }
     session.end().await
+}
+
+/// Whether an update arrives on two GET streams.
+async fn update_is_on_both(session: &Session, tool: &Value) -> Outcome<bool> {
+    let mut streams = two_streams(session).await?;
+    session.ask(&session.call("update", tool.clone(), None)).await.map_err(Stop::while_preparing)?;
+    let mut count = 0;
+    for stream in &mut streams {
+        let messages = messages_within(stream, QUIET).await?;
+        let is_update = |message: &Value| message["method"] == "notifications/resources/updated";
+        count += usize::from(messages.iter().any(is_update));
+    }
+    Ok(count == 2)
 }
 
 async fn several_streams_are_served_at_once(server: Server) -> Outcome {
@@ -236,16 +249,20 @@ async fn several_streams_are_served_at_once(server: Server) -> Outcome {
 async fn event_ids_are_unique_in_a_session(server: Server) -> Outcome {
     let session = Session::open(&server).await?;
     let mut events = Vec::new();
-    let mut get = session.get().send().await?;
+    let mut get = session.get().send().await.map_err(Stop::while_preparing)?;
     for id in ["one", "two", "three", "four"] {
-        let mut post = session.post(&reporting_call(&server, &session, id).await?).send().await?;
-        let wait = session.target.wait();
-        events.extend(events_until(&mut post, wait, |event| has_response(event, id)).await?);
+        let request = session.post(&reporting_call(&server, &session, id));
+        let mut post = request.send().await.map_err(Stop::while_preparing)?;
+        if post.is_stream() {
+            events.extend(read_to_response(&mut post, session.target.wait(), id).await?.0);
+        }
     }
     if get.is_stream() {
         events.extend(events_until(&mut get, QUIET, |_| false).await?);
     }
-    let mut ids: Vec<String> = events.into_iter().filter_map(|event| event.id).collect();
+    // An empty id is none: it takes back the last one.
+    let ids = events.into_iter().filter_map(|event| event.id).filter(|id| !id.is_empty());
+    let mut ids: Vec<String> = ids.collect();
     if ids.is_empty() {
         return Err(Stop::not_applicable("the server gives its events no ids"));
     }

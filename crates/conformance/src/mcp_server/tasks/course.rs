@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{RELATED, about, finish, is_final, needs_tasks, poll, start};
+use super::{RELATED, about, finish, is_final, is_status, needs_tasks, poll, start};
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::mcp_server::features::{List, SILENCE, entries};
+use crate::mcp_server::features::{List, entries};
 use crate::mcp_server::{Server, answers};
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -38,6 +38,8 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
             let result = json!({"content": [], "_meta": { RELATED: m["params"] }});
             vec![json!({"jsonrpc": "2.0", "id": m["id"], "result": result})]
         }),
+    ]),
+    check!("TSK-05b", result_is_that_of_the_call, ANY, [
         "wraps the result" => faults::result_of("tasks/result", |result| *result = json!({"result": result.take()})),
         "turns an error into a result" => faults::response_to("tasks/result", |m| {
             if m["error"].is_object() {
@@ -83,30 +85,32 @@ async fn statuses_in_order(server: Server) -> Outcome {
     needs_tasks(&server).await?;
     let mut conversation = server.open().await?;
     let task = start(&server, &mut conversation, "task").await?;
-    let course = poll(&mut conversation, &task, "a final status", is_final).await?;
+    let course = poll(&mut conversation, &task, "a final status", is_final).await;
+    let course = course.map_err(Stop::while_preparing)?;
     for status in &course {
-        let is_known = *status == "working" || *status == "input_required" || is_final(status);
-        ensure!(is_known, "one of the five statuses of tasks", "`{status}`");
+        ensure!(is_status(status), "one of the five statuses of tasks", "`{status}`");
     }
     let last = course.last().cloned().unwrap_or_default();
-    let later = conversation.request("tasks/get", about(&task)).await?;
-    expect_final(&later, &last)?;
+    expect_final(&mut conversation, &task, &last).await?;
 
     if server.tool("long_task").is_err() || server.needs("/tasks/cancel").await.is_err() {
         return Ok(());
     }
     let task = start(&server, &mut conversation, "long_task").await?;
-    conversation.ok("tasks/cancel", about(&task)).await.map_err(Stop::while_preparing)?;
+    let cancelled = conversation.ok("tasks/cancel", about(&task)).await.map_err(Stop::while_preparing)?;
+    if cancelled["status"] != "cancelled" {
+        return Err(Stop::inconclusive(format!("tasks/cancel did not cancel the task: `{cancelled}`")));
+    }
     for _ in 0..3 {
-        let later = conversation.request("tasks/get", about(&task)).await?;
-        expect_final(&later, &json!("cancelled"))?;
+        expect_final(&mut conversation, &task, &json!("cancelled")).await?;
         tokio::time::sleep(super::POLL).await;
     }
     Ok(())
 }
 
 /// A task that has ended may be forgotten, and does not change otherwise.
-fn expect_final(response: &Value, status: &Value) -> Outcome {
+async fn expect_final(conversation: &mut Conversation, task: &Value, status: &Value) -> Outcome {
+    let response = conversation.request("tasks/get", about(task)).await.map_err(Stop::while_preparing)?;
     let is_same = response["error"].is_object() || response["result"]["status"] == *status;
     ensure!(is_same, format!("the status {status}, which is final"), "`{response}`");
     Ok(())
@@ -116,13 +120,24 @@ async fn result_is_waited_for(server: Server) -> Outcome {
     needs_tasks(&server).await?;
     let mut conversation = server.open().await?;
     let task = start(&server, &mut conversation, "task").await?;
-    let response = conversation.request("tasks/result", about(&task)).await?;
-    let status = conversation.ok("tasks/get", about(&task)).await?["status"].take();
+    let response = conversation.request("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
+    let polled = conversation.request("tasks/get", about(&task)).await.map_err(Stop::while_preparing)?;
+    // The server may have forgotten a task whose result was fetched.
+    let status = &polled["result"]["status"];
     ensure!(
-        is_final(&status),
+        polled["error"].is_object() || is_final(status),
         "a response to tasks/result when the task has ended",
         "`{response}` at the status {status}"
     );
+    Ok(())
+}
+
+async fn result_is_that_of_the_call(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    finish(&mut conversation, &task).await?;
+    let response = conversation.request("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
     let result = &response["result"];
     ensure!(result["content"].is_array(), "the result of the call as that of tasks/result", "`{response}`");
     let tool = server.tool("task")?;
@@ -131,15 +146,17 @@ async fn result_is_waited_for(server: Server) -> Outcome {
         let plain = conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
         let is_same = |name: &&str| result.get(*name) == plain.get(*name);
         ensure!(
-            ["content", "structuredContent", "isError"].iter().all(is_same),
+            ["content", "structuredContent"].iter().all(is_same)
+                && (result["isError"] == true) == (plain["isError"] == true),
             format!("exactly the result of the call, `{plain}`"),
             "`{result}`"
         );
     }
     if server.tool("task_that_breaks").is_ok() {
         let task = start(&server, &mut conversation, "task_that_breaks").await?;
-        finish(&mut conversation, &task).await.map_err(Stop::while_preparing)?;
-        let response = conversation.request("tasks/result", about(&task)).await?;
+        finish(&mut conversation, &task).await?;
+        let response = conversation.request("tasks/result", about(&task)).await;
+        let response = response.map_err(Stop::while_preparing)?;
         ensure!(
             response["error"].is_object(),
             "the error of the call as the response to tasks/result",
@@ -178,7 +195,7 @@ async fn messages_name_their_task(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     let role = if server.tool("task_that_asks").is_ok() { "task_that_asks" } else { "task" };
     let task = start(&server, &mut conversation, role).await?;
-    let result = conversation.ok("tasks/result", about(&task)).await?;
+    let result = conversation.ok("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
     ensure!(
         is_related(&result["_meta"], &task),
         format!("the taskId {} under `{RELATED}` in the _meta of the result of tasks/result", task["taskId"]),
@@ -208,15 +225,14 @@ async fn task_waits_for_input(server: Server) -> Outcome {
 
     let id = conversation.start("tasks/result", about(&task)).await?;
     let asks = |message: &Value| message.get("method").is_some() && message.get("id").is_some();
-    let request = conversation.wanted("a request for input", asks).await?;
+    let request = conversation.wanted("a request for input", asks).await.map_err(Stop::while_preparing)?;
     match answers::answer(&request) {
         Some(Ok(result)) => conversation.reply(&request, result).await?,
         _ => return Err(Stop::inconclusive(format!("the suite has no answer to `{request}`"))),
     }
-    let is_response = |message: &Value| message["id"] == id && message.get("method").is_none();
-    let response = conversation.wanted("a response to tasks/result", is_response).await?;
-    ensure!(response["result"].is_object(), "the result of the task", "`{response}`");
+    conversation.response(&id).await.map_err(Stop::while_preparing)?;
     let goes_on = |status: &Value| *status != "input_required";
-    poll(&mut conversation, &task, "another status than input_required after the answer", goes_on).await?;
-    conversation.silence(SILENCE, "nothing that a task asks after its end", |message| !asks(message)).await
+    poll(&mut conversation, &task, "another status than input_required after the answer", goes_on)
+        .await
+        .map(drop)
 }

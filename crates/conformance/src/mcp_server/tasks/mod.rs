@@ -51,6 +51,10 @@ fn is_final(status: &Value) -> bool {
     ["completed", "failed", "cancelled"].iter().any(|known| status == known)
 }
 
+fn is_status(status: &Value) -> bool {
+    *status == "working" || *status == "input_required" || is_final(status)
+}
+
 /// Polls until the status is one that a test accepts, and returns every status on the way.
 async fn poll(
     conversation: &mut Conversation,
@@ -61,7 +65,8 @@ async fn poll(
     let until = Instant::now() + conversation.wait();
     let mut course: Vec<Value> = Vec::new();
     while Instant::now() < until {
-        let status = conversation.ok("tasks/get", about(task)).await?["status"].take();
+        let mut polled = conversation.ok("tasks/get", about(task)).await.map_err(Stop::while_preparing)?;
+        let status = polled["status"].take();
         if course.last() != Some(&status) {
             course.push(status.clone());
         }
@@ -73,14 +78,13 @@ async fn poll(
     Err(Stop::failed(format!("a task with {what}"), format!("the statuses {course:?}")))
 }
 
-/// Polls until the task has ended: its last status.
+/// Polls until the task has ended, as a preparation: its last status.
 async fn finish(conversation: &mut Conversation, task: &Value) -> Outcome<Value> {
-    let mut course = poll(conversation, task, "a final status", is_final).await?;
-    Ok(course.pop().unwrap_or_default())
+    let course = poll(conversation, task, "a final status", is_final).await;
+    Ok(course.map_err(Stop::while_preparing)?.pop().unwrap_or_default())
 }
 
 /// Cancels a task that is of no more use; whether that works is for others to say.
 async fn abandon(conversation: &mut Conversation, task: &Value) -> Outcome {
-    conversation.request("tasks/cancel", about(task)).await?;
-    Ok(())
+    conversation.request("tasks/cancel", about(task)).await.map(drop).map_err(Stop::while_preparing)
 }

@@ -1,47 +1,31 @@
 //! Plans and runs the checks of one subject.
 
+mod found;
+mod mutants;
+mod plan;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::check::{Check, Run, Running};
+use self::found::{Audit, Found};
+pub(crate) use self::plan::Kind;
+use self::plan::Planned;
+use crate::check::{Run, Running};
 use crate::config::{Config, SuiteError};
 use crate::fault::{Faults, Mutant};
-use crate::link::processes::{EarlyEnds, Processes, STDERR_TIME};
+use crate::link::processes::{Processes, STDERR_TIME};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
-use crate::report::{CheckResult, Excerpt, MutantResult};
-use crate::requirement::Requirement;
+use crate::report::{CheckResult, Excerpt, Ran};
 use crate::revision::Revision;
 use crate::secrets::Secrets;
 use crate::setting::Setting;
 use crate::subject::Transport;
-use crate::trace::{Sender, Trace};
-use crate::verdict::{Outcome, Stop, Verdict};
-
-/// How long a mutant may be silent before the suite says that a message is missing.
-const MUTANT_WAIT: Duration = Duration::from_secs(3);
-
-/// The checks for one kind of subject, and how a check reaches it.
-pub(crate) struct Kind<C: 'static> {
-    checks: Vec<&'static Check<C>>,
-    context: Box<dyn Fn(Setting) -> C + Send + Sync>,
-    plain: fn(C) -> Running,
-    speaks: fn(C) -> Running,
-}
-
-impl<C> Kind<C> {
-    pub(crate) fn new(
-        checks: &'static [&'static [Check<C>]],
-        context: impl Fn(Setting) -> C + Send + Sync + 'static,
-        plain: fn(C) -> Running,
-        speaks: fn(C) -> Running,
-    ) -> Self {
-        Self { checks: checks.iter().copied().flatten().collect(), context: Box::new(context), plain, speaks }
-    }
-}
+use crate::trace::Trace;
+use crate::verdict::{Outcome, Stop};
 
 /// Runs checks.
 pub(crate) struct Engine {
@@ -50,56 +34,6 @@ pub(crate) struct Engine {
     secrets: Secrets,
     pub(crate) processes: Processes,
     pub(crate) registry: Registry,
-}
-
-/// What a run has found.
-#[derive(Debug, Default)]
-pub(crate) struct Ran {
-    /// The revisions that the subject speaks.
-    pub(crate) spoken: Vec<Revision>,
-    pub(crate) results: Vec<CheckResult>,
-    /// How many checks there are, each in one revision.
-    pub(crate) planned: usize,
-    /// Whether it was stopped before its end.
-    pub(crate) is_stopped: bool,
-    pub(crate) early_ends: Option<EarlyEnds>,
-}
-
-/// What a run has found so far.
-struct Found<'p, 'r, C: 'static> {
-    progress: &'r dyn Progress,
-    results: Vec<CheckResult>,
-    spoken: Vec<Revision>,
-    audits: Vec<Audit<'p, C>>,
-}
-
-impl<C> Found<'_, '_, C> {
-    fn add(&mut self, result: CheckResult) {
-        self.progress.finished(&result);
-        self.results.push(result);
-    }
-}
-
-/// An audit, and the worst that it has found in a conversation.
-struct Audit<'p, C: 'static> {
-    planned: Planned<'p, C>,
-    finding: Option<(Outcome, Excerpt)>,
-}
-
-impl<C> Audit<'_, C> {
-    fn look(&mut self, kind: &Kind<C>, setting: &Setting) {
-        let outcome = audited(self.planned.check, kind, setting);
-        if self.finding.as_ref().is_none_or(|(known, _)| weight(&outcome) > weight(known)) {
-            self.finding = Some((outcome, Excerpt::of(&setting.trace)));
-        }
-    }
-}
-
-/// A check in one revision.
-struct Planned<'p, C: 'static> {
-    check: &'static Check<C>,
-    requirement: &'p Requirement,
-    revision: Revision,
 }
 
 impl Engine {
@@ -218,67 +152,6 @@ impl Engine {
         spoken
     }
 
-    /// Runs each check against each of its mutants: in the newest revision in which it applies, and in older ones as long as
-    /// it is not caught, because not every fault is possible in every revision.
-    pub(crate) async fn run_mutants<C: Clone>(
-        &self,
-        kind: &Kind<C>,
-    ) -> Result<Vec<MutantResult>, SuiteError> {
-        let plan = self.plan(kind)?;
-        let mut checks: Vec<Vec<&Planned<'_, C>>> = Vec::new();
-        for planned in plan.iter().rev() {
-            match checks
-                .iter_mut()
-                .find(|same| same.iter().any(|other| std::ptr::eq(other.check, planned.check)))
-            {
-                Some(same) => same.push(planned),
-                None => checks.push(vec![planned]),
-            }
-        }
-        checks.reverse();
-        let cases = checks.iter().flat_map(|same| {
-            let mutants = same.iter().take(1).flat_map(|planned| planned.check.mutants);
-            mutants.map(move |mutant| (same, mutant))
-        });
-        let running = cases.map(|(same, mutant)| async move {
-            let mut result = None;
-            for planned in same {
-                let verdict = self.run_mutant(planned, mutant, kind).await;
-                let is_caught = matches!(verdict, Verdict::Fail(_));
-                if result.is_none() || is_caught {
-                    let name = planned.requirement.name();
-                    let named = (planned.check.path(), mutant.name);
-                    result = Some(MutantResult::new(name, named.0, named.1, planned.revision, verdict));
-                }
-                if is_caught {
-                    break;
-                }
-            }
-            result
-        });
-        let results: Vec<_> = stream::iter(running).buffered(self.config.jobs.get()).collect().await;
-        Ok(results.into_iter().flatten().collect())
-    }
-
-    async fn run_mutant<C: Clone>(
-        &self,
-        planned: &Planned<'_, C>,
-        mutant: &Mutant,
-        kind: &Kind<C>,
-    ) -> Verdict {
-        let setting = self.setting(planned.revision, Some(mutant), MUTANT_WAIT.min(self.config.wait));
-        let context = (kind.context)(setting.clone());
-        let outcome = match &planned.check.run {
-            Run::Alone(run) => self.limited(run(context)).await,
-            Run::Audit(audit) => {
-                // A mutant may well spoil the conversation; what counts is what the audit finds in it.
-                let _spoilt = self.limited((kind.plain)(context.clone())).await;
-                audit(&context, &setting.trace)
-            }
-        };
-        Verdict::from(outcome)
-    }
-
     fn plan<'p, C>(&'p self, kind: &Kind<C>) -> Result<Vec<Planned<'p, C>>, SuiteError> {
         let Config { kind: subject, transport, revisions, only, .. } = &self.config;
         let mut planned = Vec::new();
@@ -370,26 +243,6 @@ async fn explain(probed: &mut [(Revision, Outcome, Trace)]) {
         if let (Err(stop), Some(line)) = (outcome, trace.last_error_line()) {
             stop.remark(&format!("; the last line on its standard error is `{line}`"));
         }
-    }
-}
-
-/// How much one conversation's finding says of all: a failure everything, and one that had nothing to look at nothing.
-fn weight(outcome: &Outcome) -> u8 {
-    match outcome {
-        Err(Stop::NotApplicable(_)) => 0,
-        Ok(()) => 1,
-        Err(Stop::Inconclusive(_)) => 2,
-        Err(Stop::Failed(_)) => 3,
-    }
-}
-
-fn audited<C>(check: &Check<C>, kind: &Kind<C>, setting: &Setting) -> Outcome {
-    match check.run {
-        Run::Audit(_) if setting.trace.messages(Sender::Subject).is_empty() => {
-            Err(Stop::not_applicable("the subject sent no message"))
-        }
-        Run::Audit(audit) => audit(&(kind.context)(setting.clone()), &setting.trace),
-        Run::Alone(_) => Ok(()),
     }
 }
 

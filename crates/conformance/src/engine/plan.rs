@@ -1,0 +1,32 @@
+//! The checks of one kind of subject, and which of them run in which revision.
+
+use crate::check::{Check, Running};
+use crate::requirement::Requirement;
+use crate::revision::Revision;
+use crate::setting::Setting;
+
+/// The checks for one kind of subject, and how a check reaches it.
+pub(crate) struct Kind<C: 'static> {
+    pub(super) checks: Vec<&'static Check<C>>,
+    pub(super) context: Box<dyn Fn(Setting) -> C + Send + Sync>,
+    pub(super) plain: fn(C) -> Running,
+    pub(super) speaks: fn(C) -> Running,
+}
+
+impl<C> Kind<C> {
+    pub(crate) fn new(
+        checks: &'static [&'static [Check<C>]],
+        context: impl Fn(Setting) -> C + Send + Sync + 'static,
+        plain: fn(C) -> Running,
+        speaks: fn(C) -> Running,
+    ) -> Self {
+        Self { checks: checks.iter().copied().flatten().collect(), context: Box::new(context), plain, speaks }
+    }
+}
+
+/// A check in one revision.
+pub(super) struct Planned<'p, C: 'static> {
+    pub(super) check: &'static Check<C>,
+    pub(super) requirement: &'p Requirement,
+    pub(super) revision: Revision,
+}
