@@ -12,6 +12,7 @@ mod code;
 mod known;
 mod manifests;
 mod modules;
+mod quotes;
 mod retired;
 mod sizes;
 mod sources;
@@ -40,6 +41,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(check_manifests(root, &metadata, &sources)?);
     violations.extend(check_weights(root)?);
     violations.extend(addresses::check(root, &metadata)?);
+    violations.extend(quotes::check(root)?);
     violations.extend(sources::check(&sources));
     violations.extend(claims::check(&document, &sources));
     violations.extend(claims::limits(&document, &sources));

@@ -21,7 +21,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-sessions", &[], 96),
     weight("agentwire-agent-registry", &[], 87),
     weight("agentwire-cli", &[], 139),
-    weight("agentwire-cli", &["--features", "full"], 234),
+    weight("agentwire-cli", &["--features", "full"], 240),
     weight("agentwire-mcp-auth", &[], 54),
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
