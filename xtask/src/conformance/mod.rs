@@ -3,6 +3,7 @@
 mod official;
 mod others;
 mod own;
+mod table;
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ const USAGE: &str = "\
 cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJECT …]
 
                 without a word: our programs, judged by `agentwire check`, and the scripts
-  all           these, and the official suite of MCP
+  all           these, and the official suite of MCP, with one table at the end
   mutants       the suite itself: each check has to catch the wrong programs that are made for it
   official …    the official suite of MCP; `official --help` says more
   others        programs of other projects; writes docs/conformance/results.md when each has a report, from this run or before
@@ -23,16 +24,18 @@ cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJE
 /// Runs what the command line names. Exits with 1 when something failed.
 pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     let layer = match arguments.next()? {
-        None => return own::judge(root),
+        None => return table::finish(&own::judge(root)?),
         Some(Value(layer)) => layer.string()?,
         Some(_) => bail!("{USAGE}"),
     };
     match layer.as_str() {
-        "official" => official::run(root, arguments),
+        // Its last line counts the scenarios, and no table follows it.
+        "official" => table::expect_passed(&official::run(root, arguments)?),
         "mutants" => own::judge_mutants(root),
         "all" => {
-            own::judge(root)?;
-            official::run(root, arguments)
+            let mut rows = own::judge(root)?;
+            rows.extend(official::run(root, arguments)?);
+            table::finish(&rows)
         }
         "others" => {
             let names: std::result::Result<Vec<String>, _> =

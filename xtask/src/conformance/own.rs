@@ -1,12 +1,14 @@
 //! Our programs before our own suite: the command, and the fixtures, which have every feature.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::table::Row;
 use crate::{cargo, process};
 
 /// A subject, a transport, a program and its arguments.
@@ -74,7 +76,16 @@ impl Programs {
         let (subject, transport, program, arguments) = *fixture;
         let mut command = self.check();
         command
-            .args([subject, "--transport", transport, "--profile", "everything", "--jobs", JOBS])
+            .args([
+                subject,
+                "--transport",
+                transport,
+                "--profile",
+                "everything",
+                "--jobs",
+                JOBS,
+                "--call-any",
+            ])
             .args(options);
         command.arg("--").arg(self.folder.join(program)).args(arguments);
         command
@@ -82,37 +93,31 @@ impl Programs {
 }
 
 /// Plays the scripts. Nothing that they name may be broken.
-fn play_scripts(root: &Path, programs: &Programs, reports: &Path, failed: &mut Vec<String>) {
+fn play_scripts(root: &Path, programs: &Programs, reports: &Path, rows: &mut Vec<Row>) -> Result<()> {
     for (folder, fixture) in SCRIPTS {
         let name = format!("scripts-{}", folder.replace('/', "-"));
-        let page = reports.join(format!("{name}.html")).display().to_string();
         let scripts = root.join("crates/conformance/scripts").join(folder).display().to_string();
         // One script waits for what the agent gives up on after 10 s.
-        let options = ["--level", "may", "--timeout", "30", "--script", &scripts, "--html", &page];
-        run(&name, &mut programs.check_fixture(fixture, &options), failed);
+        let options = ["--level", "may", "--timeout", "30", "--script", &scripts];
+        rows.push(run(&name, programs.check_fixture(fixture, &options), reports)?);
     }
+    Ok(())
 }
 
-/// Judges the command and the fixtures. No requirement may be broken, and no recommendation.
-pub(super) fn judge(root: &Path) -> Result<()> {
+/// Judges the command and the fixtures. No requirement may be broken, no recommendation, and no check may find nothing out.
+pub(super) fn judge(root: &Path) -> Result<Vec<Row>> {
     let programs = Programs::build(root)?;
     let reports = cargo::target(root)?.join("conformance");
     let mut ours = programs.check();
     ours.args(["--level", "should", "--jobs", JOBS]);
-    ours.arg("--html").arg(reports.join("agentwire.html")).arg("--junit").arg(reports.join("agentwire.xml"));
-    let mut failed = Vec::new();
-    run("agentwire", &mut ours, &mut failed);
+    ours.arg("--junit").arg(reports.join("agentwire.xml"));
+    let mut rows = vec![run("agentwire", ours, &reports)?];
     for fixture in FIXTURES {
         let name = format!("{}-{}", fixture.2, fixture.1);
-        let page = reports.join(format!("{name}.html")).display().to_string();
-        run(
-            &name,
-            &mut programs.check_fixture(fixture, &["--level", "should", "--html", &page]),
-            &mut failed,
-        );
+        rows.push(run(&name, programs.check_fixture(fixture, &["--level", "should"]), &reports)?);
     }
-    play_scripts(root, &programs, &reports, &mut failed);
-    finish(&failed)
+    play_scripts(root, &programs, &reports, &mut rows)?;
+    Ok(rows)
 }
 
 /// Runs each check of the suite against its mutants.
@@ -121,9 +126,13 @@ pub(super) fn judge_mutants(root: &Path) -> Result<()> {
     let mut failed = Vec::new();
     for fixture in FIXTURES {
         let name = format!("mutants of {} over {}", fixture.2, fixture.1);
-        run(&name, &mut programs.check_fixture(fixture, &["--mutants"]), &mut failed);
+        run_mutants(&name, &mut programs.check_fixture(fixture, &["--mutants"]), &mut failed);
     }
-    finish(&failed)
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        bail!("{} of the runs failed: {}", failed.len(), failed.join(", "))
+    }
 }
 
 /// `agentwire check SUBJECT …` of this workspace.
@@ -136,7 +145,30 @@ pub(super) fn check(root: &Path, subject: &str, rest: &[OsString]) -> Result<()>
     Ok(())
 }
 
-fn run(name: &str, command: &mut Command, failed: &mut Vec<String>) {
+/// Runs `check`, and reads the report that it writes beside its page.
+fn run(name: &str, mut command: Command, reports: &Path) -> Result<Row> {
+    let [page, json] = ["html", "json"].map(|form| reports.join(format!("{name}.{form}")));
+    if json.exists() {
+        fs::remove_file(&json)?;
+    }
+    // Behind `--` stands the program under test.
+    let arguments: Vec<OsString> = command.get_args().map(OsString::from).collect();
+    let mut check = Command::new(command.get_program());
+    check.arg("check").arg("--html").arg(&page).arg("--json-file").arg(&json).args(&arguments[1..]);
+    command = check;
+    let begun = Instant::now();
+    let ended = process::run(&mut command);
+    let mut row = Row::read(name, &json)?;
+    row.problem = ended.err().map(|error| format!("{error:#}"));
+    println!(
+        "== {name}: {}, {:.1} s",
+        if row.problem.is_none() { "ok" } else { "failed" },
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(row)
+}
+
+fn run_mutants(name: &str, command: &mut Command, failed: &mut Vec<String>) {
     let begun = Instant::now();
     match process::run(command) {
         Ok(()) => println!("== {name}: ok, {:.1} s", begun.elapsed().as_secs_f64()),
@@ -145,11 +177,4 @@ fn run(name: &str, command: &mut Command, failed: &mut Vec<String>) {
             failed.push(name.to_owned());
         }
     }
-}
-
-fn finish(failed: &[String]) -> Result<()> {
-    if failed.is_empty() {
-        return Ok(());
-    }
-    bail!("{} of the runs failed: {}", failed.len(), failed.join(", "))
 }

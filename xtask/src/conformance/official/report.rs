@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::super::table::Row;
 use super::judge::{Scenario, Verdict, Verdicts};
 
 /// Prints a line for each scenario, with its faults and reasons.
@@ -26,15 +27,22 @@ pub(super) fn print(verdicts: &Verdicts) {
     }
 }
 
-/// Prints the sums, those of required scenarios apart. Returns the number of failures.
-pub(super) fn sums(all: &[Verdicts]) -> usize {
+/// The row of a run in the table of both suites.
+pub(super) fn row(verdicts: &Verdicts) -> Row {
+    let [passed, failed, left_out] = count(std::slice::from_ref(verdicts), |_| true);
+    let problem = (failed > 0).then(|| format!("{failed} scenarios failed"));
+    let name = verdicts.run.clone();
+    Row { name, suite: "official", passed, failed, left_out, unclear: Vec::new(), problem }
+}
+
+/// Prints the sums, those of required scenarios apart.
+pub(super) fn print_sums(all: &[Verdicts]) {
     for (title, unscored) in [("scored", false), ("unscored", true)] {
         let [passed, failed, skipped] = count(all, |scenario| scenario.unscored.is_some() == unscored);
         println!("{title}: {passed} passed, {failed} failed, {skipped} skipped");
     }
     let [passed, failed, skipped] = count(all, |_| true);
     println!("{passed} passed, {failed} failed, {skipped} skipped");
-    failed
 }
 
 fn count(all: &[Verdicts], of: impl Fn(&Scenario) -> bool) -> [usize; 3] {
