@@ -58,7 +58,9 @@ fn install(root: &Path) -> Result<(Peers, Places)> {
     let peers = peers::install(root, cargo::programs(root)?.join("agentwire"))?;
     let others = root.join("tests/conformance/others");
     let python = peers.python_path().display().to_string();
-    packages::pip(&others.join("fastmcp"), &peers.installed().join("fastmcp"), &python)?;
+    for package in ["acp-next", "fastmcp"] {
+        packages::pip(&others.join(package), &peers.installed().join(package), &python)?;
+    }
     let workspace = root.join("xtask/rivals");
     for package in ["rival-mcp", "rival-http-mcp", "rival-client-steps"] {
         // One at a time, so that each has the features of its own manifest alone.

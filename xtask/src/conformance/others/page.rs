@@ -18,9 +18,14 @@ pub(super) struct Row {
     subject: String,
     transport: String,
     counts: BTreeMap<String, usize>,
-    /// The requirements that failed, by level, with the revisions.
-    failed: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// The requirements that failed, by column.
+    failed: BTreeMap<&'static str, BTreeSet<String>>,
+    /// The failures of a small program of ours on a library, with the reason why they say nothing of the library.
+    left_out: BTreeMap<String, String>,
 }
+
+/// The columns of broken requirements, with the strongest first.
+const COLUMNS: [&str; 3] = ["must", "should", "implied"];
 
 impl Row {
     pub(super) fn of(program: &Program, version: String, report: &Value) -> Self {
@@ -33,13 +38,25 @@ impl Row {
             transport: program.transport.clone(),
             counts: BTreeMap::new(),
             failed: BTreeMap::new(),
+            left_out: BTreeMap::new(),
         };
         for result in report["results"].as_array().into_iter().flatten() {
-            let verdict = text(&result["verdict"]);
+            let (verdict, requirement) = (text(&result["verdict"]), text(&result["requirement"]));
+            let id = requirement.split('/').next_back().unwrap_or_default().to_owned();
+            if let Some(reason) = result["known"].as_str() {
+                row.left_out.insert(id, reason.to_owned());
+                *row.counts.entry("known".to_owned()).or_default() += 1;
+                continue;
+            }
             *row.counts.entry(verdict.clone()).or_default() += 1;
             if verdict == "fail" {
-                let level = row.failed.entry(text(&result["level"])).or_default();
-                level.entry(text(&result["requirement"])).or_default().push(text(&result["revision"]));
+                let column = match (result["level"].as_str(), &result["implied"]) {
+                    (Some("must"), _) => "must",
+                    (Some("should"), Value::Bool(false)) => "should",
+                    (Some("should"), _) => "implied",
+                    _ => continue,
+                };
+                row.failed.entry(column).or_default().insert(id);
             }
         }
         row
@@ -54,14 +71,13 @@ impl Row {
         self.counts.get(verdict).copied().unwrap_or_default()
     }
 
-    /// The ids of the requirements of a level that failed.
-    fn ids(&self, level: &str) -> Vec<&str> {
-        let ids = self.failed.get(level).into_iter().flatten();
-        ids.map(|(id, _)| id.split('/').next_back().unwrap_or(id)).collect()
+    /// The ids of the requirements in a column.
+    fn ids(&self, column: &str) -> Vec<&str> {
+        self.failed.get(column).into_iter().flatten().map(String::as_str).collect()
     }
 
-    fn failures(&self, level: &str) -> String {
-        let ids = self.ids(level);
+    fn failures(&self, column: &str) -> String {
+        let ids = self.ids(column);
         if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
     }
 
@@ -87,29 +103,42 @@ pub(super) fn expect_bytes(rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
+/// What our small programs on libraries break by themselves.
+fn left_out(page: &mut String, rows: &[Row]) {
+    page.push_str(
+        "\n## Left out of the tables\n\nOur small programs on the libraries break these. The programs decide them and not the libraries.\n\n\
+         | program | transport | requirement | why |\n|---|---|---|---|\n",
+    );
+    for row in rows {
+        for (id, why) in &row.left_out {
+            let _ = writeln!(page, "| {} as {} | {} | {id} | {why} |", row.name, row.subject, row.transport);
+        }
+    }
+}
+
 /// The page with all results.
 pub(super) fn render(rows: &[Row]) -> String {
     let mut page = String::from(include_str!("head.md"));
     for subject in ["acp-agent", "acp-client", "mcp-server", "mcp-client"] {
         let _ = write!(
             page,
-            "\n## {subject}\n\n| program | version | transport | passed | failed | not applicable | inconclusive | broken: must | broken: should |\n\
-             |---|---|---|--:|--:|--:|--:|---|---|\n"
+            "\n## {subject}\n\n| program | version | transport | passed | failed | not applicable | inconclusive | broken: must | should | implied |\n\
+             |---|---|---|--:|--:|--:|--:|---|---|---|\n"
         );
         for row in rows.iter().filter(|row| row.subject == subject) {
             let [passed, failed, not, unclear] =
                 ["pass", "fail", "not-applicable", "inconclusive"].map(|verdict| row.count(verdict));
             let _ = writeln!(
                 page,
-                "| {} | {} | {} | {passed} | {failed} | {not} | {unclear} | {} | {} |",
+                "| {} | {} | {} | {passed} | {failed} | {not} | {unclear} | {} |",
                 row.name,
                 row.version,
                 row.transport,
-                row.failures("must"),
-                row.failures("should")
+                COLUMNS.map(|column| row.failures(column)).join(" | ")
             );
         }
     }
+    left_out(&mut page, rows);
     page.push_str(BYTES);
     page
 }

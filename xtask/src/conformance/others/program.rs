@@ -32,6 +32,8 @@ pub(super) struct Program {
     environment: Vec<String>,
     /// A file in `tests/conformance/others`, or a profile that is built in.
     profile: Option<String>,
+    /// A file in `tests/conformance/others` with failures of our small program on a library, which say nothing of the library.
+    known: Option<String>,
     /// How many checks run at a time. One if several processes of the program get in each other's way in the same home.
     jobs: Option<u8>,
     #[serde(default)]
@@ -107,6 +109,9 @@ impl Program {
         let html = json.with_extension("html");
         for (name, file) in [("--json-file", json), ("--html", &html)] {
             options.extend([name.to_owned(), file.display().to_string()]);
+        }
+        if let Some(known) = &self.known {
+            options.extend(["--baseline".to_owned(), places.others.join(known).display().to_string()]);
         }
         for revision in &self.revisions {
             options.extend(["--revision".to_owned(), revision.clone()]);
