@@ -106,7 +106,7 @@ fn rpc_13_15_19_21_params_are_read_as_the_schema_says() {
 }
 
 #[test]
-fn init_05_06_09_10_15_18_19_auth_11_the_beginning() {
+fn init_05_06_09_10_15_19_auth_11_the_beginning() {
     let folder = tempdir().unwrap();
     let mut program = Program::start(folder.path());
     let new = json!({ "cwd": "/", "mcpServers": [] });
@@ -230,7 +230,7 @@ fn list_02_03_04_05_08_09_12_del_02_03_sessions_are_listed_and_deleted() {
 }
 
 #[test]
-fn pr_09_tc_01_02_04_07_11_con_03_ses_04_21_24_26_a_tool_is_called_where_the_session_is() {
+fn pr_09_tc_01_02_04_07_11_ses_04_21_24_26_a_tool_is_called_where_the_session_is() {
     let (mut program, folder) = ready();
     let cwd = folder.path().canonicalize().unwrap().join("elsewhere");
     std::fs::create_dir(&cwd).unwrap();
