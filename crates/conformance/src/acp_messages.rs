@@ -7,6 +7,26 @@ use serde_json::{Value, json};
 use crate::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
 
+/// Whether a value is an integer as JSON Schema has it: 1.0 is one as well.
+pub(crate) fn is_integer(value: &Value) -> bool {
+    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+}
+
+/// Whether a value is an integer that is not below zero.
+pub(crate) fn is_count(value: &Value) -> bool {
+    is_integer(value) && value.as_f64().is_some_and(|number| number >= 0.0)
+}
+
+/// Whether a value is a number below a version.
+pub(crate) fn is_below(value: &Value, version: u16) -> bool {
+    value.as_f64().is_some_and(|number| number < f64::from(version))
+}
+
+/// Whether a value is a version, which may be written as 1.0.
+pub(crate) fn is_version(value: &Value, version: u16) -> bool {
+    value.as_f64() == Some(f64::from(version))
+}
+
 /// How long a program that was just started may take for its first message. Some take half a minute on a busy machine.
 pub(crate) const START_TIME: Duration = Duration::from_secs(60);
 

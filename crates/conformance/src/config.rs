@@ -118,7 +118,7 @@ impl Config {
     pub fn effects(&self) -> Option<&'static str> {
         match self.kind {
             SubjectKind::McpServer if self.call_any => {
-                Some("Calls any tool that needs no arguments, and the tools that the profile names.")
+                Some("Calls tools whatever they declare, because of --call-any.")
             }
             SubjectKind::McpServer => {
                 Some("Calls only tools that declare readOnlyHint, and those that the profile names.")

@@ -151,6 +151,11 @@ impl Driver {
         self.setting.role("driver").is_ok_and(|driver| *driver == json!(true))
     }
 
+    /// Whether the process that takes all steps has ended, and every line of it was read.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.replies.as_ref().is_some_and(|replies| replies.is_closed() && replies.is_empty())
+    }
+
     /// Ends a step that runs.
     pub(crate) async fn cancel(&mut self, step: StepId) -> Outcome<StepId> {
         self.start("cancel", json!({"of": step.0})).await

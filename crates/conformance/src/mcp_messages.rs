@@ -36,7 +36,8 @@ fn some(trace: &Trace, kind: &str, is_one: fn(&Value) -> bool) -> Outcome<Vec<Va
     Ok(messages)
 }
 
-fn is_notification(message: &Value) -> bool {
+/// Whether the method is that of a notification, also where an id stands beside it.
+pub(crate) fn is_notification(message: &Value) -> bool {
     message["method"].as_str().is_some_and(|method| method.starts_with("notifications/"))
 }
 
@@ -67,8 +68,11 @@ pub(crate) fn ids_are_strings_or_integers(trace: &Trace) -> Outcome {
 /// No id occurs twice among requests. Those before the last `initialize` belong to no session or to another.
 pub(crate) fn ids_occur_once(requests: &[Value]) -> Outcome {
     let begun = requests.iter().rposition(|request| request["method"] == "initialize").unwrap_or(0);
-    for (at, request) in requests.iter().enumerate().skip(begun) {
-        let is_new = requests[begun..at].iter().all(|earlier| earlier["id"] != request["id"]);
+    // A notification with an id breaks another requirement.
+    let requests: Vec<&Value> =
+        requests[begun..].iter().filter(|request| !is_notification(request)).collect();
+    for (at, request) in requests.iter().enumerate() {
+        let is_new = requests[..at].iter().all(|earlier| earlier["id"] != request["id"]);
         ensure!(is_new, "an id that its sender has not used before in the session", "`{request}`");
     }
     Ok(())

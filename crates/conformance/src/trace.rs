@@ -162,14 +162,25 @@ impl Trace {
 
     /// The JSON-RPC messages of one side, in order; the members of a batch one by one.
     pub(crate) fn messages(&self, from: Sender) -> Vec<Value> {
+        self.read(|sender| sender == from).into_iter().map(|(_, message)| message).collect()
+    }
+
+    /// The JSON-RPC messages of both sides in the same way.
+    pub(crate) fn exchanged(&self) -> Vec<(Sender, Value)> {
+        self.read(|_| true)
+    }
+
+    fn read(&self, is_wanted: impl Fn(Sender) -> bool) -> Vec<(Sender, Value)> {
         let mut messages = Vec::new();
-        for event in self.lock().events.iter().filter(|event| event.from == from) {
+        for event in self.lock().events.iter().filter(|event| is_wanted(event.from)) {
             if !matches!(event.what, Part::Line | Part::Body | Part::Event | Part::TextFrame) {
                 continue;
             }
             match message_of(event) {
-                Some(Value::Array(batch)) => messages.extend(batch),
-                Some(message) => messages.push(message),
+                Some(Value::Array(batch)) => {
+                    messages.extend(batch.into_iter().map(|message| (event.from, message)))
+                }
+                Some(message) => messages.push((event.from, message)),
                 None => {}
             }
         }

@@ -125,7 +125,8 @@ impl From<Outcome> for Verdict {
 /// Ends a check with a failure unless a condition holds: `ensure!(condition, "what was expected", "what was seen: {x}")`.
 macro_rules! ensure {
     ($condition:expr, $expected:expr, $($seen:tt)+) => {
-        if !$condition {
+        let holds: bool = $condition;
+        if !holds {
             return Err($crate::verdict::Stop::failed($expected, format!($($seen)+)));
         }
     };

@@ -46,8 +46,8 @@ pub(crate) struct Check {
     /// Which tools, prompts and commands of the program the checks may use: a file, or the name of a built-in profile
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) profile: Option<String>,
-    /// Call any tool of a server that needs no arguments; without this, only tools that declare readOnlyHint or that the profile
-    /// names are called
+    /// Call tools of a server whatever they declare; without this, only tools that declare readOnlyHint or that the profile names are
+    /// called
     #[arg(long)]
     pub(crate) call_any: bool,
     /// Play a script in place of the suite's own checks, or each script of a folder; may be given again

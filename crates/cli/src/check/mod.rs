@@ -96,11 +96,24 @@ async fn judge(
     verdict(&reports, &stale, check.level.into(), json)
 }
 
-/// The baseline that is written again, if there is one.
+/// What is known before a baseline is written: the entries of that file, and those of `--baseline`.
 fn previous(check: &Check) -> Result<Baseline> {
-    let path = check.write_baseline.as_deref();
-    let path = path.filter(|path| path.exists()).or(check.baseline.as_deref());
-    baseline(path)
+    let Some(path) = &check.write_baseline else { return Ok(Baseline::default()) };
+    if is_official(path) {
+        let why = format!(
+            "--write-baseline {}: it is written as TOML, and .yml is the official suite's",
+            path.display()
+        );
+        return Err(Usage(why).into());
+    }
+    let written = baseline(Some(path.as_path()).filter(|path| path.exists()))?;
+    let given = check.baseline.as_deref().filter(|given| given != path);
+    Ok(written.and(baseline(given)?))
+}
+
+/// Whether a file is the baseline of MCP's official suite.
+fn is_official(path: &Path) -> bool {
+    path.extension().is_some_and(|name| name == "yml" || name == "yaml")
 }
 
 /// Runs the hidden `stand-in`, which a client under test starts as its server or agent.
@@ -127,7 +140,8 @@ fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Re
         parts.push(format!("{failed} failure{s} of the level {level} or above"));
     }
     if !stale.is_empty() {
-        parts.push(format!("the baseline is stale: {} passes now", stale.join(", ")));
+        let pass = if stale.len() == 1 { "passes" } else { "pass" };
+        parts.push(format!("the baseline is stale: {} {pass} now", stale.join(", ")));
     }
     if parts.is_empty() {
         return Ok(());
@@ -223,8 +237,7 @@ fn baseline(path: Option<&Path>) -> Result<Baseline> {
     };
     let named = |why: &dyn Display| Usage(format!("{}: {why}", path.display()));
     let text = read_regular_text(path, FILE_LIMIT).map_err(|why| named(&why))?;
-    let is_official = path.extension().is_some_and(|name| name == "yml" || name == "yaml");
-    let read = if is_official { Baseline::parse_official(&text) } else { Baseline::parse(&text) };
+    let read = if is_official(path) { Baseline::parse_official(&text) } else { Baseline::parse(&text) };
     Ok(read.map_err(|why| named(&why))?)
 }
 

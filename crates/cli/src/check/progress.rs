@@ -73,7 +73,10 @@ impl Progress for TerminalProgress {
         }
         let planned = self.planned.load(Ordering::Relaxed);
         let counts = || {
-            let title: String = self.title.chars().take(40).collect();
+            let mut title: String = self.title.chars().take(40).collect();
+            if title.len() < self.title.len() {
+                title.push('…');
+            }
             format!("{title}: {finished} of {planned}, {failed}")
         };
         if self.counted {

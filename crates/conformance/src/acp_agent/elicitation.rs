@@ -8,7 +8,7 @@ use super::{Agent, answers};
 use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -105,7 +105,9 @@ async fn modes_need_their_capability(agent: Agent) -> Outcome {
         set["elicitation"] = modes;
         plays_without(&agent, set, &["ask", "visit"], |message| {
             let mode = &message["params"]["mode"];
-            let is_offered = form && mode == "form" || url && mode == "url";
+            // EL-03 is about a request without a mode.
+            let is_unnamed = mode.is_null() && (form || url);
+            let is_offered = form && mode == "form" || url && mode == "url" || is_unnamed;
             message["method"] == "elicitation/create" && !is_offered
         })
         .await?;
@@ -168,7 +170,7 @@ pub(super) async fn asked(
 /// The same for a check that the prompt ends.
 async fn answers_with(
     agent: &Agent,
-    answer: impl Fn(Value) -> Result<Value, Value> + Send + 'static,
+    mut answer: impl FnMut(Value) -> Result<Value, Value> + Send + 'static,
 ) -> Outcome<(Conversation, Turn)> {
     let text = agent.setting.text("ask")?.to_owned();
     let (mut conversation, _, session) = agent.session().await?;
@@ -192,13 +194,15 @@ fn ended(turn: &Turn, why: &str) -> Outcome {
     Ok(())
 }
 
-/// An agent may fall back, try again or fail the prompt, but has to end it.
+/// An agent may fall back, try again or fail the prompt, but not just wait.
 async fn each_answer_lets_work_end(agent: Agent) -> Outcome {
     let accept = |values| Ok(json!({"action": "accept", "content": values}));
     asked(&agent, accept).await?;
     let error = json!({"code": -32603, "message": "no user is here"});
     for answer in [Ok(json!({"action": "decline"})), Ok(json!({"action": "cancel"})), Err(error)] {
-        answers_with(&agent, move |_| answer.clone()).await?;
+        // An agent may ask again until it has what it needs.
+        let mut answer = Some(answer);
+        answers_with(&agent, move |values| answer.take().unwrap_or_else(|| accept(values))).await?;
     }
     Ok(())
 }
@@ -213,10 +217,9 @@ async fn null_is_no_content(agent: Agent) -> Outcome {
 
 fn ids_of_visits_are_unique(_: &Agent, trace: &Trace) -> Outcome {
     let (mut open, mut found): (Vec<(Value, Value)>, bool) = (Vec::new(), false);
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
+    for (from, message) in trace.exchanged() {
         let params = &message["params"];
-        match (event.from, message["method"].as_str()) {
+        match (from, message["method"].as_str()) {
             (Sender::Subject, Some("elicitation/create")) if params["mode"] == "url" => {
                 found = true;
                 let id = &params["elicitationId"];

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Agent, capabilities};
+use crate::acp_messages::{is_below, is_count};
 use crate::check::{ANY, Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::faults;
@@ -66,7 +67,7 @@ async fn initialized(agent: &Agent) -> Outcome<Value> {
 
 async fn the_result_has_a_version(agent: Agent) -> Outcome {
     let result = initialized(&agent).await?;
-    let is_number = result["protocolVersion"].is_u64();
+    let is_number = is_count(&result["protocolVersion"]);
     ensure!(is_number, "an integer as the `protocolVersion` of the result of initialize", "`{result}`");
     Ok(())
 }
@@ -114,7 +115,8 @@ fn params(version: &Value) -> Value {
 async fn an_unsupported_version_is_answered_with_the_newest(agent: Agent) -> Outcome {
     agent.open().await?;
     let result = agent.start().await?.ok("initialize", params(&json!(65535))).await?;
-    let is_own = result["protocolVersion"].as_u64().is_some_and(|version| version < 65535);
+    let version = &result["protocolVersion"];
+    let is_own = is_count(version) && is_below(version, 65535);
     ensure!(is_own, "the agent's newest version as the answer to version 65535", "`{result}`");
     Ok(())
 }

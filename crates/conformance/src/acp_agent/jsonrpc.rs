@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Agent;
+use crate::acp_messages::is_integer;
 use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
@@ -137,7 +138,7 @@ fn responses_are_results_or_errors(_: &Agent, trace: &Trace) -> Outcome {
         }
         ensure!(result.is_some() != error.is_some(), "a result or an error in each response", "`{message}`");
         if let Some(error) = error {
-            let is_error = (error["code"].is_i64() || error["code"].is_u64()) && error["message"].is_string();
+            let is_error = is_integer(&error["code"]) && error["message"].is_string();
             ensure!(is_error, "an integer code and a message in each error", "`{message}`");
         }
     }
@@ -202,8 +203,8 @@ pub(super) async fn works(agent: &Agent, conversation: &mut Conversation) -> Out
     Ok(())
 }
 
-/// A line that is no JSON.
-const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"id\": 1,\n";
+/// A line that is no JSON, without an id that can be read all the same.
+const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"method\":\n";
 
 async fn malformed_input_is_refused(agent: Agent) -> Outcome {
     let mut conversation = working(&agent).await?;
@@ -315,7 +316,7 @@ fn request_ids_are_no_null(_: &Agent, trace: &Trace) -> Outcome {
     for message in trace.messages(Sender::Subject) {
         if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
             ensure!(
-                id.is_string() || id.is_i64() || id.is_u64(),
+                id.is_string() || is_integer(id),
                 "a string or an integer as each request's id",
                 "`{message}`"
             );
@@ -326,10 +327,9 @@ fn request_ids_are_no_null(_: &Agent, trace: &Trace) -> Outcome {
 
 fn ids_are_not_reused(_: &Agent, trace: &Trace) -> Outcome {
     let mut open: Vec<Value> = Vec::new();
-    for event in trace.events() {
-        let Some(message) = crate::trace::message_of(&event) else { continue };
+    for (from, message) in trace.exchanged() {
         let Some(id) = message.get("id") else { continue };
-        match (event.from, message.get("method").is_some()) {
+        match (from, message.get("method").is_some()) {
             // Another connection.
             (Sender::Suite, true) if message["method"] == "initialize" => open.clear(),
             (Sender::Subject, true) => {

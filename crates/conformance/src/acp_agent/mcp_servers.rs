@@ -232,7 +232,8 @@ async fn one_broken_server_does_no_harm(agent: Agent) -> Outcome {
     if agent.revision() == Revision::Acp2 {
         broken["type"] = json!("stdio");
     }
-    let is_used = uses(&agent, &Entry::Direct, &[broken]).await?;
+    // The agent may refuse such a session.
+    let is_used = uses(&agent, &Entry::Direct, &[broken]).await.map_err(Stop::while_preparing)?;
     ensure!(is_used, format!("{USE}, although another one cannot be started"), "no request came");
     Ok(())
 }

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::shapes::{Difference, Shapes};
 use super::turn::update_in;
+use crate::acp_messages::is_version;
 use crate::check::{ANY, Check, audit};
 use crate::faults;
 use crate::revision::Revision;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -53,6 +54,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         }),
     ]),
     audit!("PR-06", updates_match_the_schema, ANY, [
+        "leaves out the text of a block" => faults::each_call("session/update", |m| if let Some(block) = m.pointer_mut("/params/update/content").and_then(Value::as_object_mut) { block.remove("text"); }),
         "leaves out the content" => faults::each_call("session/update", |m| if let Some(update) = m["params"]["update"].as_object_mut() { update.remove("content"); }),
         "names a session that does not exist" => faults::each_call("session/update", |m| m["params"]["sessionId"] = json!("another")),
         "names no session" => faults::each_call("session/update", |m| if let Some(params) = m["params"].as_object_mut() { params.remove("sessionId"); }),
@@ -63,10 +65,9 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
 fn attributed(trace: &Trace) -> Vec<(String, Value)> {
     let mut asked: Vec<(Value, String)> = Vec::new();
     let mut found = Vec::new();
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
+    for (from, message) in trace.exchanged() {
         let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
-        match (event.from, method, message.get("id")) {
+        match (from, method, message.get("id")) {
             (Sender::Suite, Some(method), Some(id)) => asked.push((id.clone(), method)),
             (Sender::Subject, Some(method), _) => found.push((method, message)),
             (Sender::Subject, None, Some(id)) => {
@@ -84,7 +85,7 @@ fn attributed(trace: &Trace) -> Vec<(String, Value)> {
 fn agreed(agent: &Agent, trace: &Trace) -> Outcome {
     let answers = attributed(trace).into_iter().filter(|(method, _)| method == "initialize");
     let mut versions = answers.filter_map(|(_, message)| message.pointer("/result/protocolVersion").cloned());
-    match versions.find(|version| *version != json!(agent.version())) {
+    match versions.find(|version| !is_version(version, agent.version())) {
         Some(version) => Err(Stop::not_applicable(format!("version {version} was agreed"))),
         None => Ok(()),
     }
@@ -280,7 +281,7 @@ fn messages_are_of_the_agreed_version(agent: &Agent, trace: &Trace) -> Outcome {
 fn updates_match_the_schema(agent: &Agent, trace: &Trace) -> Outcome {
     agreed(agent, trace)?;
     let shapes = Shapes::of(agent.revision());
-    let sessions: Vec<String> = sessions(trace);
+    let sessions = sessions(trace);
     for message in trace.messages(Sender::Subject) {
         let is_update = message.get("method").is_some_and(|method| method == "session/update");
         // INIT-11 is about updates of the other version.
@@ -298,7 +299,7 @@ fn updates_match_the_schema(agent: &Agent, trace: &Trace) -> Outcome {
             }
         }
         let session = message["params"]["sessionId"].as_str().unwrap_or_default();
-        let is_known = sessions.iter().any(|known| known == session);
+        let is_known = sessions.as_ref().is_none_or(|known| known.iter().any(|known| known == session));
         ensure!(is_known, "the id of an existing session in each update", "`{message}`");
     }
     Ok(())
@@ -314,19 +315,27 @@ fn has_own_requirement(agent: &Agent, message: &Value, what: &str) -> bool {
     kinds.iter().any(|kind| super::turn::is_update(message, kind)) || what.contains(" has no toolCallId")
 }
 
-/// The ids of the sessions that were begun or opened.
-fn sessions(trace: &Trace) -> Vec<String> {
-    let events = trace.events();
-    let messages = events.iter().filter_map(message_of);
-    let ids = messages.filter_map(|message| {
-        let named = message.pointer("/result/sessionId").or_else(|| {
-            message
-                .pointer("/params/sessionId")
-                .filter(|_| message.get("method").is_some_and(|method| method != "session/update"))
-        });
-        named.and_then(Value::as_str).map(str::to_owned)
-    });
-    ids.collect()
+/// The ids of the sessions that were begun, opened or listed. None if a session was begun whose id never came.
+fn sessions(trace: &Trace) -> Option<Vec<String>> {
+    let (mut begun, mut ids) = (0, Vec::new());
+    for (from, message) in trace.exchanged() {
+        let method = message["method"].as_str().unwrap_or_default();
+        let mut named = Vec::new();
+        if from == Sender::Suite {
+            begun += i32::from(method == "session/new" || method == "session/fork");
+            // The suite opens a session or sends to one.
+            named.extend(message.pointer("/params/sessionId").filter(|_| method != "session/prompt"));
+        } else if method.is_empty() {
+            let result = &message["result"];
+            named
+                .extend(result["sessions"].as_array().into_iter().flatten().map(|known| &known["sessionId"]));
+            named.extend(result.get("sessionId"));
+        }
+        ids.extend(named.into_iter().filter_map(Value::as_str).map(str::to_owned));
+    }
+    let answers = attributed(trace).into_iter();
+    let answered = answers.filter(|(method, _)| method == "session/new" || method == "session/fork").count();
+    (usize::try_from(begun).is_ok_and(|begun| begun <= answered)).then_some(ids)
 }
 
 /// Calls a function with each content block in a message.

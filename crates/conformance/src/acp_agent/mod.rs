@@ -159,7 +159,7 @@ impl Agent {
         };
         let (conversation, result) = opened.await.map_err(Stop::while_preparing)?;
         let version = &result["protocolVersion"];
-        if *version != json!(self.version()) {
+        if !acp_messages::is_version(version, self.version()) {
             let why = format!("the agent answers version {} with version {version}", self.version());
             return Err(Stop::not_applicable(why));
         }

@@ -6,6 +6,7 @@ use super::Agent;
 use super::initialization::accepts;
 use super::jsonrpc::SILENCE;
 use super::turn::update_in;
+use crate::acp_messages::is_count;
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::trace::{Sender, Trace};
@@ -186,11 +187,10 @@ fn usage_is_sound(_: &Agent, trace: &Trace) -> Outcome {
         };
         found = true;
         for name in ["used", "size"] {
-            ensure!(update[name].is_u64(), format!("an integer `{name}` in a usage update"), "`{message}`");
+            ensure!(is_count(&update[name]), format!("an integer `{name}` in a usage update"), "`{message}`");
         }
         if let Some(cost) = update.get("cost").filter(|cost| !cost.is_null()) {
-            let is_sound =
-                cost["amount"].is_number() && cost["currency"].as_str().is_some_and(|unit| !unit.is_empty());
+            let is_sound = cost["amount"].is_number() && cost["currency"].is_string();
             ensure!(is_sound, "an amount and a currency in a cost", "`{message}`");
         }
     }

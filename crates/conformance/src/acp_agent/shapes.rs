@@ -1,11 +1,13 @@
 //! The fields that the published schemas give to what agents send, in `shapes-VERSION.txt`, and what differs from them.
 //!
-//! A line of these files is a type with its fields as `NAME[?]:TYPE`, or `@METHOD` with the types that it carries.
+//! A line of these files is a type with its fields as `NAME[?]:TYPE`, or `@METHOD` with the types that it carries. The type
+//! `=A,B` is one of these texts. `TYPE.VARIANT` has what a variant of a type demands beyond the type.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::acp_messages::is_integer;
 use crate::revision::Revision;
 
 type Fields = HashMap<&'static str, (bool, &'static str)>;
@@ -85,11 +87,12 @@ impl Shapes {
         let fits = match kind {
             "any" => true,
             "string" => value.is_string(),
-            "integer" => value.is_i64() || value.is_u64(),
+            "integer" => is_integer(value),
             "number" => value.is_number(),
             "boolean" => value.is_boolean(),
             "null" => value.is_null(),
             "object" => value.is_object(),
+            _ if kind.starts_with('=') => value.as_str().is_some_and(|text| is_one_of(text, &kind[1..])),
             _ => match kind.strip_prefix('[').and_then(|kind| kind.strip_suffix(']')) {
                 Some(kind) => {
                     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
@@ -115,7 +118,8 @@ impl Shapes {
         let name = if kind == "SessionUpdate" { tagged.as_str() } else { kind };
         let variant =
             ["type", "mode", "action", "state", "operation"].into_iter().find_map(|tag| object.get(tag));
-        if variant.and_then(Value::as_str).is_some_and(|tag| tag.starts_with('_')) || tag.starts_with('_') {
+        let variant = variant.and_then(Value::as_str).unwrap_or_default();
+        if variant.starts_with('_') || tag.starts_with('_') {
             // A variant of the agent's own has fields of its own.
             return;
         }
@@ -130,12 +134,25 @@ impl Shapes {
                 None => found.push(Difference::Unknown(path)),
             }
         }
+        for (key, (_, kind)) in self.types.get(format!("{kind}.{variant}").as_str()).into_iter().flatten() {
+            match object.get(*key) {
+                Some(value) => self.walk(value, kind, &format!("{path}.{key}"), found),
+                None => found.push(Difference::Malformed(format!("{path} has no {key}: `{value}`"))),
+            }
+        }
         for (key, (required, _)) in fields {
             if *required && !object.contains_key(*key) {
                 found.push(Difference::Malformed(format!("{path} has no {key}: `{value}`")));
             }
         }
     }
+}
+
+/// Whether a text is in a list. RPC-09 is about the spelling of the text.
+fn is_one_of(text: &str, list: &str) -> bool {
+    let is_spelled_otherwise =
+        text.starts_with('_') || text.contains(|letter: char| letter.is_ascii_uppercase() || letter == '-');
+    is_spelled_otherwise || list.split(',').any(|known| known == text)
 }
 
 fn field(word: &'static str) -> Option<(&'static str, (bool, &'static str))> {
@@ -169,9 +186,18 @@ mod tests {
             json!({"sessionUpdate": chunk, "content": "a"}),
             json!({"sessionUpdate": "other"}),
             json!({"sessionUpdate": "usage_update", "used": "1", "size": 2}),
+            json!({"sessionUpdate": chunk, "content": {"type": "text"}}),
+            json!({"sessionUpdate": chunk, "content": {"type": "resource", "resource": {"uri": "a:b"}}}),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "running"}),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "content": [{"type": "diff", "path": "/a"}]}),
         ] {
             assert!(matches!(&*update(malformed), [Difference::Malformed(_)]));
         }
         assert_eq!(update(json!({"sessionUpdate": "_own", "b": 1})), []);
+        assert_eq!(update(json!({"sessionUpdate": "usage_update", "used": 53000.0, "size": 2})), []);
+        assert_eq!(
+            update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": null})),
+            []
+        );
     }
 }

@@ -10,7 +10,7 @@ use super::prompt::edits;
 use super::turn::{Turn, update_in};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -173,9 +173,8 @@ fn paths_of_calls_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
 
 fn shown_terminals_exist(_: &Agent, trace: &Trace) -> Outcome {
     let (mut created, mut pending, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
-        match (event.from, message["method"].as_str()) {
+    for (from, message) in trace.exchanged() {
+        match (from, message["method"].as_str()) {
             (Sender::Subject, Some("terminal/create")) => pending.push(message["id"].clone()),
             (Sender::Suite, None) if pending.contains(&message["id"]) => {
                 created.push(message["result"]["terminalId"].clone());

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::jsonrpc::SILENCE;
 use super::turn::update_in;
+use crate::acp_messages::{is_below, is_count, is_version};
 use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::faults;
@@ -87,19 +88,24 @@ async fn the_result_has_version_and_info(agent: Agent) -> Outcome {
 async fn the_highest_version_is_chosen(agent: Agent) -> Outcome {
     let (_conversation, _) = agent.open().await?;
     let result = agent.start().await?.ok("initialize", initialize(65535)).await?;
-    let version = result["protocolVersion"].as_u64();
-    let is_own = version.is_some_and(|version| (2..65535).contains(&version));
+    let version = &result["protocolVersion"];
+    let is_own = is_count(version) && is_below(version, 65535) && !is_below(version, 2);
     ensure!(is_own, "the agent's latest version as the answer to version 65535", "`{result}`");
     Ok(())
 }
 
 async fn versions_that_are_too_low_fail(agent: Agent) -> Outcome {
     let (_conversation, _) = agent.open().await?;
-    let error = agent.start().await?.error("initialize", initialize(0)).await?;
+    let response = agent.start().await?.request("initialize", initialize(0)).await?;
+    if is_version(&response["result"]["protocolVersion"], 0) {
+        return Err(Stop::not_applicable("the agent supports version 0"));
+    }
+    let error = response.get("error");
+    let error = error.ok_or_else(|| Stop::failed("an error for version 0", format!("`{response}`")))?;
     ensure!(error["code"] == -32022, "the code -32022 for version 0", "`{error}`");
     let data = &error["data"];
-    let is_sound =
-        data["requested"] == 0 && data["supported"].as_array().is_some_and(|list| list.contains(&json!(2)));
+    let is_sound = is_version(&data["requested"], 0)
+        && data["supported"].as_array().is_some_and(|list| list.iter().any(|item| is_version(item, 2)));
     ensure!(is_sound, "`requested` and `supported` in the data of the error", "`{error}`");
     Ok(())
 }
@@ -145,6 +151,12 @@ async fn login_and_logout_are_known(agent: Agent) -> Outcome {
     Ok(())
 }
 
+/// V2-04 is about a baseline method that the agent does not know.
+fn is_of_known_method(error: &Value) -> Outcome {
+    let is_unknown = error["code"] == -32601;
+    if is_unknown { Err(Stop::inconclusive(format!("the method is unknown: `{error}`"))) } else { Ok(()) }
+}
+
 async fn unknown_sessions_are_not_found(agent: Agent) -> Outcome {
     let (mut conversation, _) = with_sessions(&agent).await?;
     let session = "conformance-unknown";
@@ -152,6 +164,7 @@ async fn unknown_sessions_are_not_found(agent: Agent) -> Outcome {
     for (method, params) in [("session/prompt", prompt), ("session/resume", opening(session))] {
         // The sentence is about the error. A request that hangs or succeeds says nothing of it.
         let error = conversation.error(method, params).await.map_err(Stop::while_preparing)?;
+        is_of_known_method(&error)?;
         ensure!(
             error["code"] == -32002,
             format!("the code -32002 of {method} for an unknown session"),
@@ -281,6 +294,7 @@ async fn other_cursors_fail(agent: Agent) -> Outcome {
         let mut params = opening(&session);
         params["replayFrom"] = cursor.clone();
         let error = conversation.error("session/resume", params).await?;
+        is_of_known_method(&error)?;
         ensure!(error["code"] == -32602, format!("the code -32602 for the cursor {cursor}"), "`{error}`");
     }
     Ok(())

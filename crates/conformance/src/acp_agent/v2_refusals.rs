@@ -1,12 +1,16 @@
 //! Checks of agents: what version 2 demands that an agent refuses.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Agent;
 use super::elicitation::{ENTERED, asked, takes_for};
 use super::options::{id_of, options, set_params};
+use super::turn::update_in;
 use super::v2::with_sessions;
 use crate::check::{ANY, Check, check};
+use crate::conversation::Conversation;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -23,11 +27,21 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "answers another code for terminals" => faults::response_to("terminal/cancel", |m| faults::refuse(m, -32603)),
     ]),
     check!("V2-44", other_options_and_values_fail, ANY, [
-        "accepts any" => faults::response_to("session/set_config_option", |m| faults::accept(m, json!({"configOptions": []}))),
-        "answers another code" => faults::response_to("session/set_config_option", |m| faults::refuse(m, -32603)),
+        "accepts any" => edits_refusals(|m| faults::accept(m, json!({"configOptions": []}))),
+        "answers another code" => edits_refusals(|m| faults::refuse(m, -32603)),
     ]),
     check!("V2-47", an_unknown_action_is_a_cancellation, ANY, ["accepts" => takes_for_accept()]),
 ];
+
+/// Changes each refusal to set an option.
+fn edits_refusals(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
+    faults::response_to("session/set_config_option", move |message| {
+        if message.get("error").is_some() {
+            edit(message);
+        }
+    })
+}
+
 /// Takes each answer but the first for an accepted one.
 fn takes_for_accept() -> Box<dyn crate::fault::Fault> {
     takes_for("accept")
@@ -128,21 +142,45 @@ async fn other_options_and_values_fail(agent: Agent) -> Outcome {
             wrong.push(set_params(&agent, &session, id, &json!("conformance-unknown")));
         }
     }
+    // An option that is set to what it is shows the values of this moment: the agent may change some by itself.
+    let kept = all.iter().find(|option| option["type"] == "select");
+    let before = match kept {
+        Some(option) => set_again(&agent, &mut conversation, &session, option).await?,
+        None => Vec::new(),
+    };
+    conversation.listen(Duration::ZERO).await?;
     for params in wrong {
         let error = conversation.error("session/set_config_option", params.clone()).await?;
         ensure!(error["code"] == -32602, format!("the code -32602 for `{params}`"), "`{error}`");
     }
-    // An option that is set to what it is shows that nothing else has changed.
-    let Some(option) = all.iter().find(|option| option["type"] == "select") else { return Ok(()) };
-    let params = set_params(&agent, &session, id_of(option), &option["currentValue"]);
-    let set = conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
-    let after = options(&set)?;
-    for option in all {
-        let same = after.iter().find(|other| id_of(other) == id_of(option));
-        let is_kept = same.is_none_or(|same| same["currentValue"] == option["currentValue"]);
-        ensure!(is_kept, format!("an unchanged value of `{option}`"), "`{set}`");
+    let Some(option) = kept else { return Ok(()) };
+    let after = set_again(&agent, &mut conversation, &session, option).await?;
+    let Some(changed) = first_change(&before, &after) else { return Ok(()) };
+    let mut reports = conversation.queued().filter_map(update_in);
+    if reports.any(|update| update["sessionUpdate"] == "config_option_update") {
+        return Err(Stop::inconclusive(format!("the agent reports a change of its own: `{changed}`")));
     }
-    Ok(())
+    Err(Stop::failed(format!("an unchanged value of `{changed}`"), format!("`{}`", json!(after))))
+}
+
+/// The first option whose value is another one later.
+fn first_change<'a>(before: &'a [Value], after: &[Value]) -> Option<&'a Value> {
+    before.iter().find(|option| {
+        let same = after.iter().find(|other| id_of(other) == id_of(option));
+        same.is_some_and(|same| same["currentValue"] != option["currentValue"])
+    })
+}
+
+/// Sets an option to a value that it has: all options then.
+async fn set_again(
+    agent: &Agent,
+    conversation: &mut Conversation,
+    session: &str,
+    option: &Value,
+) -> Outcome<Vec<Value>> {
+    let params = set_params(agent, session, id_of(option), &option["currentValue"]);
+    let set = conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
+    Ok(options(&set)?.to_vec())
 }
 
 async fn an_unknown_action_is_a_cancellation(agent: Agent) -> Outcome {

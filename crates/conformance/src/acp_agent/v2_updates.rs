@@ -13,7 +13,7 @@ use super::turn::{is_update, update_in};
 use crate::check::{ANY, Check, audit, check};
 use crate::fault::{Fault, Incoming};
 use crate::faults;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -22,6 +22,10 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             update.insert("background".into(), json!([{"type": "tool_call", "toolCallId": "never-announced"}]));
         }),
         "drops what has not ended" => forgets_background_work(),
+        "lists in a batch what was never announced" => faults::each_message(|m| if is_update(m, "state_update") {
+            m["params"]["update"]["background"] = json!([{"type": "tool_call", "toolCallId": "never-announced"}]);
+            *m = json!([m]);
+        }),
     ]),
     audit!("V2-35", messages_have_ids, ANY, [
         "leaves the id out of chunks" => edits("agent_message_chunk", |update| { update.remove("messageId"); }),
@@ -103,12 +107,19 @@ fn item_of(value: &Value) -> Option<Value> {
 
 fn background_work_is_announced(_: &Agent, trace: &Trace) -> Outcome {
     let (mut sessions, mut found): (HashMap<String, Background>, _) = (HashMap::new(), false);
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
-        if event.from == Sender::Suite {
-            if message["method"] == "initialize" {
+    for (from, message) in trace.exchanged() {
+        if from == Sender::Suite {
+            let session = message["params"]["sessionId"].to_string();
+            match message["method"].as_str() {
                 // Another connection.
-                sessions.clear();
+                Some("initialize") => sessions.clear(),
+                // Background work ends with its session, and nothing need be reported of that.
+                Some("session/close") => {
+                    if let Some(known) = sessions.get_mut(&session) {
+                        known.listed.clear();
+                    }
+                }
+                _ => {}
             }
             continue;
         }

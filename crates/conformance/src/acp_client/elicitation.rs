@@ -6,6 +6,7 @@ use tokio::net::TcpListener;
 use super::AcpClient;
 use super::mutants;
 use super::run::{PromptTurn, QUIET};
+use crate::acp_messages::is_integer;
 use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -84,7 +85,8 @@ async fn validates_forms(client: AcpClient) -> Outcome {
     if result["action"] == "accept" {
         let content = &result["content"];
         let is_size = content["size"] == "s" || content["size"] == "m";
-        let is_count = content["count"].as_i64().is_some_and(|count| (2..=4).contains(&count));
+        let count = &content["count"];
+        let is_count = is_integer(count) && count.as_f64().is_some_and(|count| (2.0..=4.0).contains(&count));
         ensure!(is_size && is_count, "values that the requested schema allows", "`{content}`");
     }
     Ok(())

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::AcpClient;
 use super::mutants;
 use super::run::{QUIET, audited};
+use crate::acp_messages::is_count;
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::revision::Revision;
@@ -73,7 +74,11 @@ async fn greeting(client: &AcpClient) -> Outcome<Value> {
 
 async fn sends_a_version(client: AcpClient) -> Outcome {
     let params = greeting(&client).await?;
-    ensure!(params["protocolVersion"].is_u64(), "an integer `protocolVersion` in `initialize`", "`{params}`");
+    ensure!(
+        is_count(&params["protocolVersion"]),
+        "an integer `protocolVersion` in `initialize`",
+        "`{params}`"
+    );
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use super::AcpClient;
 use super::mutants;
 use super::run::{ClientRun, QUIET};
 use super::session::items;
+use crate::acp_messages::is_integer;
 use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::revision::Revision;
@@ -143,7 +144,7 @@ async fn a_response_has_one_outcome(client: AcpClient) -> Outcome {
         let what = format!("either a `result` or an `error` of `{method}` in the result of `{MESSAGE}`");
         ensure!(result.is_some() != error.is_some(), what, "`{outcome}`");
         if let Some(error) = error {
-            let is_whole = error["code"].is_i64() && error["message"].is_string();
+            let is_whole = is_integer(&error["code"]) && error["message"].is_string();
             ensure!(is_whole, "an error of the MCP server with a code and a message", "`{outcome}`");
         }
     }

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use self::script::Script;
+use crate::acp_messages::{is_version, version};
 use crate::check::Running;
 use crate::played::Played;
 use crate::revision::Revision;
@@ -82,7 +83,7 @@ pub(crate) fn speaks(client: AcpClient) -> Running {
         let mut agent = played.accept().await?;
         let request = agent.call("initialize").await.map_err(Stop::while_preparing)?;
         let (offered, spoken) = (&request["params"]["protocolVersion"], client.revision());
-        if offered.as_u64().is_some_and(|offered| offered.to_string() == spoken.as_str()) {
+        if is_version(offered, version(spoken)) {
             return Ok(());
         }
         Err(Stop::not_applicable(format!("the client does not speak version {spoken}: it offers {offered}")))

@@ -8,7 +8,7 @@ use super::run::{PromptTurn, QUIET, audited, permission};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::revision::Revision;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
@@ -49,10 +49,9 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
 fn prompts_come_after_sessions(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     let (mut asked, mut is_open) = (Vec::new(), false);
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
+    for (from, message) in trace.exchanged() {
         let method = message["method"].as_str().unwrap_or_default();
-        if event.from == Sender::Suite {
+        if from == Sender::Suite {
             is_open |= asked.contains(&message["id"]) && message.get("result").is_some();
         } else if matches!(method, "session/new" | "session/load" | "session/resume" | "session/fork") {
             asked.push(message["id"].clone());

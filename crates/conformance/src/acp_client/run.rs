@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::AcpClient;
 use super::script::Script;
+use crate::acp_messages::is_below;
 use crate::conversation::Conversation;
 use crate::driver::StepId;
 use crate::played::Played;
@@ -45,8 +46,12 @@ pub(super) struct PromptTurn {
 impl AcpClient {
     /// Whether the client can be made to do a step.
     pub(super) fn has_step(&self, step: &str) -> bool {
+        self.has_driver() || self.setting.role(step).is_ok()
+    }
+
+    /// Whether one process takes all steps.
+    pub(super) fn has_driver(&self) -> bool {
         self.setting.role("driver").is_ok_and(|driver| *driver == json!(true))
-            || self.setting.role(step).is_ok()
     }
 
     /// Begins with a step, which makes the client start its agent and send `initialize`. The check does not apply to a client
@@ -109,7 +114,7 @@ impl AcpClient {
 /// The check does not apply to a client that asks for an older version.
 pub(super) fn speaks(revision: Revision, initialize: &Value) -> Outcome {
     let asked = &initialize["params"]["protocolVersion"];
-    let is_older = asked.as_u64().is_some_and(|asked| asked < 2) && revision == Revision::Acp2;
+    let is_older = is_below(asked, 2) && revision == Revision::Acp2;
     if is_older {
         Err(Stop::not_applicable(format!("the client asks for the version {asked}")))
     } else {
@@ -132,7 +137,7 @@ impl ClientRun {
         let first = self.agent.call(method).await;
         let asked = &self.initialize["params"]["protocolVersion"];
         let is_newer =
-            asked.as_u64().is_some_and(|asked| asked > 1) && self.client.revision() == Revision::Acp1;
+            asked.as_f64().is_some_and(|asked| asked > 1.0) && self.client.revision() == Revision::Acp1;
         if first.is_err() && is_newer && self.agent.is_closed() && self.sent("session/new").is_none() {
             return Err(Stop::not_applicable(format!(
                 "the client asks for the version {asked}, and speaks no older one"

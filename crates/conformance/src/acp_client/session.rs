@@ -9,7 +9,7 @@ use super::run::{ClientRun, audited};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::revision::Revision;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
@@ -90,9 +90,8 @@ fn sessions_come_after_initialize(client: &AcpClient, trace: &Trace) -> Outcome 
     audited(client, trace)?;
     let mut is_initialized = false;
     let mut asked = Vec::new();
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
-        if event.from == Sender::Suite {
+    for (from, message) in trace.exchanged() {
+        if from == Sender::Suite {
             is_initialized |= asked.contains(&message["id"]) && message.get("result").is_some();
         } else if message["method"] == "initialize" {
             asked.push(message["id"].clone());
@@ -110,7 +109,9 @@ fn working_directories_are_absolute(client: &AcpClient, trace: &Trace) -> Outcom
         let opens =
             ["session/new", "session/load", "session/resume"].iter().any(|name| message["method"] == *name);
         if opens {
-            let is_right = message["params"]["cwd"].as_str().is_some_and(is_absolute);
+            let cwd = message["params"]["cwd"].as_str();
+            // SES-06 and SES-11 are about sessions that are opened again without one.
+            let is_right = cwd.map_or(message["method"] != "session/new", is_absolute);
             ensure!(is_right, "an absolute path as the session's `cwd`", "`{message}`");
         }
     }
@@ -211,6 +212,12 @@ async fn sends_directories_only_where_advertised(client: AcpClient) -> Outcome {
     Ok(())
 }
 
+/// Whether directories can be given to a step: always to a driver, and to a command whose arguments have a place for them.
+fn takes_directories(client: &AcpClient, step: &str) -> bool {
+    let has_place = |command: &Value| command.to_string().contains("{additional_directories}");
+    client.has_driver() || client.setting.role(step).is_ok_and(has_place)
+}
+
 async fn reopens_with_all_directories(client: AcpClient) -> Outcome {
     let directories = json!({"additional_directories": ["/tmp", "/usr"]});
     let run = client.tried("new_session", directories, client.script()).await?;
@@ -219,9 +226,19 @@ async fn reopens_with_all_directories(client: AcpClient) -> Outcome {
     }
     drop(run);
     let params = json!({"session": "session-1", "additional_directories": ["/tmp", "/usr"]});
-    let (_run, request) = request_of(&client, "resume_session", params, "session/resume").await?;
-    let sent = &request["params"]["additionalDirectories"];
-    ensure!(*sent == json!(["/tmp", "/usr"]), "both directories of the session again", "`{request}`");
+    let mut steps = vec![("resume_session", "session/resume"), ("load_session", "session/load")];
+    steps.truncate(if client.revision() == Revision::Acp2 { 1 } else { 2 });
+    steps.retain(|(step, _)| takes_directories(&client, step));
+    if steps.is_empty() {
+        return Err(Stop::not_applicable(
+            "the client has no step that opens a session again with directories",
+        ));
+    }
+    for (step, method) in steps {
+        let (_run, request) = request_of(&client, step, params.clone(), method).await?;
+        let sent = &request["params"]["additionalDirectories"];
+        ensure!(*sent == json!(["/tmp", "/usr"]), "both directories of the session again", "`{request}`");
+    }
     Ok(())
 }
 

@@ -7,7 +7,6 @@ use super::mutants;
 use super::run::permission;
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
@@ -69,17 +68,15 @@ async fn selects_an_offered_option(client: AcpClient) -> Outcome {
 
 async fn accepts_unknown_kinds(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    let plain = turn.ok("session/request_permission", permission(client.revision(), "call-0")).await;
+    let asks = |call: &str, kind: &str| {
+        let mut request = permission(client.revision(), call);
+        request["subject"]["toolCall"]["kind"] = json!(kind);
+        request
+    };
+    let plain = turn.ok("session/request_permission", asks("call-0", "other")).await;
     plain.map_err(Stop::while_preparing)?;
-    let kind = if client.revision() == Revision::Acp2 { "tool_call_update" } else { "tool_call" };
-    turn.update(
-        json!({"sessionUpdate": kind, "toolCallId": "call-1", "title": "Teleport", "kind": "teleport"}),
-    )
-    .await?;
-    let mut request = permission(client.revision(), "call-1");
-    match client.revision() {
-        Revision::Acp2 => request["subject"]["toolCall"]["kind"] = json!("teleport"),
-        _ => request["toolCall"]["kind"] = json!("teleport"),
-    }
-    turn.ok("session/request_permission", request).await.map(drop)
+    turn.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "title": "Teleport",
+        "kind": "teleport"}))
+        .await?;
+    turn.ok("session/request_permission", asks("call-1", "teleport")).await.map(drop)
 }

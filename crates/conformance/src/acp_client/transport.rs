@@ -7,6 +7,7 @@ use super::mutants;
 use super::run::{audited, speaks};
 use crate::acp_messages::{self, Line};
 use crate::check::{Check, STDIO, audit, check};
+use crate::fault::{Fault, Incoming};
 use crate::faults;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
@@ -16,10 +17,8 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
         "writes Latin-1" => faults::each_line(|line| line.push(0xe9)),
     ]),
     check!("TR-02", one_message_is_one_line, STDIO, [
-        "writes a line end inside a string" => faults::each_line(|line| {
-            let text = String::from_utf8_lossy(line).replace("\\n", "\n");
-            *line = text.into_bytes();
-        }),
+        "writes a line end inside a string" => writes_as(|line| line.replace("\\n", "\n")),
+        "writes each message on several lines" => writes_as(|line| line.replacen('{', "{\n", 1)),
     ]),
     audit!("TR-04", only_messages_on_stdin, STDIO, [
         "writes a greeting" => faults::each_line(|line| if line.starts_with(b"{") { line.insert(0, b'x') }),
@@ -42,6 +41,17 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
     ]),
 ];
 
+/// Writes each line in another way, which may have several lines.
+fn writes_as(edit: fn(&str) -> String) -> Box<dyn Fault> {
+    faults::incoming(move |incoming| match incoming {
+        Incoming::Line(line) => {
+            let text = edit(&String::from_utf8_lossy(&line));
+            text.split('\n').map(|line| Incoming::Line(line.as_bytes().to_vec())).collect()
+        }
+        other => vec![other],
+    })
+}
+
 fn lines_are_utf8(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for (line, text) in acp_messages::lines(trace) {
@@ -53,17 +63,20 @@ fn lines_are_utf8(client: &AcpClient, trace: &Trace) -> Outcome {
 async fn one_message_is_one_line(client: AcpClient) -> Outcome {
     let text = "one\ntwo \u{2028} three";
     let script = client.script().leaves("session/prompt");
-    let (mut run, _) = client.begin("prompt", json!({"text": text}), script).await?;
-    let prompt = run.first("session/prompt").await.map_err(|stop| match run.agent.texts.first() {
-        Some(line) => Stop::failed(
-            "a message on one line, with the line ends of its strings escaped",
-            format!("the line `{}`", String::from_utf8_lossy(line)),
-        ),
-        None => stop.while_preparing(),
-    })?;
-    let sent = prompt["params"]["prompt"].to_string();
-    ensure!(sent.contains("one") && sent.contains("three"), "the whole prompt in one message", "`{prompt}`");
-    Ok(())
+    let prompted = async {
+        let (mut run, _) = client.begin("prompt", json!({"text": text}), script).await?;
+        run.first("session/prompt").await.map_err(Stop::while_preparing)
+    };
+    let prompted = prompted.await;
+    for (line, text) in acp_messages::lines(&client.setting.trace) {
+        let what = "a message on one line, with the line ends of its strings escaped";
+        ensure!(line != Line::Fragment, what, "the line `{text}`");
+    }
+    let sent = prompted?["params"]["prompt"].to_string();
+    if sent.contains("one") && sent.contains("three") {
+        return Ok(());
+    }
+    Err(Stop::inconclusive(format!("the client's prompt is not the whole text: `{sent}`")))
 }
 
 fn only_messages_on_stdin(client: &AcpClient, trace: &Trace) -> Outcome {

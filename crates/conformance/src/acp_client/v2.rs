@@ -10,9 +10,10 @@ use super::options::sets_listed_values;
 use super::prompt::held;
 use super::run::{QUIET, audited, permission};
 use super::tool_calls::tool_call;
+use crate::acp_messages::{is_count, is_integer};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
@@ -92,7 +93,7 @@ async fn sends_version_and_info(client: AcpClient) -> Outcome {
     let params = &run.initialize["params"];
     let info = &params["info"];
     let is_right =
-        params["protocolVersion"].is_u64() && info["name"].is_string() && info["version"].is_string();
+        is_count(&params["protocolVersion"]) && info["name"].is_string() && info["version"].is_string();
     ensure!(is_right, "`protocolVersion`, and `info` with a name and a version", "`{params}`");
     Ok(())
 }
@@ -134,11 +135,7 @@ fn ids_are_texts_or_integers(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for message in trace.messages(Sender::Subject) {
         if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
-            ensure!(
-                id.is_string() || id.is_i64() || id.is_u64(),
-                "a text or an integer as an id",
-                "`{message}`"
-            );
+            ensure!(id.is_string() || is_integer(id), "a text or an integer as an id", "`{message}`");
         }
     }
     Ok(())
@@ -147,16 +144,15 @@ fn ids_are_texts_or_integers(client: &AcpClient, trace: &Trace) -> Outcome {
 fn open_ids_are_not_reused(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     let mut open = HashSet::new();
-    for event in trace.events() {
-        let Some(message) = message_of(&event) else { continue };
+    for (from, message) in trace.exchanged() {
         let (Some(id), has_method) = (message.get("id"), message.get("method").is_some()) else { continue };
-        if event.from == Sender::Subject && has_method {
+        if from == Sender::Subject && has_method {
             if message["method"] == "initialize" {
                 // A new connection.
                 open.clear();
             }
             ensure!(open.insert(id.to_string()), "an id that no open request has", "`{message}`");
-        } else if event.from == Sender::Suite && !has_method {
+        } else if from == Sender::Suite && !has_method {
             open.remove(&id.to_string());
         }
     }

@@ -9,7 +9,7 @@ mod initialization;
 use std::sync::Arc;
 
 use self::chain::{Chain, Components};
-use crate::acp_messages::{START_TIME, capabilities, initialize, version};
+use crate::acp_messages::{START_TIME, capabilities, initialize, is_below, version};
 use crate::check::Running;
 use crate::conversation::Conversation;
 use crate::revision::Revision;
@@ -60,7 +60,7 @@ pub(crate) fn speaks(conductor: Conductor) -> Running {
         let asked = async { conductor.start().await?.proxy().await?.next().await };
         let asked = asked.await.map_err(Stop::while_preparing)?;
         let asked = &asked["params"]["protocolVersion"];
-        let is_lower = asked.as_u64().is_some_and(|asked| asked < u64::from(version(conductor.revision())));
+        let is_lower = is_below(asked, version(conductor.revision()));
         if !is_lower {
             return Ok(());
         }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::acp_messages::{START_TIME, capabilities, greeting, initialize, is_response, version, wraps};
+use crate::acp_messages::{
+    START_TIME, capabilities, greeting, initialize, is_below, is_response, version, wraps,
+};
 use crate::check::Running;
 use crate::conversation::Conversation;
 use crate::revision::Revision;
@@ -86,7 +88,7 @@ pub(crate) fn speaks(proxy: Proxy) -> Running {
             begun => begun?,
         };
         let asked = &begun.forwarded["params"]["params"]["protocolVersion"];
-        let is_lower = asked.as_u64().is_some_and(|asked| asked < u64::from(version(proxy.revision())));
+        let is_lower = is_below(asked, version(proxy.revision()));
         if !is_lower {
             return Ok(());
         }

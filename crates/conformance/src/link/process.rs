@@ -24,6 +24,8 @@ pub(crate) const MAX_LINE: u64 = 16 << 20;
 const MAX_STDERR_LINE: u64 = 16 << 10;
 /// The most bytes of a command's output that are kept.
 const MAX_OUTPUT: u64 = 4 << 20;
+/// How long a write to a program may take that is spoken to by other means.
+const WRITE_TIME: Duration = Duration::from_secs(20);
 /// How long what a command has printed is read after its end.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
@@ -37,6 +39,8 @@ pub(crate) struct Process {
     /// Whether the suite has ended the conversation.
     is_left: Arc<AtomicBool>,
     place: Option<Place>,
+    /// How long a write may take.
+    write_time: Duration,
 }
 
 /// The process group that a program leads. `ProcessGroup` of `transport-stdio` ends groups for the runtimes. This crate judges those
@@ -55,7 +59,8 @@ impl Process {
         received: mpsc::Sender<Received>,
     ) -> Outcome<Self> {
         let Setting { trace, faults, processes, .. } = setting;
-        let (process, Outputs { stdout, stderr }) = Self::spawn(command, processes).await?;
+        let (mut process, Outputs { stdout, stderr }) = Self::spawn(command, processes).await?;
+        process.write_time = setting.wait;
         processes.count();
         let (trace, faults, processes) = (trace.clone(), faults.clone(), processes.clone());
         tokio::spawn(read_text(stderr, trace.clone(), None));
@@ -110,6 +115,7 @@ impl Process {
             stdin: child.stdin.take(),
             group: Group::of(&child),
             is_left: Arc::default(),
+            write_time: WRITE_TIME,
             place: Some(processes.place(permit, child.id(), folder)),
             child: Some(child),
         };
@@ -154,13 +160,16 @@ impl Process {
             stdin.write_all(bytes).await?;
             stdin.flush().await
         };
-        match tokio::time::timeout(Duration::from_secs(20), written).await {
+        match tokio::time::timeout(self.write_time, written).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Stop::failed(
                 "the program reads its standard input",
                 format!("writing to it failed: {error}"),
             )),
-            Err(_) => Err(Stop::failed("the program reads its standard input", "it read nothing for 20 s")),
+            Err(_) => {
+                let seen = format!("it read nothing for {} ms", self.write_time.as_millis());
+                Err(Stop::failed("the program reads its standard input", seen))
+            }
         }
     }
 

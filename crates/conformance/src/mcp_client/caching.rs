@@ -130,7 +130,7 @@ fn tools(client: &McpClient, ttl: i64) -> Value {
 
 /// A client that has listed tools with a time to live.
 async fn listed(client: &McpClient, ttl: i64) -> Outcome<Opened> {
-    let script = client.script().leaves(LIST).leaves("subscriptions/listen");
+    let script = client.script().leaves(LIST);
     let mut opened = client.open("list_tools", json!({}), script).await?;
     opened.takes_steps()?;
     let request = opened.server.call(LIST).await.map_err(Stop::while_preparing)?;

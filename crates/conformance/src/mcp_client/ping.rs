@@ -40,6 +40,10 @@ async fn pings_are_answered_at_any_time(client: McpClient) -> Outcome {
         if is_before {
             opened.server.reply(&initialize, client.script().result("initialize")).await?;
             opened.server.call("notifications/initialized").await.map_err(Stop::while_preparing)?;
+            if !is_early {
+                // The ping is sent on the stream of a POST. HTP-58 is about the GET stream.
+                opened.server.call("tools/list").await.map_err(Stop::while_preparing)?;
+            }
         }
     }
     Ok(())

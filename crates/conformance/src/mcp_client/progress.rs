@@ -1,5 +1,7 @@
 //! Checks of clients: progress.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::McpClient;
@@ -25,6 +27,17 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
             "method": "notifications/progress",
             "params": {"progressToken": "invented", "progress": 1},
         })]),
+    ]),
+    check!("PRG-03", progress_grows, ANY, [
+        "repeats a value" => faults::says_at("ping", |m| {
+            let token = &m["params"]["_meta"]["progressToken"];
+            let report = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": 1},
+            });
+            vec![report.clone(), report]
+        }),
     ]),
 ];
 
@@ -77,6 +90,28 @@ async fn unknown_tokens_are_ignored(client: McpClient) -> Outcome {
         if let Some(token) = request.pointer("/params/_meta/progressToken") {
             opened.server.notify("notifications/progress", report(token)).await?;
         }
+    }
+    Ok(())
+}
+
+/// A client need not report progress at all.
+async fn progress_grows(client: McpClient) -> Outcome {
+    client.needs_sessions()?;
+    let (mut opened, _) = client.held().await?;
+    let given = ["the ping", "the roots"];
+    for (method, token) in ["ping", "roots/list"].into_iter().zip(given) {
+        let params = json!({"_meta": {"progressToken": token}});
+        opened.server.request(method, params).await.map_err(Stop::while_preparing)?;
+    }
+    let mut last: HashMap<String, f64> = HashMap::new();
+    for arrived in opened.server.listen(QUIET).await? {
+        let params = &arrived.message["params"];
+        // Another token, and a value that is no number, break other requirements.
+        let token = params["progressToken"].as_str().filter(|token| given.contains(token));
+        let (Some(token), Some(progress)) = (token, params["progress"].as_f64()) else { continue };
+        let before = last.insert(token.to_owned(), progress).unwrap_or(f64::NEG_INFINITY);
+        let expected = format!("a number greater than {before} as the progress");
+        ensure!(progress > before, expected, "`{}`", arrived.message);
     }
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! A conformant MCP server as a table of answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
 use crate::revision::Revision;
 
-/// What a played server answers to each method. Each entry can be replaced.
+/// What a played server answers to each method. Each entry can be replaced. Methods without an entry are refused, so that no step
+/// of a client waits for ever.
 pub(crate) struct Script {
     answers: HashMap<&'static str, Result<Value, Value>>,
+    /// The methods whose requests stay with the check.
+    left: HashSet<&'static str>,
     revision: Revision,
 }
 
@@ -24,7 +27,7 @@ impl Script {
         let called = json!({"content": [{"type": "text", "text": "done"}]});
         let read = json!({"contents": [{"uri": "test://one", "text": "one"}]});
         let prompt = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}]});
-        let mut script = Self { answers: HashMap::new(), revision };
+        let mut script = Self { answers: HashMap::new(), left: HashSet::new(), revision };
         for (method, result) in [
             ("tools/list", tools),
             ("resources/list", resources),
@@ -38,7 +41,10 @@ impl Script {
         }
         if revision.has_sessions() {
             // A client may ask first whether the server does without a session.
-            script.fails("server/discover", -32601, "no such method").on("ping", json!({})).on(
+            for method in ["ping", "resources/subscribe", "resources/unsubscribe"] {
+                script = script.on(method, json!({}));
+            }
+            script.on(
                 "initialize",
                 json!({
                     "protocolVersion": revision.as_str(),
@@ -47,7 +53,8 @@ impl Script {
                 }),
             )
         } else {
-            script.fails("initialize", -32601, "no such method").on(
+            // A subscription has no response before its end.
+            script.leaves("subscriptions/listen").on(
                 "server/discover",
                 json!({"supportedVersions": [revision.as_str()], "capabilities": capabilities}),
             )
@@ -89,12 +96,20 @@ impl Script {
     /// Leaves requests of a method to the check.
     pub(crate) fn leaves(mut self, method: &'static str) -> Self {
         self.answers.remove(method);
+        self.left.insert(method);
         self
     }
 
-    /// What is answered; methods that the script does not know, and those that it leaves, stay with the check.
+    /// What is answered; the methods that the script leaves stay with the check.
     pub(crate) fn answers(self) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
-        move |request| self.answers.get(request["method"].as_str()?).cloned()
+        self.answers_after(|_, _| None)
+    }
+
+    fn answer(&self, request: &Value) -> Option<Result<Value, Value>> {
+        let method = request["method"].as_str()?;
+        let answer = self.answers.get(method).cloned();
+        let refuse = || Err(json!({"code": -32601, "message": "Method not found"}));
+        answer.or_else(|| (!self.left.contains(method)).then(refuse))
     }
 
     /// The same, after a function that answers what it wants to.
@@ -102,9 +117,7 @@ impl Script {
         self,
         mut first: impl FnMut(&Script, &Value) -> Option<Result<Value, Value>> + Send + 'static,
     ) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
-        move |request| {
-            first(&self, request).or_else(|| self.answers.get(request["method"].as_str()?).cloned())
-        }
+        move |request| first(&self, request).or_else(|| self.answer(request))
     }
 
     /// Adds what every result has since 2026-07-28.

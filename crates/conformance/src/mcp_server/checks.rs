@@ -9,6 +9,7 @@ use super::{
 use serde_json::{Value, json};
 
 use crate::check::{Check, Running};
+use crate::subject::Transport;
 use crate::verdict::{Absence, Stop};
 
 /// All checks.
@@ -58,12 +59,15 @@ pub(crate) fn speaks(server: Server) -> Running {
             |why: String| Stop::not_applicable(format!("the server does not speak {revision}: {why}"));
         let offer = match server.offer().await {
             Ok(offer) => offer,
+            Err(Stop::NotApplicable(Absence { why, .. })) => return Err(silent(why)),
+            // A server may know no revision without sessions, and over HTTP a status refuses one. Nothing permits silence.
+            Err(stop) if revision.has_sessions() && server.setting.transport == Transport::Stdio => {
+                return Err(stop.while_preparing());
+            }
             Err(Stop::Failed(failure)) => {
                 return Err(silent(format!("{}: {}", failure.expected, failure.seen)));
             }
-            Err(Stop::Inconclusive(why) | Stop::NotApplicable(Absence { why, .. })) => {
-                return Err(silent(why));
-            }
+            Err(Stop::Inconclusive(why)) => return Err(silent(why)),
         };
         let spoken = if revision.has_sessions() {
             offer["protocolVersion"] == revision.as_str()

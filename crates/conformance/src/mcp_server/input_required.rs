@@ -266,8 +266,12 @@ async fn changed_state_is_refused(server: Server) -> Outcome {
         let response = conversation.request("tools/call", params).await.map_err(Stop::while_preparing)?;
         expect_refusal(&response, "a requestState that was changed")?;
     }
-    // An unchanged one shows that the refusals were not for something else.
-    let params = retry(&tool, &question, responses(&question));
+    own_state_is_taken(&mut conversation, &tool, &question).await
+}
+
+/// A retry with the state that was given for it shows that refusals were not for something else.
+async fn own_state_is_taken(conversation: &mut Conversation, tool: &Value, question: &Value) -> Outcome {
+    let params = retry(tool, question, responses(question));
     let result = conversation.ok("tools/call", params).await.map_err(Stop::while_preparing)?;
     if is_question(&result) {
         return Err(Stop::inconclusive("the server asked again although its question was answered"));
@@ -289,7 +293,8 @@ async fn state_of_another_request_is_refused(server: Server) -> Outcome {
     let mut params = retry(&tool, &question, responses(&question));
     params["requestState"] = another["requestState"].clone();
     let response = conversation.request("tools/call", params).await.map_err(Stop::while_preparing)?;
-    expect_refusal(&response, "a requestState that was given for another request")
+    expect_refusal(&response, "a requestState that was given for another request")?;
+    own_state_is_taken(&mut conversation, &tool, &question).await
 }
 
 /// The response to a retry of the tool that asks, with its responses as a check changes them.

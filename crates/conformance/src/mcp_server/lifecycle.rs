@@ -10,6 +10,7 @@ use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::fault::Fault;
 use crate::faults;
 use crate::link::Link;
+use crate::mcp_messages::is_notification;
 use crate::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
@@ -120,7 +121,10 @@ async fn no_request_before_initialized(server: Server) -> Outcome {
         // A server without such a stream refuses it.
         let _status = link.listen().await.map_err(Stop::while_preparing)?;
     }
-    let is_allowed = |message: &Value| message.get("id").is_none() || is_response_or_ping(message);
+    // A notification with an id breaks another requirement.
+    let is_allowed = |message: &Value| {
+        message.get("id").is_none() || is_notification(message) || is_response_or_ping(message)
+    };
     let expected = "no request but ping before the initialized notification";
     conversation.silence(SILENCE, expected, is_allowed).await
 }
@@ -173,10 +177,14 @@ fn only_what_the_revision_defines(server: &Server, trace: &Trace) -> Outcome {
 }
 
 async fn only_declared_capabilities(server: Server) -> Outcome {
-    let roles = ["roots", "sampling", "elicitation"];
+    let roles = ["roots", "sampling", "elicitation", "changes_tools", "changes_prompts"];
     let mut tools: Vec<Value> = roles.iter().filter_map(|role| server.tool(role).ok()).collect();
     let offer = server.offer().await?;
     let mut conversation = server.open_with(json!({})).await?;
+    if let Link::Streamable(link) = &mut conversation.link {
+        // Messages that belong to no request have this stream, which a server without one refuses.
+        let _status = link.listen().await.map_err(Stop::while_preparing)?;
+    }
     if tools.is_empty() && offer.pointer("/capabilities/tools").is_some() {
         tools.push(server.any_tool(&mut conversation).await?);
     }
@@ -204,6 +212,10 @@ async fn only_declared_capabilities(server: Server) -> Outcome {
         else {
             continue;
         };
+        // An extension may have lists of its own.
+        if !["tools", "prompts", "resources"].contains(&list) {
+            continue;
+        }
         let is_declared = offer.pointer(&format!("/capabilities/{list}/listChanged")) == Some(&json!(true));
         ensure!(is_declared, format!("no {method} without the capability {list}.listChanged"), "`{message}`");
     }

@@ -138,13 +138,17 @@ impl Server {
 
     async fn fresh_offer(&self) -> Outcome<Value> {
         let mut conversation = self.connect().await?;
-        let result = if self.revision().has_sessions() {
-            conversation.ok("initialize", self.initialize(capabilities(self.revision()))).await
+        let mut response = if self.revision().has_sessions() {
+            conversation.request("initialize", self.initialize(capabilities(self.revision()))).await
         } else {
             conversation.set_meta(self.meta(capabilities(self.revision())));
-            conversation.ok("server/discover", json!({})).await
-        };
-        result.map_err(Stop::while_preparing)
+            conversation.request("server/discover", json!({})).await
+        }
+        .map_err(Stop::while_preparing)?;
+        match response.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(Stop::not_applicable(format!("it answers the handshake with `{response}`"))),
+        }
     }
 
     /// The version with which the server answers `initialize` for another one, on a connection of its own; an earlier answer if

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::Server;
 use crate::conversation::Conversation;
@@ -13,8 +14,6 @@ use crate::verdict::{Outcome, Stop, ensure};
 
 /// How long a check listens for what must not come.
 pub(super) const SILENCE: Duration = Duration::from_millis(250);
-/// How long an event stream may take for each of the messages that a check waits for.
-const EVENT_TIME: Duration = Duration::from_secs(3);
 
 /// What a server does with bytes.
 #[derive(Debug)]
@@ -63,13 +62,13 @@ impl std::fmt::Display for Reaction {
     }
 }
 
-/// Sends bytes as one message, and waits for so many messages in return.
+/// Sends bytes as one message, and waits for so many messages in return. If none is to come, it listens for a while.
 pub(super) async fn react(conversation: &mut Conversation, bytes: &[u8], count: usize) -> Outcome<Reaction> {
     let mut reaction = Reaction { status: None, messages: Vec::new(), body: String::new() };
     if let Some(request) = post_of(conversation, bytes) {
         let mut response = request.send().await?;
         reaction.status = Some(response.status());
-        read_messages(&mut response, count, &mut reaction).await?;
+        read_messages(&mut response, (count, conversation.wait()), &mut reaction).await?;
         let is_old = matches!(conversation.link, Link::HttpSse(_));
         if !is_old || reaction.is_refused() {
             return Ok(reaction);
@@ -109,11 +108,21 @@ pub(super) fn post_of(conversation: &Conversation, bytes: &[u8]) -> Option<HttpR
     Some(request.body(bytes))
 }
 
-async fn read_messages(response: &mut HttpResponse, count: usize, reaction: &mut Reaction) -> Outcome {
+async fn read_messages(
+    response: &mut HttpResponse,
+    (count, wait): (usize, Duration),
+    reaction: &mut Reaction,
+) -> Outcome {
     let mut found = Vec::new();
     if response.is_stream() {
-        while reaction.messages.len() + found.len() < count {
-            let Some(event) = response.event(EVENT_TIME).await? else { break };
+        let silent = Instant::now() + SILENCE;
+        while count == 0 || found.len() < count {
+            let event = if count == 0 {
+                response.event_or_silence(silent.saturating_duration_since(Instant::now())).await?.flatten()
+            } else {
+                response.event(wait).await?
+            };
+            let Some(event) = event else { break };
             match serde_json::from_str(&event.data) {
                 Ok(Value::Array(batch)) => found.extend(batch),
                 Ok(message) => found.push(message),

@@ -31,13 +31,17 @@ impl Server {
         if simple.peek().is_none() {
             return Err(Stop::not_applicable("no tool of this kind can be called without arguments"));
         }
-        let allowed = simple.find(|tool| self.may_call(tool)).ok_or_else(uncallable)?;
+        let allowed = simple.find(|tool| self.may_call(tool, &listed)).ok_or_else(uncallable)?;
         Ok(json!({"name": allowed["name"], "arguments": {}}))
     }
 
-    /// Whether a listed tool may be called although the profile does not name it: it declares that it changes nothing.
-    pub(crate) fn may_call(&self, tool: &Value) -> bool {
-        self.setting.call_any || tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true))
+    /// Whether a listed tool may be called although the profile does not name it: each tool of its name declares that it changes
+    /// nothing.
+    pub(crate) fn may_call(&self, tool: &Value, listed: &[Value]) -> bool {
+        let is_read_only =
+            |tool: &Value| tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true));
+        let mut same = listed.iter().filter(|other| other["name"] == tool["name"]);
+        self.setting.call_any || same.all(is_read_only)
     }
 }
 

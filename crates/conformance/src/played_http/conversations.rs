@@ -38,6 +38,8 @@ struct Live {
     pending: Vec<Pending>,
     /// Streams that belong to no request.
     streams: Vec<EventStream>,
+    /// The fields of each event on them beside the message.
+    fields: Event,
     /// Messages that no stream could take so far.
     queued: Vec<Value>,
     /// What the response to `initialize` says of the session.
@@ -217,8 +219,16 @@ impl Server {
         self.next += 1;
         self.wanted = self.wanted.saturating_sub(1);
         let (sender, receiver) = mpsc::channel(QUEUE);
-        let live =
-            Live { received: sender, pending: Vec::new(), streams: Vec::new(), queued: Vec::new(), session };
+        // The page of HTTP+SSE names the events of messages.
+        let name = (self.setting.transport == Transport::Sse).then(|| "message".to_owned());
+        let live = Live {
+            received: sender,
+            pending: Vec::new(),
+            streams: Vec::new(),
+            fields: Event { name, ..Event::default() },
+            queued: Vec::new(),
+            session,
+        };
         self.live.insert(number, live);
         // The check may have ended.
         let _ended =
@@ -260,7 +270,7 @@ impl Live {
         let id = first.get("id").cloned().unwrap_or_default();
         let Some(at) = self.pending.iter().position(|pending| pending.ids.contains(&id)) else {
             return match self.streams.last() {
-                Some(stream) => stream.message(&message).await,
+                Some(stream) => stream.message_as(&message, self.fields.clone()).await,
                 None => Ok(()),
             };
         };
@@ -294,7 +304,9 @@ impl Live {
         });
         let newest = self.pending.len().checked_sub(1);
         match (self.streams.last(), newest) {
-            (Some(stream), newest) if is_news || newest.is_none() => stream.message(&message).await,
+            (Some(stream), newest) if is_news || newest.is_none() => {
+                stream.message_as(&message, self.fields.clone()).await
+            }
             (_, Some(at)) => self.pending[at].stream().await?.message(&message).await,
             _ => {
                 self.queued.push(message);

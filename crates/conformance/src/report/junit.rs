@@ -16,7 +16,7 @@ pub(super) fn render(reports: &[Report]) -> String {
         let _ = writeln!(
             xml,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\">",
-            escape(&std::iter::once(report.title()).chain(report.remarks()).collect::<Vec<_>>().join(". ")),
+            escape(&std::iter::once(report.title()).chain(report.remarks()).collect::<Vec<_>>().join("; ")),
             report.results.len(),
             counts.failed,
             report.results.len() - counts.passed - counts.failed,

@@ -6,7 +6,7 @@ use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::QUIET;
-use crate::trace::{Sender, Trace, message_of};
+use crate::trace::{Part, Sender, Trace, TraceEvent, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
@@ -46,8 +46,9 @@ async fn arrays_are_taken_apart(client: McpClient) -> Outcome {
 /// The arrays that the client sent.
 fn arrays(trace: &Trace) -> Vec<Value> {
     let events = trace.events();
-    let messages = events.iter().filter(|event| event.from == Sender::Subject).filter_map(message_of);
-    messages.filter(Value::is_array).collect()
+    let is_sent =
+        |event: &&TraceEvent| event.from == Sender::Subject && matches!(event.what, Part::Line | Part::Body);
+    events.iter().filter(is_sent).filter_map(message_of).filter(Value::is_array).collect()
 }
 
 fn initialize_travels_alone(_: &McpClient, trace: &Trace) -> Outcome {

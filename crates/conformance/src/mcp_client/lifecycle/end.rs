@@ -8,7 +8,7 @@ use crate::check::{Check, STDIO, WEB, check};
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::{Opened, QUIET};
-use crate::verdict::{Outcome, Stop};
+use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
     check!("LIF-22", standard_input_is_closed, STDIO, [
@@ -56,7 +56,8 @@ const METHODS: &[&str] = &[
 
 /// Waits until the client has closed the standard input of its server.
 pub(super) async fn ends(client: &McpClient, opened: &mut Opened) -> Outcome {
-    let time = if client.setting.faults.is_none() { END_TIME } else { client.setting.wait };
+    let time =
+        if client.setting.faults.is_none() { END_TIME.max(client.setting.wait) } else { client.setting.wait };
     let seen = format!("it is open {} s later", time.as_secs());
     opened.server.end(time).await.map_err(|_| Stop::failed("the end of the server's standard input", seen))
 }
@@ -83,5 +84,11 @@ async fn no_message_announces_the_end(client: McpClient) -> Outcome {
         .silence(QUIET, what, |message| {
             message["method"].as_str().is_none_or(|method| METHODS.contains(&method))
         })
-        .await
+        .await?;
+    // Requests have been answered, and wait no longer.
+    for request in &opened.server.asked {
+        let is_known = request["method"].as_str().is_none_or(|method| METHODS.contains(&method));
+        ensure!(is_known, what, "`{request}`");
+    }
+    Ok(())
 }

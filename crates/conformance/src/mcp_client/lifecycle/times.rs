@@ -1,6 +1,6 @@
 //! How long a client waits.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -35,6 +35,9 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "waits as long as there is progress" => third_step_hangs(),
     ]),
 ];
+
+/// How long a call with progress may go on at least whose maximum is 1 s.
+const LEAST_TIME: Duration = Duration::from_secs(4);
 
 fn third_step_hangs() -> Box<dyn Fault> {
     let mut steps = 0;
@@ -94,12 +97,25 @@ async fn progress_does_not_extend_a_call_for_ever(client: McpClient) -> Outcome 
     if token.is_null() {
         return Err(Stop::not_applicable("the client asks for no progress"));
     }
-    for progress in 1..=30 {
-        let report = json!({"progressToken": token, "progress": progress});
-        opened.server.notify("notifications/progress", report).await?;
-        if opened.played.driver.outcome(step, Duration::from_millis(150)).await.is_ok() {
+    let begun = Instant::now();
+    let time = client.setting.wait.max(LEAST_TIME);
+    for progress in 1.. {
+        let outcome = opened.played.driver.outcome(step, Duration::from_millis(150)).await;
+        if opened.played.driver.has_ended() {
+            return Err(Stop::inconclusive("the client ended during the call"));
+        }
+        if let Ok(outcome) = outcome {
+            if outcome.get("error").is_none() {
+                return Err(Stop::inconclusive(format!("the call ended without a response as `{outcome}`")));
+            }
             return Ok(());
         }
+        if begun.elapsed() > time {
+            break;
+        }
+        let report = json!({"progressToken": token, "progress": progress});
+        opened.server.notify("notifications/progress", report).await.map_err(Stop::while_preparing)?;
     }
-    Err(Stop::failed("an end of the call after 1 s", "it goes on after 4.5 s of progress"))
+    let expected = "an end of the call after 1 s, the maximum that the step sets, regardless of progress";
+    Err(Stop::failed(expected, format!("it goes on after {} ms of progress", begun.elapsed().as_millis())))
 }

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 
 use super::super::Server;
 use super::super::exchanges::is_in_revision;
+use super::super::features::{List, entries};
 use super::super::raw::SILENCE;
 use super::ready;
 use crate::check::{ANY, Check, audit, check};
@@ -124,6 +125,15 @@ async fn schemas_are_of_2020_12(server: Server) -> Outcome {
 
 async fn unknown_dialects_are_refused(server: Server) -> Outcome {
     let tool = server.tool("foreign_dialect")?;
+    let mut conversation = ready(&server).await?;
+    let tools = entries(&mut conversation, List::TOOLS).await?;
+    let listed = tools.into_iter().find(|listed| listed["name"] == tool["name"]).unwrap_or_default();
+    let dialect = listed["inputSchema"]["$schema"].as_str();
+    if dialect.is_none_or(|dialect| dialect.contains("json-schema.org")) {
+        return Err(Stop::inconclusive(format!(
+            "the server lists no schema in a foreign dialect: `{listed}`"
+        )));
+    }
     fails(&server, tool, "an error for a schema in an unknown dialect".to_owned()).await
 }
 

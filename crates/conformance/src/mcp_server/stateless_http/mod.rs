@@ -117,8 +117,13 @@ async fn tell(server: &Server, message: &Value) -> Outcome<Answer> {
 
 /// The response to `initialize`; over HTTP the body of the response, which may be another text.
 async fn initialized(server: &Server) -> Outcome<Value> {
+    initialized_as(server, Revision::Mcp20251125).await
+}
+
+/// The response to `initialize` with the version of an older revision.
+async fn initialized_as(server: &Server, revision: Revision) -> Outcome<Value> {
     let mut server = server.clone();
-    server.setting.revision = Revision::Mcp20251125;
+    server.setting.revision = revision;
     let params = server.initialize(json!({}));
     let message = json!({"jsonrpc": "2.0", "id": ID, "method": "initialize", "params": params});
     if server.setting.transport == Transport::Http {
@@ -133,6 +138,18 @@ async fn initialized(server: &Server) -> Outcome<Value> {
 /// Whether the server also serves older revisions.
 async fn serves_sessions(server: &Server) -> Outcome<bool> {
     Ok(initialized(server).await?["result"].is_object())
+}
+
+/// Whether the server serves a revision that has no version header.
+async fn serves_clients_without_header(server: &Server) -> Outcome<bool> {
+    for revision in [Revision::Mcp20250326, Revision::Mcp20241105] {
+        let response = initialized_as(server, revision).await?;
+        let version = response.pointer("/result/protocolVersion").and_then(Value::as_str);
+        if version.is_some_and(|version| version < Revision::Mcp20250618.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A fault: the server does what such requests ask, although it has to refuse them.

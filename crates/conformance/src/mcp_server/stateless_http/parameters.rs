@@ -39,7 +39,8 @@ async fn marked(server: &Server, kind: &str, value: Value) -> Outcome<(HttpReque
     let mut missing = Stop::not_applicable(format!(
         "no tool needs but one argument of the type {kind} marked x-mcp-header"
     ));
-    for tool in entries(&mut conversation, List::TOOLS).await? {
+    let listed = entries(&mut conversation, List::TOOLS).await?;
+    for tool in &listed {
         let schema = &tool["inputSchema"];
         let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -47,7 +48,7 @@ async fn marked(server: &Server, kind: &str, value: Value) -> Outcome<(HttpReque
             if property["type"] != kind || required.iter().any(|needed| needed != name) {
                 continue;
             }
-            if server.may_call(&tool) {
+            if server.may_call(tool, &listed) {
                 let params = json!({"name": tool["name"], "arguments": { name: value }});
                 let post = posted(server, &request(server, "tools/call", params)).await?;
                 return Ok((post, format!("mcp-param-{header}")));

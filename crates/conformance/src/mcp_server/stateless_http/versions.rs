@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     DISCOVER, HEADER_MISMATCH, ID, UNSUPPORTED_VERSION, VERSION, accepts, ask, initialized, posted, request,
-    serves_sessions, tell,
+    serves_clients_without_header, serves_sessions, tell,
 };
 use crate::check::{ANY, Check, HTTP, check};
 use crate::faults;
@@ -102,7 +102,7 @@ async fn version_header_is_required(server: Server) -> Outcome {
     let message = request(&server, DISCOVER, json!({}));
     let answer = ask(posted(&server, &message).await?.without("mcp-protocol-version")).await?;
     let refused = answer.expect_error(400, HEADER_MISMATCH, "a request without the version header");
-    if refused.is_err() && serves_sessions(&server).await? {
+    if refused.is_err() && serves_clients_without_header(&server).await? {
         return Err(Stop::not_applicable("the server also serves revisions without the version header"));
     }
     refused

@@ -136,7 +136,10 @@ async fn result_is_that_of_the_call(server: Server) -> Outcome {
     needs_tasks(&server).await?;
     let mut conversation = server.open().await?;
     let task = start(&server, &mut conversation, "task").await?;
-    finish(&mut conversation, &task).await?;
+    let status = finish(&mut conversation, &task).await?;
+    if status != "completed" {
+        return Err(Stop::inconclusive(format!("the tool of the role `task` ended as {status}")));
+    }
     let response = conversation.request("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
     let result = &response["result"];
     ensure!(result["content"].is_array(), "the result of the call as that of tasks/result", "`{response}`");
@@ -152,16 +155,22 @@ async fn result_is_that_of_the_call(server: Server) -> Outcome {
             "`{result}`"
         );
     }
-    if server.tool("task_that_breaks").is_ok() {
-        let task = start(&server, &mut conversation, "task_that_breaks").await?;
-        finish(&mut conversation, &task).await?;
-        let response = conversation.request("tasks/result", about(&task)).await;
-        let response = response.map_err(Stop::while_preparing)?;
-        ensure!(
-            response["error"].is_object(),
-            "the error of the call as the response to tasks/result",
-            "`{response}`"
-        );
+    if let Ok(tool) = server.tool("task_that_breaks") {
+        error_is_that_of_the_call(&server, &mut conversation, tool).await?;
+    }
+    Ok(())
+}
+
+async fn error_is_that_of_the_call(server: &Server, conversation: &mut Conversation, tool: Value) -> Outcome {
+    let task = start(server, conversation, "task_that_breaks").await?;
+    finish(conversation, &task).await?;
+    let response = conversation.request("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
+    let expected = "the error of the call as the response to tasks/result";
+    ensure!(response["error"].is_object(), expected, "`{response}`");
+    if task_support(conversation, &tool).await? == "optional" {
+        let plain = conversation.error("tools/call", tool).await.map_err(Stop::while_preparing)?;
+        let is_same = response["error"]["code"] == plain["code"];
+        ensure!(is_same, format!("the error of the call, `{plain}`"), "`{response}`");
     }
     Ok(())
 }

@@ -68,8 +68,8 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
 
 /// The error for an invalid request.
 const INVALID_REQUEST: i64 = -32600;
-/// A prefix of an id with fewer characters has too little room for chance.
-const LEAST_ID: usize = 12;
+/// An id with fewer characters has too little room for chance: 64 random bits take 11 characters of Base64.
+const LEAST_ID: usize = 10;
 /// Two random ids differ in more characters than this.
 const LEAST_DIFFERENCE: usize = 6;
 
