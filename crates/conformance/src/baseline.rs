@@ -38,7 +38,7 @@ struct KnownFailure {
     reason: String,
 }
 
-/// Where a reader of the official suite's baseline is.
+/// The position in the official suite's baseline.
 enum Place {
     Before,
     Key,

@@ -114,7 +114,7 @@ impl Config {
         }
     }
 
-    /// What a run makes the program do, in a sentence for its user. `None` if that is nothing beyond the protocol.
+    /// Describes in a sentence what a run makes the program do. `None` if that is nothing beyond the protocol.
     pub fn effects(&self) -> Option<&'static str> {
         match self.kind {
             SubjectKind::McpServer if self.call_any => {

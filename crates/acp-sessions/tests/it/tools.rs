@@ -219,7 +219,7 @@ async fn what_is_answered_for_always_is_not_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_tools_give_is_passed_on_and_their_failures_and_progress_are_told() {
+async fn content_failures_and_progress_of_tools_are_passed_on() {
     with(calling(PermissionPolicy::Allow), async |peer| {
         let session = peer.open("/repo").await;
         let mut ids = Vec::new();

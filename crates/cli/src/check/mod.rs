@@ -96,7 +96,7 @@ async fn judge(
     verdict(&reports, &stale, check.level.into(), json)
 }
 
-/// What is known before a baseline is written: the entries of that file, and those of `--baseline`.
+/// The entries that a written baseline begins with: those of that file, and those of `--baseline`.
 fn previous(check: &Check) -> Result<Baseline> {
     let Some(path) = &check.write_baseline else { return Ok(Baseline::default()) };
     if is_official(path) {

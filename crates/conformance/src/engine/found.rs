@@ -1,4 +1,4 @@
-//! What a run has found at any time, so that a run that is stopped keeps it.
+//! The findings of a run at any time, so that a run that is stopped keeps them.
 
 use super::plan::{Kind, Planned};
 use crate::check::{Check, Run};
@@ -9,7 +9,7 @@ use crate::setting::Setting;
 use crate::trace::Sender;
 use crate::verdict::{Outcome, Stop};
 
-/// What a run has found so far.
+/// The findings so far.
 pub(super) struct Found<'p, 'r, C: 'static> {
     pub(super) progress: &'r dyn Progress,
     pub(super) results: Vec<CheckResult>,

@@ -113,7 +113,7 @@ impl Engine {
             }
             for audit in found.audits.iter_mut().filter(|audit| audit.planned.revision == setting.revision) {
                 audit.look(kind, &setting);
-                // A long conversation takes each audit a while, and a signal has to be seen meanwhile.
+                // A long conversation takes each audit a while, and a signal is seen between two of them.
                 tokio::task::yield_now().await;
             }
         }

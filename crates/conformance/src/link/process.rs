@@ -218,7 +218,7 @@ fn temporary_folder(command: &CommandLine) -> std::io::Result<Option<TempDir>> {
     if is_named { tempfile::Builder::new().prefix("agentwire-check-").tempdir().map(Some) } else { Ok(None) }
 }
 
-/// What a program writes to.
+/// The outputs of a program.
 struct Outputs {
     stdout: ChildStdout,
     stderr: ChildStderr,

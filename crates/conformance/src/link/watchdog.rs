@@ -1,5 +1,5 @@
-//! What ends the programs under test when the suite itself is killed: a process that reads which process groups run, and kills
-//! them when it can read no more.
+//! The watchdog ends the programs under test when the suite itself is killed. It is a process that reads which process groups run,
+//! and kills them at the end of its input.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, Write as _};
