@@ -198,6 +198,8 @@ impl Drop for Process {
         self.group.kill();
         let (Some(mut child), Some(mut place)) = (self.child.take(), self.place.take()) else { return };
         place.leave();
+        // Where there are no process groups, nothing has killed it. It may have ended.
+        let _killed = child.start_kill();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             // Its place is free when it has ended.
             runtime.spawn(async move {

@@ -15,7 +15,7 @@ use crate::subject::{SubjectKind, Transport};
 use crate::trace::TraceEvent;
 use crate::verdict::Verdict;
 
-/// What a run has found.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Ran {
     /// The revisions that the subject speaks.
@@ -164,7 +164,7 @@ impl Report {
         self.results.iter().filter(move |result| result.level >= level && result.is_broken())
     }
 
-    /// What a reader has to know before the results: that the run was stopped, and that the program ended by itself.
+    /// Remarks that belong before the results: that the run was stopped, and that the program ended by itself.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.partial {

@@ -103,7 +103,7 @@ pub(super) fn expect_bytes(rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// What our small programs on libraries break by themselves.
+/// Lists the failures of our small programs on libraries.
 fn left_out(page: &mut String, rows: &[Row]) {
     page.push_str(
         "\n## Left out of the tables\n\nOur small programs on the libraries break these. The programs decide them and not the libraries.\n\n\

@@ -120,7 +120,7 @@ async fn task_member_is_ignored(server: Server) -> Outcome {
     }
 }
 
-/// What a listed tool declares about tasks.
+/// The support of tasks that a listed tool declares.
 fn support(tool: &Value) -> &Value {
     &tool["execution"]["taskSupport"]
 }
