@@ -116,12 +116,12 @@ impl Conversation {
 
     /// Sends a message as it is.
     pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
-        self.link.send(message).await
+        self.link.send(message).await.map_err(|stop| self.unless_starting(stop))
     }
 
     /// Sends bytes as they are; HTTP cannot.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
-        self.link.send_bytes(bytes).await
+        self.link.send_bytes(bytes).await.map_err(|stop| self.unless_starting(stop))
     }
 
     /// Sends a notification.
@@ -200,33 +200,30 @@ impl Conversation {
         let (mut begun, mut from) = (Instant::now(), 0);
         loop {
             if let Some(at) = self.queue.range(from..).position(|arrived| accept(&arrived.message)) {
-                let taken = self.queue.remove(from + at);
-                return taken.ok_or_else(|| Stop::inconclusive("the queue of messages changed"));
+                return self.queue.remove(from + at).ok_or_else(|| Stop::inconclusive("the queue changed"));
             }
             from = self.queue.len();
             if self.closed {
-                let lines = unreadable(&self.texts);
-                return Err(Stop::failed(what, format!("the conversation has ended{lines}")));
+                let seen = format!("the conversation has ended{}", unreadable(&self.texts));
+                return Err(self.unless_starting(Stop::failed(what, seen)));
             }
-            let wait = self.start.map_or(self.wait, |start| start.max(self.wait));
+            let start = self.start;
+            let wait = start.map_or(self.wait, |start| start.max(self.wait));
             match self.pump(begun + wait).await? {
                 // The first message ends the time for the start, and what is waited for has its own time from then on.
-                true if self.start.take().is_some() => begun = Instant::now(),
+                true if start.is_some() && self.start.is_none() => begun = Instant::now(),
                 true => {}
-                // A program that has never said anything may be slow to start.
-                false if self.start.is_some() => {
-                    let why = format!("the program sent nothing within {} ms", wait.as_millis());
-                    return Err(Stop::inconclusive(why));
-                }
                 false => {
-                    let lines = unreadable(&self.texts);
-                    return Err(Stop::failed(
-                        what,
-                        format!("none came within {} ms{lines}", wait.as_millis()),
-                    ));
+                    let seen = format!("none came within {} ms{}", wait.as_millis(), unreadable(&self.texts));
+                    return Err(self.unless_starting(Stop::failed(what, seen)));
                 }
             }
         }
+    }
+
+    /// What goes wrong before a program has said anything shows that it does not start, or slowly, and nothing else.
+    fn unless_starting(&self, stop: Stop) -> Stop {
+        if self.start.is_some() { stop.while_preparing() } else { stop }
     }
 
     /// The next message, whatever it is.
@@ -346,6 +343,9 @@ impl Conversation {
 
     async fn receive(&mut self, received: Option<Received>) -> Outcome {
         self.expect_room()?;
+        if !matches!(received, Some(Received::Closed) | None) {
+            self.start = None;
+        }
         match received {
             Some(Received::Message { message, stream }) => match message {
                 Value::Array(batch) => {

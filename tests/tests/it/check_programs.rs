@@ -140,6 +140,25 @@ fn a_program_that_ends_by_itself_is_counted_with_its_last_words() {
     ended.prints("; its last words: cannot open the database");
 }
 
+/// The program answers in its first process only, as one does that locks a file.
+#[test]
+fn a_program_that_ends_before_its_first_message_is_not_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let result = r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public","serverInfo":{"name":"a","version":"1"}}"#;
+    let script = format!(
+        "mkdir {}/lock || exit 3\nread -r line\n\
+         id=$(printf '%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n\
+         printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{result}}}\\n' \"$id\"\nread -r line",
+        folder.path().display()
+    );
+    let mut arguments = vec!["check", "mcp-server", "--timeout", "1", "--revision", "2026-07-28"];
+    arguments.extend(["--only", "mcp/DIS-01", "--", "sh", "-c", &script]);
+    let ended = Program::run(&arguments, RUN);
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stdout);
+    ended.prints("the conversation could not be prepared");
+    ended.prints("The program ended by itself in 1 of 2 conversations");
+}
+
 /// Waits until a file has a line, and returns it.
 fn line_of(path: &Path) -> String {
     let deadline = Instant::now() + SOON;
