@@ -37,6 +37,8 @@ impl<C> Check<C> {
 pub(crate) enum Run<C: 'static> {
     /// Has a conversation of its own.
     Alone(fn(C) -> Running),
+    /// The same, but where it passes or does not apply, it may do so in a conversation that other checks had before.
+    Shared(fn(C) -> Running),
     /// Looks through every conversation of the run.
     Audit(fn(&C, &Trace) -> Outcome),
 }
@@ -73,6 +75,22 @@ macro_rules! check {
     };
 }
 pub(crate) use check;
+
+/// The same for a check that passes by what the program answers, and never by its silence, to requests that a client may send at any
+/// time. It may run in a conversation that others had before.
+macro_rules! shared {
+    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+        $crate::check::Check {
+            id: $id,
+            name: stringify!($run),
+            module: module_path!(),
+            on: $on,
+            run: $crate::check::Run::Shared(|context| Box::pin($run(context))),
+            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
+        }
+    };
+}
+pub(crate) use shared;
 
 /// The same for `fn(&context, &Trace) -> Outcome`, which looks through every conversation of the run.
 macro_rules! audit {

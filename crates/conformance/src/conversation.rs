@@ -1,5 +1,7 @@
 //! A JSON-RPC conversation with a subject: sends requests, waits for responses, answers what the subject asks.
 
+pub(crate) mod shared;
+
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
@@ -164,9 +166,7 @@ impl Conversation {
         let mut response = self.request(method, params).await?;
         match response.get_mut("error") {
             Some(error) => Ok(error.take()),
-            None => {
-                Err(Stop::failed(format!("an error as the response to {method}"), format!("`{response}`")))
-            }
+            None => Err(Stop::failed(format!("an error in response to {method}"), format!("`{response}`"))),
         }
     }
 
@@ -387,12 +387,12 @@ impl Conversation {
     }
 
     fn with_meta(&self, mut params: Value) -> Value {
-        if let (Some(meta), Some(params)) = (&self.meta, params.as_object_mut()) {
-            let own = params.entry("_meta").or_insert_with(|| json!({}));
-            if let (Some(own), Some(meta)) = (own.as_object_mut(), meta.as_object()) {
-                for (name, value) in meta {
-                    own.entry(name.clone()).or_insert_with(|| value.clone());
-                }
+        if let Some(meta) = self.meta.as_ref().and_then(Value::as_object)
+            && let Some(params) = params.as_object_mut()
+            && let Some(own) = params.entry("_meta").or_insert_with(|| json!({})).as_object_mut()
+        {
+            for (name, value) in meta {
+                own.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
         params

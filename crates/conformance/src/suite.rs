@@ -153,6 +153,7 @@ impl Config {
             mcp_server::checks::plain_conversation,
             mcp_server::checks::speaks,
         )
+        .sharing(mcp_server::Server::sharing)
     }
 
     fn mcp_clients(&self) -> Result<Kind<McpClient>, SuiteError> {

@@ -140,6 +140,46 @@ fn a_program_that_ends_by_itself_is_counted_with_its_last_words() {
     ended.prints("; its last words: cannot open the database");
 }
 
+/// Judges a server that refuses so many requests with the right code, and others with a wrong one. Returns how often it was started.
+fn starts_of_server(right: usize) -> (usize, Ended) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("list");
+    let result =
+        r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
+    let script = format!(
+        "echo start >> {}; refused=0\n\
+         while read -r line; do\n\
+         id=$(printf '%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n\
+         answer() {{ printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,%s}}\\n' \"$id\" \"$1\"; }}\n\
+         case \"$line\" in\n\
+         *'\"initialize\"'*) answer '\"result\":{result}' ;;\n\
+         *'\"ping\"'*) answer '\"result\":{{}}' ;;\n\
+         *'\"id\"'*) code=-32601; [ $refused -lt {right} ] || code=-32603; refused=$((refused+1))\n\
+         answer \"\\\"error\\\":{{\\\"code\\\":$code,\\\"message\\\":\\\"no\\\"}}\" ;;\n\
+         esac; done",
+        list.display()
+    );
+    let mut arguments = vec!["check", "mcp-server", "--timeout", "2", "--revision", "2025-11-25"];
+    arguments.extend(["--level", "should", "--only", "mcp/RPC-12", "--only", "mcp/CMP-02b"]);
+    arguments.extend(["--", "sh", "-c", &script]);
+    let ended = Program::run(&arguments, RUN);
+    let starts = fs::read_to_string(list).expect("it was started").lines().count();
+    (starts, ended)
+}
+
+#[test]
+fn checks_share_a_conversation_and_fail_in_one_of_their_own() {
+    // One process finds out what the server speaks.
+    let (starts, ended) = starts_of_server(9);
+    assert_eq!((starts, ended.status.code()), (2, Some(0)), "{}", ended.stdout);
+    // The second check fails in the conversation of the first, and passes in its own.
+    let (starts, ended) = starts_of_server(1);
+    assert_eq!((starts, ended.status.code()), (3, Some(0)), "{}", ended.stdout);
+    let (starts, ended) = starts_of_server(0);
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.stdout);
+    assert!(starts >= 3, "{starts}");
+}
+
 /// The program answers in its first process only, as one does that locks a file.
 #[test]
 fn a_program_that_ends_before_its_first_message_is_not_judged() {

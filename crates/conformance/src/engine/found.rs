@@ -55,6 +55,6 @@ fn audited<C>(check: &Check<C>, kind: &Kind<C>, setting: &Setting) -> Outcome {
             Err(Stop::not_applicable("the subject sent no message"))
         }
         Run::Audit(audit) => audit(&(kind.context)(setting.clone()), &setting.trace),
-        Run::Alone(_) => Ok(()),
+        Run::Alone(_) | Run::Shared(_) => Ok(()),
     }
 }

@@ -4,6 +4,7 @@ mod found;
 mod mutants;
 mod plan;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,9 +12,10 @@ use futures_util::{StreamExt as _, stream};
 
 use self::found::{Audit, Found};
 pub(crate) use self::plan::Kind;
-use self::plan::Planned;
+use self::plan::{Job, Planned};
 use crate::check::{Run, Running};
 use crate::config::{Config, SuiteError};
+use crate::conversation::shared::Shared;
 use crate::fault::{Faults, Mutant};
 use crate::link::processes::{Processes, STDERR_TIME};
 use crate::progress::Progress;
@@ -90,23 +92,20 @@ impl Engine {
         found.spoken = revisions_of(&plan);
         let (audits, alone): (Vec<_>, Vec<_>) =
             plan.into_iter().partition(|planned| matches!(planned.check.run, Run::Audit(_)));
-        // Audits need a conversation in each revision, also where nothing else runs.
-        let plain = revisions_of(&audits).into_iter().map(|revision| (None, revision));
+        let audited = revisions_of(&audits);
         found.audits = audits.into_iter().map(|planned| Audit { planned, finding: None }).collect();
-        let mut jobs: Vec<_> =
-            plain.chain(alone.iter().map(|planned| (Some(planned), planned.revision))).collect();
-        shuffle(&mut jobs, self.config.seed);
-        let running = jobs.into_iter().map(|(planned, revision)| async move {
-            let setting = self.setting(revision, None, self.config.wait);
-            let begun = Instant::now();
-            let run = match planned.map(|planned| &planned.check.run) {
-                Some(Run::Alone(run)) => run((kind.context)(setting.clone())),
-                _ => (kind.plain)((kind.context)(setting.clone())),
-            };
-            let outcome = self.limited(run).await;
-            (planned, setting, outcome, begun.elapsed())
+        let may_share = kind.share.is_some() && self.config.transport == Transport::Stdio;
+        let mut jobs = self.jobs(&alone, &audited, may_share);
+        // Those of several checks take the longest.
+        jobs.sort_by_key(|job| Reverse(job.checks.len()));
+        let running = jobs.into_iter().map(|Job { revision, checks, shared }| {
+            let checks = stream::iter(checks).then(move |planned| {
+                let shared = shared.clone();
+                async move { self.run_job(kind, revision, planned, shared.as_ref()).await }
+            });
+            Box::pin(checks)
         });
-        let mut running = stream::iter(running).buffer_unordered(self.config.jobs.get());
+        let mut running = stream::iter(running).flatten_unordered(self.config.jobs.get());
         while let Some((planned, setting, outcome, time)) = running.next().await {
             if let Some(planned) = planned {
                 found.add(self.result(planned, outcome, &Excerpt::of(&setting.trace), time));
@@ -117,6 +116,72 @@ impl Engine {
                 tokio::task::yield_now().await;
             }
         }
+    }
+
+    /// The checks in the order that the seed stands for. On stdio, where each conversation starts the program, checks of a revision
+    /// share one. A job without a check is an ordinary conversation: audits need one in each revision, also where nothing else runs.
+    fn jobs<'p, C>(
+        &self,
+        checks: &'p [Planned<'p, C>],
+        audited: &[Revision],
+        may_share: bool,
+    ) -> Vec<Job<'p, C>> {
+        let alone = |revision, check| Job { revision, checks: vec![check], shared: None };
+        let mut jobs: Vec<_> = audited.iter().map(|revision| alone(*revision, None)).collect();
+        let is_shared = |planned: &&Planned<'_, C>| may_share && matches!(planned.check.run, Run::Shared(_));
+        let (shared, rest): (Vec<_>, Vec<_>) = checks.iter().partition(is_shared);
+        jobs.extend(rest.into_iter().map(|planned| alone(planned.revision, Some(planned))));
+        for planned in shared {
+            match jobs.iter_mut().find(|job| job.shared.is_some() && job.revision == planned.revision) {
+                Some(job) => job.checks.push(Some(planned)),
+                None => jobs
+                    .push(Job { shared: Some(Shared::default()), ..alone(planned.revision, Some(planned)) }),
+            }
+        }
+        shuffle(&mut jobs, self.config.seed);
+        for job in &mut jobs {
+            shuffle(&mut job.checks, self.config.seed);
+        }
+        jobs
+    }
+
+    /// Runs a check, or has an ordinary conversation. In a conversation that other checks had, only those end that pass or do not
+    /// apply; the others have one of their own.
+    async fn run_job<'p, C>(
+        &self,
+        kind: &Kind<C>,
+        revision: Revision,
+        planned: Option<&'p Planned<'p, C>>,
+        shared: Option<&Shared>,
+    ) -> (Option<&'p Planned<'p, C>>, Setting, Outcome, Duration) {
+        let begun = Instant::now();
+        let attempt = async |shared: Option<&Shared>| {
+            let setting = self.setting(revision, None, self.config.wait);
+            let context = (kind.context)(setting.clone());
+            let context = match (shared, kind.share) {
+                (Some(shared), Some(share)) => share(context, shared.clone()),
+                _ => context,
+            };
+            let run = match planned.map(|planned| &planned.check.run) {
+                Some(Run::Alone(run) | Run::Shared(run)) => run(context),
+                _ => (kind.plain)(context),
+            };
+            let outcome = self.limited(run).await;
+            (setting, outcome)
+        };
+        let (mut setting, mut outcome) = attempt(shared).await;
+        let whole = shared.and_then(Shared::reused);
+        match (&outcome, shared) {
+            (Ok(()) | Err(Stop::NotApplicable(_)), _) => setting.trace = whole.unwrap_or(setting.trace),
+            (_, Some(shared)) => {
+                shared.end();
+                if whole.is_some() {
+                    (setting, outcome) = attempt(None).await;
+                }
+            }
+            (_, None) => {}
+        }
+        (planned, setting, outcome, begun.elapsed())
     }
 
     /// The part of a plan in revisions that the subject speaks. The rest has its results at once.

@@ -67,7 +67,7 @@ impl Engine {
         let setting = self.setting(planned.revision, Some(mutant), MUTANT_WAIT.min(self.config.wait));
         let context = (kind.context)(setting.clone());
         let outcome = match &planned.check.run {
-            Run::Alone(run) => self.limited(run(context)).await,
+            Run::Alone(run) | Run::Shared(run) => self.limited(run(context)).await,
             Run::Audit(audit) => {
                 // A mutant may well spoil the conversation; what counts is what the audit finds in it.
                 let _spoilt = self.limited((kind.plain)(context.clone())).await;

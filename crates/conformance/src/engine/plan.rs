@@ -1,6 +1,7 @@
 //! The checks of one kind of subject, and which of them run in which revision.
 
 use crate::check::{Check, Running};
+use crate::conversation::shared::Shared;
 use crate::requirement::Requirement;
 use crate::revision::Revision;
 use crate::setting::Setting;
@@ -11,6 +12,8 @@ pub(crate) struct Kind<C: 'static> {
     pub(super) context: Box<dyn Fn(Setting) -> C + Send + Sync>,
     pub(super) plain: fn(C) -> Running,
     pub(super) speaks: fn(C) -> Running,
+    /// Gives a check the conversation of those before it. `None` where each has its own.
+    pub(super) share: Option<fn(C, Shared) -> C>,
 }
 
 impl<C> Kind<C> {
@@ -20,8 +23,27 @@ impl<C> Kind<C> {
         plain: fn(C) -> Running,
         speaks: fn(C) -> Running,
     ) -> Self {
-        Self { checks: checks.iter().copied().flatten().collect(), context: Box::new(context), plain, speaks }
+        Self {
+            checks: checks.iter().copied().flatten().collect(),
+            context: Box::new(context),
+            plain,
+            speaks,
+            share: None,
+        }
     }
+
+    /// The same, and some checks share a conversation.
+    pub(crate) fn sharing(self, share: fn(C, Shared) -> C) -> Self {
+        Self { share: Some(share), ..self }
+    }
+}
+
+/// Checks that run one after another.
+pub(super) struct Job<'p, C: 'static> {
+    pub(super) revision: Revision,
+    pub(super) checks: Vec<Option<&'p Planned<'p, C>>>,
+    /// The conversation of all of them, if they share it.
+    pub(super) shared: Option<Shared>,
 }
 
 /// A check in one revision.

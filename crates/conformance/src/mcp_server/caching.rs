@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::features::{List, lists, pages};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, check, shared};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("CAC-01", hints_of_cacheable_results, ANY, [
+    shared!("CAC-01", hints_of_cacheable_results, ANY, [
         "leaves the time out of server/discover" => faults::result_of("server/discover", |result| {
             result.as_object_mut().map(|result| result.remove("ttlMs"));
         }),
@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "leaves the hints out of templates" => faults::result_of("resources/templates/list", drop_hints),
         "leaves the hints out of what it reads" => faults::result_of("resources/read", drop_hints),
     ]),
-    check!("CAC-02", one_scope_for_all_pages, ANY, [
+    shared!("CAC-02", one_scope_for_all_pages, ANY, [
         "changes the scope on a later page" => {
             let mut pages = 0;
             faults::result_of("resources/list", move |result| {

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::features::{acceptance, lists};
 use super::{Server, answers};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, check, shared};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("MRT-01", other_methods_ask_nothing, ANY, [
+    shared!("MRT-01", other_methods_ask_nothing, ANY, [
         "asks before it lists its tools" => faults::result_of("tools/list", |result| {
             result["resultType"] = json!("input_required");
         }),

@@ -6,7 +6,7 @@ use super::exchanges::{exchanges, is_in_revision};
 use super::features::{METHOD_NOT_FOUND, has_code, lists};
 use super::raw::{SILENCE, is_response, still_works};
 use super::{Server, shapes};
-use crate::check::{ANY, Check, STDIO, audit, check};
+use crate::check::{ANY, Check, STDIO, audit, check, shared};
 use crate::fault::Fault;
 use crate::faults;
 use crate::link::Link;
@@ -16,12 +16,12 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("LIF-03", initialize_result, ANY, [
+    audit!("LIF-03", initialize_result, ANY, [
         "leaves the version out" => without("protocolVersion"),
         "leaves its capabilities out" => without("capabilities"),
         "leaves its serverInfo out" => without("serverInfo"),
     ]),
-    check!("LIF-03b", server_info, ANY, [
+    audit!("LIF-03b", server_info, ANY, [
         "has no name" => faults::result_of("initialize", |result| result["serverInfo"] = json!({"version": "1"})),
         "has no version of its own" => faults::result_of("initialize", |result| result["serverInfo"] = json!({"name": "x"})),
     ]),
@@ -52,7 +52,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "asks a client that cannot answer" => asks_anyway(),
         "says that its tools have changed without a word before" => changes_undeclared(),
     ]),
-    check!("LIF-15", undeclared_methods, ANY, [
+    shared!("LIF-15", undeclared_methods, ANY, [
         "answers prompts/list without the capability" => undeclared("prompts"),
         "answers tools/list without the capability" => undeclared("tools"),
     ]),
@@ -91,24 +91,33 @@ fn changes_undeclared() -> Box<dyn Fault> {
     faults::both(hides, faults::says_at("tools/call", changed))
 }
 
-async fn initialize_result(server: Server) -> Outcome {
-    let result = server.fresh_offer().await?;
-    let has_version = result["protocolVersion"].as_str().is_some_and(|version| !version.is_empty());
-    ensure!(has_version, "a string as the `protocolVersion` of the result of initialize", "`{result}`");
-    for name in ["capabilities", "serverInfo"] {
-        ensure!(result[name].is_object(), format!("an object as the `{name}` of the result"), "`{result}`");
+/// The results of initialize.
+fn initialized(trace: &Trace) -> impl Iterator<Item = Value> {
+    let asked = exchanges(trace).into_iter().filter(|exchange| exchange.method == "initialize");
+    asked.filter_map(|mut exchange| exchange.response.get_mut("result").map(Value::take))
+}
+
+fn initialize_result(_: &Server, trace: &Trace) -> Outcome {
+    for result in initialized(trace) {
+        let has_version = result["protocolVersion"].as_str().is_some_and(|version| !version.is_empty());
+        ensure!(has_version, "a string as the `protocolVersion` of the result of initialize", "`{result}`");
+        for name in ["capabilities", "serverInfo"] {
+            ensure!(
+                result[name].is_object(),
+                format!("an object as the `{name}` of the result"),
+                "`{result}`"
+            );
+        }
     }
     Ok(())
 }
 
-async fn server_info(server: Server) -> Outcome {
-    let result = server.fresh_offer().await?;
-    let info = &result["serverInfo"];
-    if !info.is_object() {
-        return Err(Stop::inconclusive("the result of initialize has no `serverInfo`"));
-    }
-    for name in ["name", "version"] {
-        ensure!(info[name].is_string(), format!("a string as the `{name}` of `serverInfo`"), "`{info}`");
+fn server_info(_: &Server, trace: &Trace) -> Outcome {
+    // A result without `serverInfo` breaks LIF-03.
+    for info in initialized(trace).map(|mut result| result["serverInfo"].take()).filter(Value::is_object) {
+        for name in ["name", "version"] {
+            ensure!(info[name].is_string(), format!("a string as the `{name}` of `serverInfo`"), "`{info}`");
+        }
     }
     Ok(())
 }

@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::features::{INVALID_PARAMS, SILENCE, expect_code};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, check, shared};
 use crate::conversation::{Arrived, Conversation};
 use crate::fault::Fault;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("LOG-01", logging_is_declared, ANY, [
+    shared!("LOG-01", logging_is_declared, ANY, [
         "logs and does not declare it" => without_capability(),
     ]),
     check!("LOG-02", only_the_set_level_and_above, ANY, [
         "ignores the level that is set" => says("info"),
     ]),
-    check!("LOG-03", unknown_level_is_refused, ANY, [
+    shared!("LOG-03", unknown_level_is_refused, ANY, [
         "takes an unknown level" => faults::response_to("logging/setLevel", |m| {
             *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {}});
         }),
@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             m["error"]["code"] = json!(-32603);
         }),
     ]),
-    check!("LOG-04", no_log_without_a_level, ANY, [
+    shared!("LOG-04", no_log_without_a_level, ANY, [
         "logs for a request that did not ask for it" => says("error"),
     ]),
     check!("LOG-05", log_belongs_to_its_request, ANY, [
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
     check!("LOG-05b", log_comes_before_the_response, ANY, [
         "logs after the response" => faults::says_after_response_to("tools/call", |_| vec![line("error")]),
     ]),
-    check!("LOG-06", unknown_level_of_a_request_is_refused, ANY, [
+    shared!("LOG-06", unknown_level_of_a_request_is_refused, ANY, [
         "ignores an unknown level" => faults::response_to("tools/call", |m| {
             *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete", "content": []}});
         }),

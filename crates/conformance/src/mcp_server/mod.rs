@@ -34,6 +34,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::conversation::Conversation;
+use crate::conversation::shared::{Open, Shared};
 use crate::link::Link;
 use crate::link::http::HttpTarget;
 use crate::link::http_sse::HttpSse;
@@ -53,6 +54,8 @@ const START_TIME: Duration = Duration::from_secs(60);
 pub(crate) struct Server {
     pub(crate) setting: Setting,
     hosts: Arc<Hosts>,
+    /// Where the conversation of the check before is, and this one is left. `None` for a check with one of its own.
+    shared: Option<Shared>,
 }
 
 /// Where the server is found, and what it has said of itself.
@@ -72,7 +75,12 @@ impl Hosts {
 
 impl Server {
     pub(crate) fn new(setting: Setting, hosts: Arc<Hosts>) -> Self {
-        Self { setting, hosts }
+        Self { setting, hosts, shared: None }
+    }
+
+    /// The same server for a check that has the conversation of those before it.
+    pub(crate) fn sharing(self, shared: Shared) -> Self {
+        Self { shared: Some(shared), ..self }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -96,13 +104,27 @@ impl Server {
         Ok(conversation)
     }
 
-    /// A conversation that is ready for requests, of a client with every capability.
-    pub(crate) async fn open(&self) -> Outcome<Conversation> {
-        self.open_with(capabilities(self.revision())).await
+    /// A conversation that is ready for requests, of a client with every capability. Checks that share theirs have the one that
+    /// another check has left, if there is one.
+    pub(crate) async fn open(&self) -> Outcome<Open> {
+        let Some(shared) = &self.shared else {
+            return self.open_with(capabilities(self.revision())).await;
+        };
+        let Some(mut conversation) = shared.taken().await else {
+            let conversation = self.opened(capabilities(self.revision())).await?;
+            return Ok(shared.keep(conversation, &self.setting.trace).await);
+        };
+        conversation.set_wait(self.setting.wait);
+        conversation.answer_with(answers::answer);
+        Ok(conversation)
     }
 
-    /// The same with capabilities of the check's choice.
-    pub(crate) async fn open_with(&self, capabilities: Value) -> Outcome<Conversation> {
+    /// A conversation of the check's own with capabilities of its choice.
+    pub(crate) async fn open_with(&self, capabilities: Value) -> Outcome<Open> {
+        Ok(Shared::alone(self.opened(capabilities).await?).await)
+    }
+
+    async fn opened(&self, capabilities: Value) -> Outcome<Conversation> {
         let opened = async {
             let mut conversation = self.connect().await?;
             conversation.answer_with(answers::answer);

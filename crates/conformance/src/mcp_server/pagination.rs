@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::Server;
 use super::features::{INVALID_PARAMS, List, METHOD_NOT_FOUND, expect_code, has_code, lists};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, shared};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("PAG-04", unknown_cursor_is_refused, ANY, [
+    shared!("PAG-04", unknown_cursor_is_refused, ANY, [
         "takes an unknown cursor for the beginning" => faults::response_to("resources/list", |m| {
             if m["error"].is_object() {
                 *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resources": []}});
@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             }
         }),
     ]),
-    check!("PAG-05", cursor_leads_to_the_same_page, ANY, [
+    shared!("PAG-05", cursor_leads_to_the_same_page, ANY, [
         "forgets a cursor after its use" => {
             let mut pages = 0;
             faults::response_to("resources/list", move |m| {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Server, raw};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, check, shared};
 use crate::faults;
 use crate::link::Link;
 use crate::verdict::{Outcome, Stop, ensure};
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         })),
         "waits for ever" => faults::loses_response_to("tools/call"),
     ]),
-    check!("PNG-03", ping_is_gone, ANY, [
+    shared!("PNG-03", ping_is_gone, ANY, [
         "answers ping" => faults::response_to("ping", |m| *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete"}})),
     ]),
 ];

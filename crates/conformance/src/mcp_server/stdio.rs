@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::raw::{self, is_response, quick, still_works};
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{Check, STDIO, audit, check, shared};
 use crate::conversation::Conversation;
 use crate::fault::{Fault, Incoming};
 use crate::faults;
@@ -21,10 +21,10 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         "logs to standard output" => logs("INFO listing tools"),
         "logs JSON to standard output" => logs("{\"level\":\"info\",\"text\":\"listing tools\"}"),
     ]),
-    check!("STD-04", ends_of_lines, STDIO, [
+    shared!("STD-04", ends_of_lines, STDIO, [
         "does not read lines with a carriage return" => loses_response("carriage return"),
     ]),
-    check!("STD-05", large_and_many, STDIO, [
+    shared!("STD-05", large_and_many, STDIO, [
         "loses what arrives in pieces" => loses_response("pieces"),
         "loses the last of many" => loses_response("many-99"),
     ]),

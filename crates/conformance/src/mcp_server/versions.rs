@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::raw::{SILENCE, is_response, still_works};
 use super::{Server, answers};
 use crate::check::{ANY, Check, check};
-use crate::conversation::Conversation;
+use crate::conversation::shared::Open;
 use crate::fault::Fault;
 use crate::faults;
 use crate::revision::Revision;
@@ -159,7 +159,7 @@ async fn offers_the_newest(server: &Server, known: bool) -> Outcome {
 }
 
 /// Calls the tool that waits for a short time only; returns the id of the call and the request that stays unanswered.
-async fn unanswered(server: &Server) -> Outcome<(Conversation, Value, Value)> {
+async fn unanswered(server: &Server) -> Outcome<(Open, Value, Value)> {
     let tool = server.tool("impatient")?;
     let mut conversation = server.open().await?;
     conversation

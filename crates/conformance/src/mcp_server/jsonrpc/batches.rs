@@ -7,6 +7,7 @@ use super::super::raw::{self, Reaction};
 use super::{ready, recodes, responses_to};
 use crate::check::{ANY, Check, HTTP, check};
 use crate::conversation::Conversation;
+use crate::conversation::shared::Open;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -53,11 +54,12 @@ async fn are_answered(conversation: &mut Conversation) -> Outcome {
 }
 
 async fn batch_of_requests(server: Server) -> Outcome {
-    are_answered(&mut ready(&server).await?).await
+    let mut conversation = ready(&server).await?;
+    are_answered(&mut conversation).await
 }
 
 /// A conversation with a server that takes arrays. RPC-21 is about one that does not.
-async fn taking_batches(server: &Server) -> Outcome<Conversation> {
+async fn taking_batches(server: &Server) -> Outcome<Open> {
     let mut conversation = ready(server).await?;
     are_answered(&mut conversation).await.map_err(Stop::while_preparing)?;
     Ok(conversation)

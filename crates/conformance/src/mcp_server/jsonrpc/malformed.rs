@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::Server;
 use super::super::raw::{self, quick};
 use super::{ready, recodes, responses_to};
-use crate::check::{ANY, Check, check};
+use crate::check::{ANY, Check, check, shared};
 use crate::conversation::Conversation;
 use crate::fault::Fault;
 use crate::faults;
@@ -27,7 +27,7 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
         "makes an id up" => faults::each_response(|m| if m.get("error").is_some() && m["id"].is_null() { m["id"] = json!("server-error"); }),
         "numbers what it cannot read" => faults::each_response(|m| if m.get("error").is_some() && m["id"].is_null() { m["id"] = json!(0); }),
     ]),
-    check!("RPC-16", wrong_params, ANY, [
+    shared!("RPC-16", wrong_params, ANY, [
         "calls wrong params an invalid request" => recodes(-32602, -32600),
         "calls wrong params its own fault" => recodes(-32602, -32603),
     ]),
@@ -35,7 +35,7 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
         "refuses what it does not know" => refuses("tools/list"),
         "refuses unknown params" => faults::both(refuses("ping"), refuses("server/discover")),
     ]),
-    check!("RPC-20", text_is_utf8, ANY, [
+    shared!("RPC-20", text_is_utf8, ANY, [
         "reads bytes as Latin-1" => faults::each_response(|m| if let Some(id) = m["id"].as_str() {
             m["id"] = id.bytes().map(char::from).collect::<String>().into();
         }),

@@ -6,7 +6,7 @@ use super::super::Server;
 use super::super::exchanges::is_in_revision;
 use super::super::raw::{self, SILENCE, quick};
 use super::ready;
-use crate::check::{ANY, Check, audit, check};
+use crate::check::{ANY, Check, audit, check, shared};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::mcp_messages::{self, is_answer, unusual_ids};
@@ -38,7 +38,7 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
         "turns ids into strings" => faults::each_response(|m| if m["id"].is_number() { m["id"] = json!(m["id"].to_string()); }),
         "reads texts that look like numbers as numbers" => faults::each_response(|m| if m["id"] == "7" { m["id"] = json!(7); }),
     ]),
-    check!("RPC-06b", any_id_is_answered, ANY, [
+    shared!("RPC-06b", any_id_is_answered, ANY, [
         "takes the id 0 for none" => faults::each_response(|m| if m["id"] == 0 { *m = Value::Null; }),
         "takes an empty id for none" => faults::each_response(|m| if m["id"] == "" { *m = Value::Null; }),
     ]),
@@ -58,12 +58,12 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
             json!({"jsonrpc": "2.0", "id": null, "method": "notifications/tools/list_changed"}),
         ]),
     ]),
-    check!("RPC-11", notifications_get_no_response, ANY, [
+    shared!("RPC-11", notifications_get_no_response, ANY, [
         "answers unknown notifications" => faults::says_at("notifications/conformance/unknown", |_| vec![
             json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "method not found"}}),
         ]),
     ]),
-    check!("RPC-12", unknown_method, ANY, [
+    shared!("RPC-12", unknown_method, ANY, [
         "answers unknown methods as a broken server" => faults::each_response(|m| if m["error"]["code"] == -32601 { m["error"]["code"] = json!(-32603); }),
         "answers unknown methods with a result" => faults::response_to("conformance/unknown", |m| *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {}})),
     ]),

@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 use super::Server;
 use super::raw::{self, Reaction, SILENCE, quick};
 use crate::conversation::Conversation;
+use crate::conversation::shared::Open;
 use crate::mcp_messages::is_answer;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop};
 
 /// A conversation with a server that has answered an ordinary request, so that its silence says something.
-async fn ready(server: &Server) -> Outcome<Conversation> {
+async fn ready(server: &Server) -> Outcome<Open> {
     let mut conversation = server.open().await?;
     raw::still_works(server, &mut conversation).await.map_err(Stop::while_preparing)?;
     Ok(conversation)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{abandon, as_task, is_status, needs_tasks, start};
-use crate::check::{ANY, Check, HTTP, check};
+use crate::check::{ANY, Check, HTTP, check, shared};
 use crate::faults;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{
@@ -12,7 +12,7 @@ use crate::mcp_server::features::{
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("TSK-01", task_member_is_ignored, ANY, [
+    shared!("TSK-01", task_member_is_ignored, ANY, [
         "refuses a task member that it does not know" => {
             let mut requests = 0;
             faults::response_to("prompts/get", move |m| {
