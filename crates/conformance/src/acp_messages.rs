@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::conversation::Conversation;
 use crate::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
 
 /// Whether a value is an integer as JSON Schema has it: 1.0 is one as well.
 pub(crate) fn is_integer(value: &Value) -> bool {
@@ -173,4 +175,38 @@ fn line(bytes: &[u8]) -> Line {
     let messages = message.as_array().map_or(std::slice::from_ref(&message), Vec::as_slice);
     let is_message = |message: &Value| message["jsonrpc"] == "2.0";
     if !messages.is_empty() && messages.iter().all(is_message) { Line::Message } else { Line::Other }
+}
+
+/// Fails unless a response refuses an unknown method.
+pub(crate) fn refuses_the_method(response: &Value, method: &str) -> Outcome {
+    let is_refused = response["error"]["code"] == -32601;
+    ensure!(is_refused, format!("the code -32601 for `{method}`"), "`{response}`");
+    Ok(())
+}
+
+/// A line that is no JSON, without an id that can be read all the same.
+const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"method\":\n";
+
+/// Fails unless the other side refuses a line that is no JSON and one that is no request.
+pub(crate) async fn refuses_malformed_lines(conversation: &mut Conversation) -> Outcome {
+    let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
+    for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {
+        conversation.send_bytes(bytes).await?;
+        let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
+        let what = format!("an error with the code {code} for the line `{shown}`");
+        let response = conversation.wanted(&what, |message| message.get("error").is_some()).await?;
+        ensure!(response["error"]["code"] == code, what, "`{response}`");
+    }
+    Ok(())
+}
+
+/// Fails if an error about a line whose id cannot be read has another id than null.
+pub(crate) async fn answers_an_unreadable_id_with_null(conversation: &mut Conversation) -> Outcome {
+    conversation.send_bytes(NO_JSON).await?;
+    let is_error = |message: &Value| message.get("error").is_some();
+    let response = conversation.wanted("a response to invalid JSON", is_error).await;
+    let response = response.map_err(Stop::while_preparing)?;
+    let is_null = response.get("id").is_some_and(Value::is_null);
+    ensure!(is_null, "an error with the id null for invalid JSON", "`{response}`");
+    Ok(())
 }

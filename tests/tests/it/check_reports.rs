@@ -104,3 +104,15 @@ fn a_wrong_command_line_is_named_and_ends_with_2() {
         assert!(ended.stderr.contains(expected), "{option} {value}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn a_report_that_cannot_be_written_is_named_before_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("server.sh/report.json").display().to_string();
+    for option in ["--json-file", "--html", "--write-baseline"] {
+        let ended = judge(folder.path(), &[option, &path]);
+        assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("server.sh"), "{}", ended.stderr);
+        assert_eq!(ended.stdout, "", "{option}");
+    }
+}

@@ -68,6 +68,7 @@ async fn judge(
 ) -> Result<()> {
     let baseline = baseline(check.baseline.as_deref())?;
     let previous = previous(check)?;
+    reports::expect_writable(&check.reports, check.write_baseline.as_deref())?;
     let (mut reports, mut interrupted) = (Vec::new(), None);
     for config in configs {
         let progress = TerminalProgress::new(config, verbose, json);

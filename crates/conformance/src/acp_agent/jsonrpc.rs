@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Agent;
-use crate::acp_messages::is_integer;
+use crate::acp_messages::{
+    answers_an_unreadable_id_with_null, is_integer, refuses_malformed_lines, refuses_the_method,
+};
 use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
@@ -158,20 +160,13 @@ async fn unknown_methods_are_refused(agent: Agent) -> Outcome {
     let (mut conversation, _) = agent.open().await?;
     let response = conversation.request("_conformance/unknown", json!({})).await;
     // RPC-05 demands a response.
-    let response = response.map_err(Stop::while_preparing)?;
-    ensure!(
-        response["error"]["code"] == -32601,
-        "the code -32601 for `_conformance/unknown`",
-        "`{response}`"
-    );
-    Ok(())
+    refuses_the_method(&response.map_err(Stop::while_preparing)?, "_conformance/unknown")
 }
 
 async fn plain_unknown_methods_are_refused(agent: Agent) -> Outcome {
     let (mut conversation, _) = agent.open().await?;
     let response = conversation.request("conformance/unknown", json!({})).await?;
-    ensure!(response["error"]["code"] == -32601, "the code -32601 for `conformance/unknown`", "`{response}`");
-    Ok(())
+    refuses_the_method(&response, "conformance/unknown")
 }
 
 async fn custom_requests_are_answered(agent: Agent) -> Outcome {
@@ -203,31 +198,15 @@ pub(super) async fn works(agent: &Agent, conversation: &mut Conversation) -> Out
     Ok(())
 }
 
-/// A line that is no JSON, without an id that can be read all the same.
-const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"method\":\n";
-
 async fn malformed_input_is_refused(agent: Agent) -> Outcome {
     let mut conversation = working(&agent).await?;
-    let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
-    for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {
-        conversation.send_bytes(bytes).await?;
-        let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
-        let what = format!("an error with the code {code} for the line `{shown}`");
-        let error = conversation.wanted(&what, |message| message.get("error").is_some()).await?;
-        ensure!(error["error"]["code"] == code, what, "`{error}`");
-    }
+    refuses_malformed_lines(&mut conversation).await?;
     works(&agent, &mut conversation).await
 }
 
 async fn an_unreadable_id_is_null(agent: Agent) -> Outcome {
     let mut conversation = working(&agent).await?;
-    conversation.send_bytes(NO_JSON).await?;
-    let response =
-        conversation.wanted("a response to invalid JSON", |message| message.get("error").is_some());
-    let response = response.await.map_err(Stop::while_preparing)?;
-    let is_null = response.get("id").is_some_and(Value::is_null);
-    ensure!(is_null, "an error with the id null for invalid JSON", "`{response}`");
-    Ok(())
+    answers_an_unreadable_id_with_null(&mut conversation).await
 }
 
 async fn errors_leave_the_connection_usable(agent: Agent) -> Outcome {

@@ -8,7 +8,9 @@ use super::AcpClient;
 use super::fields;
 use super::mutants;
 use super::run::{QUIET, audited};
-use crate::acp_messages::is_integer;
+use crate::acp_messages::{
+    answers_an_unreadable_id_with_null, is_integer, refuses_malformed_lines, refuses_the_method,
+};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::faults;
 use crate::revision::Revision;
@@ -185,13 +187,7 @@ async fn refuses_unknown_methods(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
     let response = turn.ask("_conformance/unknown", json!({})).await;
     // RPC-05 demands a response.
-    let response = response.map_err(Stop::while_preparing)?;
-    ensure!(
-        response["error"]["code"] == -32601,
-        "the code -32601 for `_conformance/unknown`",
-        "`{response}`"
-    );
-    Ok(())
+    refuses_the_method(&response.map_err(Stop::while_preparing)?, "_conformance/unknown")
 }
 
 async fn refuses_plain_unknown_methods(client: AcpClient) -> Outcome {
@@ -293,32 +289,16 @@ fn errors_are_sentences(client: &AcpClient, trace: &Trace) -> Outcome {
     Ok(())
 }
 
-/// A line that is no JSON, without an id that can be read all the same.
-const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"method\":\n";
-
 async fn reports_invalid_json(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
     turn.run.is_alive().await.map_err(Stop::while_preparing)?;
-    let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
-    for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {
-        turn.run.agent.send_bytes(bytes).await?;
-        let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
-        let what = format!("an error with the code {code} for the line `{shown}`");
-        let response = turn.run.agent.wanted(&what, |message| message.get("method").is_none()).await?;
-        ensure!(response["error"]["code"] == code, what, "`{response}`");
-    }
+    refuses_malformed_lines(&mut turn.run.agent).await?;
     turn.run.is_alive().await
 }
 
 async fn an_unreadable_id_is_null(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    turn.run.agent.send_bytes(NO_JSON).await?;
-    let response =
-        turn.run.agent.wanted("a response to invalid JSON", |message| message.get("error").is_some());
-    let response = response.await.map_err(Stop::while_preparing)?;
-    let is_null = response.get("id").is_some_and(Value::is_null);
-    ensure!(is_null, "an error with the id null for invalid JSON", "`{response}`");
-    Ok(())
+    answers_an_unreadable_id_with_null(&mut turn.run.agent).await
 }
 
 async fn goes_on_after_errors(client: AcpClient) -> Outcome {
