@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
         "ignores the filter" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
             sessions.push(json!({"sessionId": "a", "cwd": "/another"}));
         }),
-        "finds nothing" => faults::nth_response_to("session/list", 1, |m| faults::accept(m, json!({"sessions": []}))),
+        "finds nothing" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({"sessions": []}))),
     ]),
     check!("LIST-05", listed_directories_are_absolute, ANY, [
         "lists relative ones" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
@@ -147,10 +147,11 @@ async fn the_filter_holds(agent: Agent) -> Outcome {
     let (here, there) = (&in_here.0, &in_there.0);
     let session = begin_in(&agent, &mut conversation, here).await?;
     begin_in(&agent, &mut conversation, there).await?;
+    // A session may be listed some time after its turn: what the filter leaves out was there before.
+    let all = list(&mut conversation, json!({})).await.map_err(Stop::while_preparing)?;
     let sessions = list(&mut conversation, json!({"cwd": here})).await.map_err(Stop::while_preparing)?;
     let other = sessions.iter().find(|session| !is_at(session, here));
     ensure!(other.is_none(), format!("only sessions of {here}"), "`{}`", json!(other));
-    let all = list(&mut conversation, json!({})).await.map_err(Stop::while_preparing)?;
     ensure!(
         !has(&all, &session) || has(&sessions, &session),
         format!("the session {session} of {here}, which is listed without a filter"),

@@ -73,6 +73,9 @@ fn compaction(state: &Value, id: &str) -> Value {
 }
 
 async fn survives_unknown_updates(client: AcpClient) -> Outcome {
+    let mut plain = client.prompted(client.script()).await?;
+    plain.end_well().await.map_err(Stop::while_preparing)?;
+    drop(plain);
     let mut turn = client.prompted(client.script()).await?;
     turn.run.is_alive().await.map_err(Stop::while_preparing)?;
     turn.update(json!({"sessionUpdate": "conformance_update", "any": [1, {"two": null}]})).await?;

@@ -53,6 +53,9 @@ async fn keeps_the_version(proxy: &Proxy, result: Value) -> Outcome {
 
 fn has_version(response: &Value, version: &Value) -> Outcome {
     let answered = &response["result"]["protocolVersion"];
-    ensure!(answered == version, format!("the successor's `protocolVersion`, {version}"), "`{response}`");
+    // 1.0 is the same version as 1.
+    let is_same =
+        answered == version || answered.as_f64().is_some_and(|number| Some(number) == version.as_f64());
+    ensure!(is_same, format!("the successor's `protocolVersion`, {version}"), "`{response}`");
     Ok(())
 }

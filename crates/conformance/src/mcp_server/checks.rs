@@ -70,7 +70,7 @@ pub(crate) fn speaks(server: Server) -> Running {
             Err(Stop::Inconclusive(why)) => return Err(silent(why)),
         };
         let spoken = if revision.has_sessions() {
-            offer["protocolVersion"] == revision.as_str()
+            offer["protocolVersion"].as_str().is_none_or(|version| version == revision.as_str())
         } else {
             let versions = offer["supportedVersions"].as_array();
             versions.is_some_and(|versions| versions.contains(&json!(revision.as_str())))

@@ -1,6 +1,9 @@
 //! Checks of servers: the lifecycle.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::exchanges::{exchanges, is_in_revision};
 use super::features::{METHOD_NOT_FOUND, has_code, lists};
@@ -69,6 +72,9 @@ pub(super) const CHECKS: &[Check<Server>] = &[
     ]),
 ];
 
+/// How often a check looks whether the program has ended.
+const POLL: Duration = Duration::from_millis(20);
+
 fn without(name: &'static str) -> Box<dyn Fault> {
     faults::result_of("initialize", move |result| {
         result.as_object_mut().map(|result| result.remove(name));
@@ -99,7 +105,7 @@ fn initialized(trace: &Trace) -> impl Iterator<Item = Value> {
 
 fn initialize_result(_: &Server, trace: &Trace) -> Outcome {
     for result in initialized(trace) {
-        let has_version = result["protocolVersion"].as_str().is_some_and(|version| !version.is_empty());
+        let has_version = result["protocolVersion"].is_string();
         ensure!(has_version, "a string as the `protocolVersion` of the result of initialize", "`{result}`");
         for name in ["capabilities", "serverInfo"] {
             ensure!(
@@ -271,13 +277,17 @@ async fn ends_with_its_input(server: Server) -> Outcome {
     conversation.close();
     // No page says how long it may take.
     let time = conversation.wait();
-    let expected = "the end of the program after the end of its standard input";
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        conversation.serve(POLL).await?;
+        let has_ended = conversation.link.wait(POLL).await.is_some();
+        // A mutant hides the end of the output; the program below it ends all the same.
+        if has_ended && (server.setting.faults.is_none() || conversation.is_closed()) {
+            return Ok(());
+        }
+    }
     let seen = format!("it runs {} s later", time.as_secs());
-    let ended = tokio::time::Instant::now() + time;
-    conversation.end(time).await.map_err(|_| Stop::failed(expected, &seen))?;
-    let left = ended.saturating_duration_since(tokio::time::Instant::now());
-    ensure!(conversation.link.wait(left.max(SILENCE)).await.is_some(), expected, "{seen}");
-    Ok(())
+    Err(Stop::failed("the end of the program after the end of its standard input", seen))
 }
 
 async fn all_members_of_client_info(server: Server) -> Outcome {

@@ -60,7 +60,7 @@ async fn lost_connection(server: Server) -> Outcome {
     conversation.answer_with(|_| None);
     if let Link::Streamable(link) = &mut conversation.link {
         // The ping may come on the stream that belongs to no request.
-        let _status = link.listen().await?;
+        let _status = link.listen().await.map_err(Stop::while_preparing)?;
     }
     let id = conversation.start("tools/call", tool).await?;
     conversation.call("ping").await.map_err(Stop::while_preparing)?;

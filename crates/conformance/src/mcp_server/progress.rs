@@ -211,7 +211,7 @@ async fn tokens_of_tasks(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     if let Link::Streamable(link) = &mut conversation.link {
         // Over HTTP the messages of a task have no other stream.
-        let _status = link.listen().await?;
+        let _status = link.listen().await.map_err(Stop::while_preparing)?;
     }
     let created = conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
     // A server need not report progress at all.

@@ -108,6 +108,9 @@ async fn supports_again(server: &Server, known: bool) -> Outcome {
     if answers.iter().all(|answer| answer.as_deref() != Some(version)) {
         return Err(Stop::not_applicable(format!("the server does not support {version}")));
     }
+    if answers[1..].iter().any(Option::is_some) && answers[1..].contains(&None) {
+        return Err(Stop::inconclusive(format!("the server answers {version} with an error at times")));
+    }
     for answer in &answers[1..] {
         let expected =
             format!("the version {version}, which the server supports, as the answer to {version}");

@@ -67,7 +67,7 @@ async fn standard_input_is_closed(client: McpClient) -> Outcome {
     let mut opened = client.open("list_tools", json!({}), client.script()).await?;
     opened.ok().await.map_err(Stop::while_preparing)?;
     if opened.takes_steps().is_ok() {
-        opened.then("close", json!({})).await?;
+        opened.then("close", json!({})).await.map_err(Stop::while_preparing)?;
     }
     ends(&client, &mut opened).await
 }
@@ -76,7 +76,7 @@ async fn no_message_announces_the_end(client: McpClient) -> Outcome {
     let (mut opened, request) = client.held().await?;
     opened.release(&request).await.map_err(Stop::while_preparing)?;
     if opened.takes_steps().is_ok() {
-        opened.then("close", json!({})).await?;
+        opened.then("close", json!({})).await.map_err(Stop::while_preparing)?;
     }
     let what = "no message but those that MCP defines at the end of a session";
     opened
