@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Server;
+use crate::revision::Revision;
 use crate::trace::{Part, Sender, Trace, message_of};
 
 /// A request of the suite and its response.
@@ -50,13 +51,54 @@ pub(super) fn exchanges(trace: &Trace) -> Vec<Exchange> {
     exchanges
 }
 
-/// Whether a conversation was in the revision of the run alone: some checks ask for another one.
+/// Whether a conversation was in the revision of the run alone: some checks ask for another one. An `initialize` whose response is
+/// missing or in doubt may have begun any revision.
 pub(super) fn is_in_revision(server: &Server, trace: &Trace) -> bool {
-    let revision = server.revision();
-    let mut versions = exchanges(trace).into_iter().filter(|exchange| exchange.method == "initialize");
+    is_in(server.revision(), trace)
+}
+
+fn is_in(revision: Revision, trace: &Trace) -> bool {
+    let is_initialize = |message: &Value| message["method"] == "initialize";
+    let messages = messages(trace);
+    let asked = messages.iter().filter(|(from, message)| *from == Sender::Suite && is_initialize(message));
+    let mut versions = exchanges(trace);
+    versions.retain(|exchange| exchange.method == "initialize");
     let is_same = |exchange: &Exchange| {
         let version = exchange.response.pointer("/result/protocolVersion");
         version.is_none_or(|version| revision.has_sessions() && version == revision.as_str())
     };
-    versions.all(|exchange| is_same(&exchange))
+    versions.len() == asked.count() && versions.iter().all(is_same)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn trace(messages: &[(Sender, Value)]) -> Trace {
+        let trace = Trace::new();
+        for (from, message) in messages {
+            trace.add(*from, Part::Line, message.to_string().as_bytes());
+        }
+        trace
+    }
+
+    #[test]
+    fn an_initialize_whose_response_is_in_doubt_may_begin_any_revision() {
+        let begun = [
+            (Sender::Suite, json!({"id": 1, "method": "initialize"})),
+            (Sender::Subject, json!({"id": 1, "result": {"protocolVersion": "2025-11-25"}})),
+        ];
+        assert!(is_in(Revision::Mcp20251125, &trace(&begun)));
+        assert!(!is_in(Revision::Mcp20260728, &trace(&begun)));
+        // The first request is refused without its id, and the second one has the same.
+        let mut doubtful = vec![
+            (Sender::Suite, json!({"id": 1, "method": "server/discover"})),
+            (Sender::Subject, json!({"id": null, "error": {"code": -32600, "message": "no session"}})),
+        ];
+        doubtful.extend(begun);
+        assert!(!is_in(Revision::Mcp20260728, &trace(&doubtful)));
+        assert!(is_in(Revision::Mcp20260728, &trace(&doubtful[..2])));
+    }
 }
