@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 import acp
-from acp.schema import AgentCapabilities
+from acp.schema import AgentCapabilities, AgentMessageChunk
 
 
 class EchoAgent(acp.Agent):
@@ -22,8 +22,7 @@ class EchoAgent(acp.Agent):
 
     async def prompt(self, session_id: str, prompt: list[Any], **kwargs: Any) -> acp.PromptResponse:
         for block in prompt:
-            update = acp.update_agent_message(block)
-            update.field_meta = {"echo": True}
+            update = AgentMessageChunk(session_update="agent_message_chunk", content=block, field_meta={"echo": True})
             await self.client.session_update(session_id=session_id, update=update)
         return acp.PromptResponse(stop_reason="end_turn")
 
