@@ -7,7 +7,13 @@ import sys
 from typing import Any
 
 import acp
-from acp.schema import AllowedOutcome, ClientCapabilities, FileSystemCapabilities, Implementation
+from acp.schema import (
+    AllowedOutcome,
+    ClientCapabilities,
+    FileSystemCapabilities,
+    Implementation,
+    TextContentBlock,
+)
 
 
 class Files(acp.Client):
@@ -42,7 +48,7 @@ async def main() -> None:
             client_info=Implementation(name="conformance-steps", version="1.0.0"),
         )
         session = await agent.new_session(cwd=os.getcwd(), mcp_servers=[])
-        response = await agent.prompt(session_id=session.session_id, prompt=[acp.text_block(sys.argv[2])])
+        response = await agent.prompt(session_id=session.session_id, prompt=[TextContentBlock(type="text", text=sys.argv[2])])
         print(response.stop_reason)
 
 
