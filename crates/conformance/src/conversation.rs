@@ -1,6 +1,7 @@
 //! A JSON-RPC conversation with a subject: sends requests, waits for responses, answers what the subject asks.
 
 pub(crate) mod shared;
+mod start;
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,7 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use self::start::Start;
 use crate::link::Link;
+use crate::link::processes::Processes;
 pub(crate) use crate::link::received::Arrived;
 use crate::link::received::{QUEUE, Received, reply_to, unreadable};
 use crate::setting::Setting;
@@ -37,8 +40,7 @@ pub(crate) struct Conversation {
     meta: Option<Value>,
     next_id: i64,
     wait: Duration,
-    /// How long the first message may take, while none has arrived: a program has to start.
-    start: Option<Duration>,
+    start: Start,
     closed: bool,
     /// How many messages were received after the time for them.
     late: usize,
@@ -56,7 +58,7 @@ impl Conversation {
             meta: None,
             next_id: 1000,
             wait,
-            start: None,
+            start: Start::default(),
             closed: false,
             late: 0,
         }
@@ -72,14 +74,19 @@ impl Conversation {
         let link = Link::start(command, setting, sender).await?;
         let mut conversation = Self::new(link, received, setting.wait);
         if setting.faults.is_none() {
-            conversation.allow_start(setting.processes.start_time(start));
+            conversation.starts(&setting.processes, start);
         }
         Ok(conversation)
     }
 
-    /// Allows the program more time for its first message than for others, because it has just been started.
-    pub(crate) fn allow_start(&mut self, time: Duration) {
-        self.start = Some(time);
+    /// Says that the program was just started. Its first message may take as long as `most`.
+    pub(crate) fn starts(&mut self, processes: &Processes, most: Duration) {
+        self.start = Start::of_program(processes, most);
+    }
+
+    /// Allows the program more time for its next message than for others.
+    pub(crate) fn allow(&mut self, time: Duration) {
+        self.start.allow(time);
     }
 
     /// Sets how requests of the subject are answered.
@@ -118,12 +125,12 @@ impl Conversation {
 
     /// Sends a message as it is.
     pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
-        self.link.send(message).await.map_err(|stop| self.unless_starting(stop))
+        self.link.send(message).await.map_err(|stop| self.start.ended(stop))
     }
 
     /// Sends bytes as they are; HTTP cannot.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
-        self.link.send_bytes(bytes).await.map_err(|stop| self.unless_starting(stop))
+        self.link.send_bytes(bytes).await.map_err(|stop| self.start.ended(stop))
     }
 
     /// Sends a notification.
@@ -205,25 +212,20 @@ impl Conversation {
             from = self.queue.len();
             if self.closed {
                 let seen = format!("the conversation has ended{}", unreadable(&self.texts));
-                return Err(self.unless_starting(Stop::failed(what, seen)));
+                return Err(self.start.ended(Stop::failed(what, seen)));
             }
-            let start = self.start;
+            let start = self.start.time();
             let wait = start.map_or(self.wait, |start| start.max(self.wait));
             match self.pump(begun + wait).await? {
                 // The first message ends the time for the start, and what is waited for has its own time from then on.
-                true if start.is_some() && self.start.is_none() => begun = Instant::now(),
+                true if start.is_some() && self.start.time().is_none() => begun = Instant::now(),
                 true => {}
                 false => {
                     let seen = format!("none came within {} ms{}", wait.as_millis(), unreadable(&self.texts));
-                    return Err(self.unless_starting(Stop::failed(what, seen)));
+                    return Err(self.start.silent(Stop::failed(what, seen)));
                 }
             }
         }
-    }
-
-    /// What goes wrong before a program has said anything shows that it does not start, or slowly, and nothing else.
-    fn unless_starting(&self, stop: Stop) -> Stop {
-        if self.start.is_some() { stop.while_preparing() } else { stop }
     }
 
     /// The next message, whatever it is.
@@ -343,9 +345,7 @@ impl Conversation {
 
     async fn receive(&mut self, received: Option<Received>) -> Outcome {
         self.expect_room()?;
-        if !matches!(received, Some(Received::Closed) | None) {
-            self.start = None;
-        }
+        self.start.hear(received.as_ref());
         match received {
             Some(Received::Message { message, stream }) => match message {
                 Value::Array(batch) => {

@@ -10,6 +10,8 @@ use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of one check that are kept. What comes later is counted.
 const MAX_BYTES: usize = 4 << 20;
+/// The most bytes of standard error that are kept beside them.
+const MAX_ERRORS: usize = 1 << 20;
 /// How much a subject may send in the conversations of one check, by [`weight`]. Checks need up to 20 MiB.
 const MAX_RECEIVED: usize = 48 << 20;
 /// What a step weighs beyond its bytes.
@@ -79,10 +81,31 @@ pub(crate) struct Trace {
 #[derive(Debug, Default)]
 struct Inner {
     events: Vec<TraceEvent>,
-    bytes: usize,
-    omitted: usize,
+    messages: Kept,
+    errors: Kept,
     /// The weight of what the subject sent, kept or not.
     received: usize,
+}
+
+/// How much is kept.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: usize,
+    omitted: usize,
+}
+
+impl Kept {
+    /// Whether a step is kept. After one that is not, none is: audits need each message up to there.
+    fn take(&mut self, step: &[u8], most: usize) -> bool {
+        let bytes = self.bytes + step.len().max(KEPT_STEP);
+        let is_kept = self.omitted == 0 && bytes <= most;
+        if is_kept {
+            self.bytes = bytes;
+        } else {
+            self.omitted += 1;
+        }
+        is_kept
+    }
 }
 
 impl Trace {
@@ -111,14 +134,19 @@ impl Trace {
             if from == Sender::Subject {
                 inner.received += weight(*what, bytes);
             }
-            let size = bytes.len().max(KEPT_STEP);
-            if inner.bytes + size > MAX_BYTES {
-                inner.omitted += 1;
-                continue;
+            let has_room = match what {
+                Part::Stderr => inner.errors.take(bytes, MAX_ERRORS),
+                _ => inner.messages.take(bytes, MAX_BYTES),
+            };
+            if has_room {
+                inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec(), cut: 0 });
             }
-            inner.bytes += size;
-            inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec(), cut: 0 });
         }
+    }
+
+    /// Whether a quarter of what can be kept is.
+    pub(crate) fn is_long(&self) -> bool {
+        self.lock().messages.bytes > MAX_BYTES / 4
     }
 
     /// What was written down so far.
@@ -157,7 +185,8 @@ impl Trace {
 
     /// How many steps were left out because they were too long.
     pub(crate) fn omitted(&self) -> usize {
-        self.lock().omitted
+        let inner = self.lock();
+        inner.messages.omitted + inner.errors.omitted
     }
 
     /// The JSON-RPC messages of one side, in order; the members of a batch one by one.

@@ -54,6 +54,8 @@ impl Verdict {
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
     Failed(Failure),
+    /// The program ended before it had sent a message: the same if it does so in this check alone.
+    Ended(Failure),
     NotApplicable(Absence),
     Inconclusive(String),
 }
@@ -94,7 +96,7 @@ impl Stop {
     /// Appends a remark to the reason.
     pub(crate) fn remark(&mut self, remark: &str) {
         let said = match self {
-            Self::Failed(Failure { seen, .. }) => seen,
+            Self::Failed(Failure { seen, .. }) | Self::Ended(Failure { seen, .. }) => seen,
             Self::NotApplicable(Absence { why, .. }) | Self::Inconclusive(why) => why,
         };
         said.push_str(remark);
@@ -103,9 +105,27 @@ impl Stop {
     /// What fails while a check still prepares its conversation says nothing of its requirement.
     pub(crate) fn while_preparing(self) -> Self {
         match self {
-            Self::Failed(Failure { expected, seen }) => Self::Inconclusive(format!(
-                "the conversation could not be prepared: expected {expected}; {seen}"
-            )),
+            Self::Failed(Failure { expected, seen }) | Self::Ended(Failure { expected, seen }) => {
+                Self::Inconclusive(format!(
+                    "the conversation could not be prepared: expected {expected}; {seen}"
+                ))
+            }
+            other => other,
+        }
+    }
+
+    /// An end before the first message as the failure that it is.
+    pub(crate) fn into_failure(self) -> Self {
+        match self {
+            Self::Ended(failure) => Self::Failed(failure),
+            other => other,
+        }
+    }
+
+    /// What fails at the end of a program that has sent no message.
+    pub(crate) fn at_start(self) -> Self {
+        match self {
+            Self::Failed(failure) => Self::Ended(failure),
             other => other,
         }
     }
@@ -113,9 +133,11 @@ impl Stop {
 
 impl From<Outcome> for Verdict {
     fn from(outcome: Outcome) -> Self {
-        match outcome {
+        match outcome
+            .map_err(|stop| if matches!(stop, Stop::Ended(_)) { stop.while_preparing() } else { stop })
+        {
             Ok(()) => Self::Pass,
-            Err(Stop::Failed(failure)) => Self::Fail(failure),
+            Err(Stop::Failed(failure) | Stop::Ended(failure)) => Self::Fail(failure),
             Err(Stop::NotApplicable(Absence { why, role })) => Self::NotApplicable { why, role },
             Err(Stop::Inconclusive(why)) => Self::Inconclusive { why },
         }

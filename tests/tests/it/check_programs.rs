@@ -196,7 +196,24 @@ fn a_program_that_ends_before_its_first_message_is_not_judged() {
     let ended = Program::run(&arguments, RUN);
     assert_eq!(ended.status.code(), Some(0), "{}", ended.stdout);
     ended.prints("the conversation could not be prepared");
-    ended.prints("The program ended by itself in 1 of 2 conversations");
+    // The handshake before, the check, and an ordinary conversation after it.
+    ended.prints("The program ended by itself in 2 of 3 conversations");
+}
+
+#[test]
+fn a_program_that_ends_at_the_first_message_of_one_check_fails_it() {
+    let reply = r#"{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentCapabilities":{}}}\n"#;
+    let script = format!(
+        "while read -r line; do\n\
+         case \"$line\" in *65535*) exit 3 ;; esac\n\
+         id=$(printf '%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n\
+         [ -z \"$id\" ] || printf '{reply}' \"$id\"\ndone"
+    );
+    let mut arguments = vec!["check", "acp-agent", "--timeout", "1", "--revision", "1"];
+    arguments.extend(["--only", "acp/INIT-07", "--", "sh", "-c", &script]);
+    let ended = Program::run(&arguments, RUN);
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.stdout);
+    ended.prints("FAIL acp/INIT-07 (must)");
 }
 
 /// Waits until a file has a line, and returns it.

@@ -14,35 +14,45 @@ pub(crate) type Open = OwnedMutexGuard<Conversation>;
 
 /// Where a check leaves its conversation for the next one. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<Option<Left>>>);
+pub(crate) struct Shared(Arc<Mutex<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    left: Option<Left>,
+    /// Whether the check has a conversation that another one has left.
+    is_reused: bool,
+    /// The conversations that have ended, until somebody has looked at them.
+    ended: Vec<Trace>,
+}
 
 /// What a check has left.
 struct Left {
     conversation: Arc<tokio::sync::Mutex<Conversation>>,
     /// Where the conversation is written down, from its beginning.
     trace: Trace,
-    is_reused: bool,
 }
 
 impl Shared {
     /// The conversation that the check before has left, if it goes on.
     pub(crate) async fn taken(&self) -> Option<Open> {
-        let conversation = self.left(|left| Arc::clone(&left.conversation))?;
+        let left = self.lock().left.as_ref().map(|left| (Arc::clone(&left.conversation), left.trace.clone()));
+        let (conversation, trace) = left?;
         // The check that has it may open a second one.
         let mut open = conversation.try_lock_owned().ok()?;
-        if open.renew().await.is_err() || open.is_closed() {
+        if trace.is_long() || open.renew().await.is_err() || open.is_closed() {
             self.end();
             return None;
         }
-        self.left(|left| left.is_reused = true);
+        self.lock().is_reused = true;
         Some(open)
     }
 
     /// Keeps a new conversation for the next check.
     pub(crate) async fn keep(&self, conversation: Conversation, trace: &Trace) -> Open {
+        self.end();
         let conversation = Arc::new(tokio::sync::Mutex::new(conversation));
-        let left = Left { conversation: Arc::clone(&conversation), trace: trace.clone(), is_reused: false };
-        *self.lock() = Some(left);
+        let left = Left { conversation: Arc::clone(&conversation), trace: trace.clone() };
+        self.lock().left = Some(left);
         conversation.lock_owned().await
     }
 
@@ -53,19 +63,27 @@ impl Shared {
 
     /// Ends the conversation.
     pub(crate) fn end(&self) {
-        *self.lock() = None;
+        let mut inner = self.lock();
+        let left = inner.left.take();
+        inner.ended.extend(left.map(|left| left.trace));
     }
 
-    /// The whole conversation, if the check that has ended was not its first one.
-    pub(crate) fn reused(&self) -> Option<Trace> {
-        self.left(|left| left.is_reused.then(|| left.trace.clone())).flatten()
+    /// The whole conversations that have ended since the last call.
+    pub(crate) fn ended(&self) -> Vec<Trace> {
+        std::mem::take(&mut self.lock().ended)
     }
 
-    fn left<T>(&self, read: impl FnOnce(&mut Left) -> T) -> Option<T> {
-        self.lock().as_mut().map(read)
+    /// Whether the check has the conversation of another one.
+    pub(crate) fn is_reused(&self) -> bool {
+        self.lock().is_reused
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Left>> {
+    /// Whether the check that has ended had the conversation of another one.
+    pub(crate) fn was_reused(&self) -> bool {
+        std::mem::take(&mut self.lock().is_reused)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,6 +18,15 @@ pub(super) struct Found<'p, 'r, C: 'static> {
 }
 
 impl<C> Found<'_, '_, C> {
+    /// Lets each audit of the revision look at a conversation.
+    pub(super) async fn audit(&mut self, kind: &Kind<C>, setting: &Setting) {
+        for audit in self.audits.iter_mut().filter(|audit| audit.planned.revision == setting.revision) {
+            audit.look(kind, setting);
+            // A long conversation takes each audit a while, and a signal is seen between two of them.
+            tokio::task::yield_now().await;
+        }
+    }
+
     pub(super) fn add(&mut self, result: CheckResult) {
         self.progress.finished(&result);
         self.results.push(result);
@@ -45,7 +54,7 @@ fn weight(outcome: &Outcome) -> u8 {
         Err(Stop::NotApplicable(_)) => 0,
         Ok(()) => 1,
         Err(Stop::Inconclusive(_)) => 2,
-        Err(Stop::Failed(_)) => 3,
+        Err(Stop::Failed(_) | Stop::Ended(_)) => 3,
     }
 }
 

@@ -4,22 +4,22 @@ mod found;
 mod mutants;
 mod plan;
 
-use std::cmp::Reverse;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt as _, stream};
 
 use self::found::{Audit, Found};
 pub(crate) use self::plan::Kind;
-use self::plan::{Job, Planned};
+use self::plan::{Done, Job, Planned, transport_of};
 use crate::check::{Run, Running};
 use crate::config::{Config, SuiteError};
 use crate::conversation::shared::Shared;
 use crate::fault::{Faults, Mutant};
 use crate::link::processes::{Processes, STDERR_TIME};
 use crate::progress::Progress;
-use crate::protocol::Protocol;
 use crate::registry::Registry;
 use crate::report::{CheckResult, Excerpt, Ran};
 use crate::revision::Revision;
@@ -95,27 +95,49 @@ impl Engine {
         let audited = revisions_of(&audits);
         found.audits = audits.into_iter().map(|planned| Audit { planned, finding: None }).collect();
         let may_share = kind.share.is_some() && self.config.transport == Transport::Stdio;
-        let mut jobs = self.jobs(&alone, &audited, may_share);
-        // Those of several checks take the longest.
-        jobs.sort_by_key(|job| Reverse(job.checks.len()));
-        let running = jobs.into_iter().map(|Job { revision, checks, shared }| {
-            let checks = stream::iter(checks).then(move |planned| {
-                let shared = shared.clone();
-                async move { self.run_job(kind, revision, planned, shared.as_ref()).await }
-            });
-            Box::pin(checks)
-        });
-        let mut running = stream::iter(running).flatten_unordered(self.config.jobs.get());
-        while let Some((planned, setting, outcome, time)) = running.next().await {
-            if let Some(planned) = planned {
-                found.add(self.result(planned, outcome, &Excerpt::of(&setting.trace), time));
+        let mut waiting: VecDeque<_> = self.jobs(&alone, &audited, may_share).into();
+        let (mut running, mut ended) = (FuturesUnordered::new(), Vec::new());
+        loop {
+            while running.len() < self.config.jobs.get()
+                && let Some(job) = waiting.pop_front()
+            {
+                running.push(self.run_next(kind, job));
             }
-            for audit in found.audits.iter_mut().filter(|audit| audit.planned.revision == setting.revision) {
-                audit.look(kind, &setting);
-                // A long conversation takes each audit a while, and a signal is seen between two of them.
-                tokio::task::yield_now().await;
+            let Some(Done { rest, planned, setting, outcome, time, traces }) = running.next().await else {
+                break;
+            };
+            rest.into_iter().rev().for_each(|job| waiting.push_front(job));
+            for trace in traces {
+                found.audit(kind, &Setting { trace, ..setting.clone() }).await;
+            }
+            match planned {
+                Some(planned) if matches!(outcome, Err(Stop::Ended(_))) => {
+                    ended.push((planned, setting, outcome, time))
+                }
+                Some(planned) => found.add(self.result(planned, outcome, &Excerpt::of(&setting.trace), time)),
+                None => {}
             }
         }
+        let is_broken = self.ends_at_start(kind, ended.iter().map(|(_, setting, ..)| setting.revision)).await;
+        for (planned, setting, outcome, time) in ended {
+            let outcome =
+                outcome.map_err(|stop| if is_broken { stop.while_preparing() } else { stop.into_failure() });
+            found.add(self.result(planned, outcome, &Excerpt::of(&setting.trace), time));
+        }
+    }
+
+    /// Whether the program also ends before its first message where that is no matter of a check: in a preparation, or now, in
+    /// an ordinary conversation of a revision in which a check has seen it end so.
+    async fn ends_at_start<C>(&self, kind: &Kind<C>, seen: impl ExactSizeIterator<Item = Revision>) -> bool {
+        let (count, mut revisions) = (seen.len(), seen.collect::<Vec<_>>());
+        revisions.sort_unstable();
+        revisions.dedup();
+        for revision in revisions {
+            let context = (kind.context)(self.setting(revision, None, self.config.wait));
+            // Whatever else goes wrong there, the program has started.
+            let _outcome = self.limited((kind.plain)(context)).await;
+        }
+        self.processes.unstarted() > count
     }
 
     /// The checks in the order that the seed stands for. On stdio, where each conversation starts the program, checks of a revision
@@ -142,46 +164,61 @@ impl Engine {
         for job in &mut jobs {
             shuffle(&mut job.checks, self.config.seed);
         }
+        // Those of several checks take the longest.
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.checks.len()));
         jobs
     }
 
-    /// Runs a check, or has an ordinary conversation. In a conversation that other checks had, only those end that pass or do not
-    /// apply; the others have one of their own.
-    async fn run_job<'p, C>(
+    /// Runs the next check of a job, or has an ordinary conversation. In a conversation that other checks had, only those end that
+    /// pass or do not apply; the others have one of their own.
+    async fn run_next<'p, C>(&self, kind: &Kind<C>, mut job: Job<'p, C>) -> Done<'p, C> {
+        let begun = Instant::now();
+        let planned = job.checks.pop().flatten();
+        let Some(shared) = &job.shared else {
+            let (setting, outcome) = self.attempt(kind, job.revision, planned, None).await;
+            let traces = vec![setting.trace.clone()];
+            return Done { rest: Vec::new(), planned, setting, outcome, time: begun.elapsed(), traces };
+        };
+        let (mut setting, mut outcome) = self.attempt(kind, job.revision, planned, Some(shared)).await;
+        let (is_good, was_reused) =
+            (matches!(outcome, Ok(()) | Err(Stop::NotApplicable(_))), shared.was_reused());
+        let is_slow = !is_good && begun.elapsed() >= self.config.wait;
+        if !is_good || job.checks.is_empty() {
+            shared.end();
+        }
+        let mut traces = shared.ended();
+        if !is_good && was_reused {
+            (setting, outcome) = self.attempt(kind, job.revision, planned, None).await;
+            traces.push(setting.trace.clone());
+        }
+        let rest = match job.checks.is_empty() {
+            true => Vec::new(),
+            // The others would wait in vain one after another.
+            false if is_slow => job.split(),
+            false => vec![job],
+        };
+        Done { rest, planned, setting, outcome, time: begun.elapsed(), traces }
+    }
+
+    async fn attempt<C>(
         &self,
         kind: &Kind<C>,
         revision: Revision,
-        planned: Option<&'p Planned<'p, C>>,
+        planned: Option<&Planned<'_, C>>,
         shared: Option<&Shared>,
-    ) -> (Option<&'p Planned<'p, C>>, Setting, Outcome, Duration) {
-        let begun = Instant::now();
-        let attempt = async |shared: Option<&Shared>| {
-            let setting = self.setting(revision, None, self.config.wait);
-            let context = (kind.context)(setting.clone());
-            let context = match (shared, kind.share) {
-                (Some(shared), Some(share)) => share(context, shared.clone()),
-                _ => context,
-            };
-            let run = match planned.map(|planned| &planned.check.run) {
-                Some(Run::Alone(run) | Run::Shared(run)) => run(context),
-                _ => (kind.plain)(context),
-            };
-            let outcome = self.limited(run).await;
-            (setting, outcome)
+    ) -> (Setting, Outcome) {
+        let setting = self.setting(revision, None, self.config.wait);
+        let context = (kind.context)(setting.clone());
+        let context = match (shared, kind.share) {
+            (Some(shared), Some(share)) => share(context, shared.clone()),
+            _ => context,
         };
-        let (mut setting, mut outcome) = attempt(shared).await;
-        let whole = shared.and_then(Shared::reused);
-        match (&outcome, shared) {
-            (Ok(()) | Err(Stop::NotApplicable(_)), _) => setting.trace = whole.unwrap_or(setting.trace),
-            (_, Some(shared)) => {
-                shared.end();
-                if whole.is_some() {
-                    (setting, outcome) = attempt(None).await;
-                }
-            }
-            (_, None) => {}
-        }
-        (planned, setting, outcome, begun.elapsed())
+        let run = match planned.map(|planned| &planned.check.run) {
+            Some(Run::Alone(run) | Run::Shared(run)) => run(context),
+            _ => (kind.plain)(context),
+        };
+        let outcome = self.limited(run).await;
+        (setting, outcome)
     }
 
     /// The part of a plan in revisions that the subject speaks. The rest has its results at once.
@@ -320,16 +357,6 @@ pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {
         number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         let other = usize::try_from((number ^ (number >> 31)) % (last as u64 + 1)).unwrap_or(0);
         items.swap(last, other);
-    }
-}
-
-/// Whether a revision has a transport. Servers of MCP offer HTTP+SSE for the first revision only.
-fn transport_of(transport: Transport, revision: Revision) -> bool {
-    match (transport, revision.protocol()) {
-        (Transport::Stdio, _) | (Transport::Http | Transport::Ws, Protocol::Acp) => true,
-        (Transport::Http, Protocol::Mcp) => revision >= Revision::Mcp20250326,
-        (Transport::Sse, _) => revision == Revision::Mcp20241105,
-        (Transport::Ws, Protocol::Mcp) => false,
     }
 }
 

@@ -1,10 +1,16 @@
 //! The checks of one kind of subject, and which of them run in which revision.
 
+use std::time::Duration;
+
 use crate::check::{Check, Running};
 use crate::conversation::shared::Shared;
+use crate::protocol::Protocol;
 use crate::requirement::Requirement;
 use crate::revision::Revision;
 use crate::setting::Setting;
+use crate::subject::Transport;
+use crate::trace::Trace;
+use crate::verdict::Outcome;
 
 /// The checks for one kind of subject, and how a check reaches it.
 pub(crate) struct Kind<C: 'static> {
@@ -46,9 +52,39 @@ pub(super) struct Job<'p, C: 'static> {
     pub(super) shared: Option<Shared>,
 }
 
+impl<C> Job<'_, C> {
+    /// A job for each of its checks.
+    pub(super) fn split(self) -> Vec<Self> {
+        let alone = |check| Self { revision: self.revision, checks: vec![check], shared: None };
+        self.checks.into_iter().map(alone).collect()
+    }
+}
+
+/// A check that has ended, or an ordinary conversation.
+pub(super) struct Done<'p, C: 'static> {
+    /// What is left of its job.
+    pub(super) rest: Vec<Job<'p, C>>,
+    pub(super) planned: Option<&'p Planned<'p, C>>,
+    pub(super) setting: Setting,
+    pub(super) outcome: Outcome,
+    pub(super) time: Duration,
+    /// Its conversations that have ended.
+    pub(super) traces: Vec<Trace>,
+}
+
 /// A check in one revision.
 pub(super) struct Planned<'p, C: 'static> {
     pub(super) check: &'static Check<C>,
     pub(super) requirement: &'p Requirement,
     pub(super) revision: Revision,
+}
+
+/// Whether a revision has a transport. Servers of MCP offer HTTP+SSE for the first revision only.
+pub(super) fn transport_of(transport: Transport, revision: Revision) -> bool {
+    match (transport, revision.protocol()) {
+        (Transport::Stdio, _) | (Transport::Http | Transport::Ws, Protocol::Acp) => true,
+        (Transport::Http, Protocol::Mcp) => revision >= Revision::Mcp20250326,
+        (Transport::Sse, _) => revision == Revision::Mcp20241105,
+        (Transport::Ws, Protocol::Mcp) => false,
+    }
 }

@@ -40,6 +40,8 @@ struct Inner {
     /// The longest time in milliseconds that a program took for its first line.
     start: AtomicU64,
     ended: AtomicUsize,
+    /// How many programs ended before they had sent a message, while a check waited for one.
+    unstarted: AtomicUsize,
     /// How often each line was the last on standard error.
     words: Mutex<BTreeMap<String, usize>>,
     watchdog: Option<Watchdog>,
@@ -136,6 +138,16 @@ impl Processes {
         if words.len() < MAX_WORDS || words.contains_key(&line) {
             *words.entry(line).or_default() += 1;
         }
+    }
+
+    /// Counts a program that ended before it had sent a message.
+    pub(crate) fn count_unstarted(&self) {
+        self.0.unstarted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many programs ended before they had sent a message.
+    pub(crate) fn unstarted(&self) -> usize {
+        self.0.unstarted.load(Ordering::Relaxed)
     }
 
     /// How often the program ended by itself. `None` if it never did.

@@ -296,7 +296,7 @@ async fn begins_session(client: &McpClient, code: Option<i64>) -> Outcome<bool> 
         opened.server.refuse(&request, code, "refused").await?;
     } else if client.setting.faults.is_none() {
         // The client chooses how long it waits.
-        opened.server.allow_start(UNANSWERED);
+        opened.server.allow(UNANSWERED);
     }
     match opened.server.call("initialize").await {
         Ok(_) => Ok(true),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Server;
 use super::exchanges::{is_in_revision, messages};
 use super::raw::{self, Reaction, SILENCE, is_response, quick, still_works};
-use crate::check::{ANY, Check, STDIO, audit, check, shared};
+use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::conversation::Conversation;
 use crate::fault::Fault;
 use crate::faults;
@@ -28,14 +28,14 @@ pub(super) const CHECKS: &[Check<Server>] = &[
         })]),
         "stops waiting, but not the work" => works_on(),
     ]),
-    shared!("CAN-05", odd_cancels_are_ignored, ANY, [
+    check!("CAN-05", odd_cancels_are_ignored, ANY, [
         "answers what it cannot cancel" => faults::says_at("notifications/cancelled", |_| vec![
             json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "unknown request"}}),
         ]),
         "is unusable afterwards" => unusable_after(1),
         "is unusable after a malformed notification" => unusable_after(4),
     ]),
-    shared!("CAN-07", cancel_and_response_cross, ANY, [
+    check!("CAN-07", cancel_and_response_cross, ANY, [
         "is unusable afterwards" => unusable_after(2),
         "responds to a cancelled request twice" => faults::says_at("notifications/cancelled", |m| {
             let response = json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "result": {}});

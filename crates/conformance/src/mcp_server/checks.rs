@@ -64,7 +64,7 @@ pub(crate) fn speaks(server: Server) -> Running {
             Err(stop) if revision.has_sessions() && server.setting.transport == Transport::Stdio => {
                 return Err(stop.while_preparing());
             }
-            Err(Stop::Failed(failure)) => {
+            Err(Stop::Failed(failure) | Stop::Ended(failure)) => {
                 return Err(silent(format!("{}: {}", failure.expected, failure.seen)));
             }
             Err(Stop::Inconclusive(why)) => return Err(silent(why)),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Server;
 use super::features::{METHOD_NOT_FOUND, has_code, refusal};
-use crate::check::{ANY, Check, check, shared};
+use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             result["supportedVersions"] = json!(["2025-11-25"]);
         }),
     ]),
-    shared!("DIS-03", capabilities_match_methods, ANY, [
+    check!("DIS-03", capabilities_match_methods, ANY, [
         "offers prompts and has no list of them" => refusal("prompts/list", METHOD_NOT_FOUND),
         "offers completions and does not complete" => refusal("completion/complete", METHOD_NOT_FOUND),
         "has tools and does not offer them" => faults::result_of("server/discover", |result| {

@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             m["error"]["code"] = json!(-32603);
         }),
     ]),
-    shared!("LOG-04", no_log_without_a_level, ANY, [
+    check!("LOG-04", no_log_without_a_level, ANY, [
         "logs for a request that did not ask for it" => says("error"),
     ]),
     check!("LOG-05", log_belongs_to_its_request, ANY, [
@@ -127,7 +127,7 @@ async fn logging_is_declared(server: Server) -> Outcome {
     let tool = logger(&server, &mut conversation).await?;
     let (_, early, late) = call(&mut conversation, with_level(tool, "debug")).await?;
     let Some(log) = early.first().or(late.first()) else {
-        return Err(Stop::not_applicable("the server sent no log notification"));
+        return Err(server.silent("the server sent no log notification"));
     };
     ensure!(
         offer.pointer("/capabilities/logging").is_some(),

@@ -83,6 +83,12 @@ impl Server {
         Self { shared: Some(shared), ..self }
     }
 
+    /// What a check does not hear: not applicable, unless a check before it in the conversation may have heard it.
+    pub(crate) fn silent(&self, why: &str) -> Stop {
+        let is_reused = self.shared.as_ref().is_some_and(Shared::is_reused);
+        if is_reused { Stop::inconclusive(why) } else { Stop::not_applicable(why) }
+    }
+
     pub(crate) fn revision(&self) -> Revision {
         self.setting.revision
     }
@@ -99,7 +105,7 @@ impl Server {
         };
         let mut conversation = Conversation::new(link, received, *wait);
         if self.setting.transport == Transport::Stdio && faults.is_none() {
-            conversation.allow_start(self.setting.processes.start_time(START_TIME));
+            conversation.starts(&self.setting.processes, START_TIME);
         }
         Ok(conversation)
     }

@@ -58,7 +58,7 @@ pub(in super::super) const CHECKS: &[Check<Server>] = &[
             json!({"jsonrpc": "2.0", "id": null, "method": "notifications/tools/list_changed"}),
         ]),
     ]),
-    shared!("RPC-11", notifications_get_no_response, ANY, [
+    check!("RPC-11", notifications_get_no_response, ANY, [
         "answers unknown notifications" => faults::says_at("notifications/conformance/unknown", |_| vec![
             json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "method not found"}}),
         ]),

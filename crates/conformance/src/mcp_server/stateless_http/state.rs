@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{ANY, Check, check, shared};
+use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::mcp_server::Server;
@@ -10,7 +10,7 @@ use crate::mcp_server::features::{List, entries, lists, readings};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    shared!("ST-08", results_name_the_server, ANY, [
+    check!("ST-08", results_name_the_server, ANY, [
         "names itself in server/discover only" => faults::result_of("tools/list", drop_meta),
         "does not name itself in what it reads" => faults::result_of("resources/read", drop_meta),
         "does not name itself when it calls a tool" => faults::result_of("tools/call", drop_meta),
@@ -56,7 +56,7 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
             })
         },
     ]),
-    shared!("ST-46", tools_keep_their_order, ANY, [
+    check!("ST-46", tools_keep_their_order, ANY, [
         "lists its tools in another order" => {
             let mut requests = 0;
             faults::result_of("tools/list", move |result| {
