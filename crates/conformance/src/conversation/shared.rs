@@ -12,7 +12,7 @@ use crate::verdict::Outcome;
 /// A conversation in the hands of a check.
 pub(crate) type Open = OwnedMutexGuard<Conversation>;
 
-/// Where a check leaves its conversation for the next one. Clones share it.
+/// The conversation that one check leaves to the next. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Shared(Arc<Mutex<Inner>>);
 
@@ -21,14 +21,14 @@ struct Inner {
     left: Option<Left>,
     /// Whether the check has a conversation that another one has left.
     is_reused: bool,
-    /// The conversations that have ended, until somebody has looked at them.
+    /// The conversations that have ended, until audits have read them.
     ended: Vec<Trace>,
 }
 
-/// What a check has left.
+/// A conversation and its trace.
 struct Left {
     conversation: Arc<tokio::sync::Mutex<Conversation>>,
-    /// Where the conversation is written down, from its beginning.
+    /// The messages of the conversation, from its beginning.
     trace: Trace,
 }
 

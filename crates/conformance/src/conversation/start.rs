@@ -6,7 +6,7 @@ use crate::link::processes::Processes;
 use crate::link::received::Received;
 use crate::verdict::Stop;
 
-/// What is known of a program's start.
+/// How far a program has started.
 #[derive(Default)]
 pub(super) struct Start {
     /// How long the next message may take, while none has arrived.
