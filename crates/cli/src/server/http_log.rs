@@ -5,11 +5,10 @@ use std::convert::Infallible;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use agentwire_transport_http::server::{Body, MountService};
+use agentwire_transport_http::server::{Body, MountService, RequestBody};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use hyper::body::Incoming;
 use tower_service::Service;
 
 use super::log::RequestLog;
@@ -27,7 +26,7 @@ impl LoggedHttp {
     }
 }
 
-impl Service<Request<Incoming>> for LoggedHttp {
+impl Service<Request<RequestBody>> for LoggedHttp {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -36,7 +35,7 @@ impl Service<Request<Incoming>> for LoggedHttp {
         self.service.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let (log, begin) = (self.log.clone(), Instant::now());
         let answer = self.service.call(request);

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use agentwire_transport_http::runtime::server::Guard;
-use agentwire_transport_http::server::{Body, Routes};
+use agentwire_transport_http::server::{Body, RequestBody, Routes};
 use bytes::Bytes;
 use clap::Args;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use prometheus::{Registry, TextEncoder};
 use tower_service::Service;
 
@@ -75,7 +74,7 @@ impl Content {
     }
 }
 
-impl Service<Request<Incoming>> for Page {
+impl Service<Request<RequestBody>> for Page {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -84,7 +83,7 @@ impl Service<Request<Incoming>> for Page {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         let (parts, _) = request.into_parts();
         let refused = match self.guard.admit(&parts) {
             Err(denied) => Some(text(denied.status, &denied.reason)),

@@ -119,6 +119,6 @@ pub use response::ResponseFuture;
 pub use response_stream::Stalled;
 pub use sealed_sessions::SealedSessions;
 #[cfg(feature = "hyper")]
-pub use serve::{Mount, MountService, Routes, Serve, ServeWarning, serve};
+pub use serve::{Mount, MountService, RequestBody, Routes, Serve, ServeWarning, serve};
 pub use tasks::Spawner;
 pub use warning::EndpointWarning;

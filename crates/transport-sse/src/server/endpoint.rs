@@ -193,7 +193,10 @@ where
 
 #[cfg(feature = "hyper")]
 impl agentwire_transport_http::server::Mount for Endpoint {
-    fn answer(&self, request: http::Request<hyper::body::Incoming>) -> BoxFuture<'static, Response<Body>> {
+    fn answer(
+        &self,
+        request: http::Request<agentwire_transport_http::server::RequestBody>,
+    ) -> BoxFuture<'static, Response<Body>> {
         self.answer(request)
     }
 

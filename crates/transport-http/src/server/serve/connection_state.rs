@@ -3,15 +3,13 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures::task::AtomicWaker;
-use http::Response;
-use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
 
-use crate::server::Body;
+use crate::sync::Mutex;
 
 /// The connection takes requests.
 const OPEN: u8 = 0;
@@ -33,17 +31,13 @@ pub(crate) struct ConnectionState {
     close: AtomicU8,
     /// The connection's own task.
     task: AtomicWaker,
+    /// What nothing has read of the body of the request that is being answered. HTTP/1 only.
+    unread: Mutex<Option<Incoming>>,
 }
 
 /// Held from the head of a request to the end of the response.
 #[derive(Debug)]
 pub(crate) struct RequestGuard(Arc<ConnectionState>);
-
-/// A response in the making, or its body.
-pub(crate) struct Guarded<T> {
-    inner: T,
-    guard: Option<RequestGuard>,
-}
 
 impl ConnectionState {
     pub(crate) fn new(opened: Instant) -> Arc<Self> {
@@ -55,6 +49,7 @@ impl ConnectionState {
             waiting: AtomicU64::new(0),
             close: AtomicU8::new(OPEN),
             task: AtomicWaker::new(),
+            unread: Mutex::default(),
         })
     }
 
@@ -99,6 +94,11 @@ impl ConnectionState {
         self.task.wake();
     }
 
+    /// Keeps the rest of a body that was dropped before its end.
+    pub(crate) fn set_unread(&self, body: Incoming) {
+        *self.unread.lock() = Some(body);
+    }
+
     pub(crate) fn is_to_close(&self) -> bool {
         self.close.load(Ordering::Relaxed) != OPEN
     }
@@ -132,6 +132,13 @@ impl ConnectionState {
     }
 }
 
+impl RequestGuard {
+    /// What nothing has read of the body of the request.
+    pub(crate) fn take_unread(&self) -> Option<Incoming> {
+        self.0.unread.lock().take()
+    }
+}
+
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
@@ -139,44 +146,5 @@ impl Drop for RequestGuard {
         if self.0.is_http2() && self.0.waits().is_some() {
             self.0.task.wake();
         }
-    }
-}
-
-impl<T> Guarded<T> {
-    pub(crate) fn new(inner: T, guard: RequestGuard) -> Self {
-        Self { inner, guard: Some(guard) }
-    }
-}
-
-impl<T, E> Future for Guarded<T>
-where
-    T: Future<Output = Result<Response<Body>, E>> + Unpin,
-{
-    type Output = Result<Response<Guarded<Body>>, E>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let response = ready!(Pin::new(&mut self.inner).poll(cx));
-        let guard = self.guard.take();
-        Poll::Ready(response.map(|response| response.map(|inner| Guarded { inner, guard })))
-    }
-}
-
-impl http_body::Body for Guarded<Body> {
-    type Data = Bytes;
-    type Error = <Body as http_body::Body>::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }

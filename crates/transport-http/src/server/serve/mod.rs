@@ -3,7 +3,9 @@
 mod connection_state;
 mod connections;
 mod descriptors;
+mod guarded;
 mod io;
+mod request_body;
 mod routes;
 mod spawned_tasks;
 
@@ -26,14 +28,16 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::server::drain::CUT_TIME;
 use crate::server::quota::Quota;
-use crate::server::serve::connection_state::{ConnectionState, Guarded};
+use crate::server::serve::connection_state::ConnectionState;
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
+use crate::server::serve::guarded::Guarded;
 use crate::server::serve::io::{Timeouts, Watched};
 use crate::server::serve::spawned_tasks::SpawnedTasks;
 use crate::server::tasks::Tasks;
 use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
+pub use request_body::RequestBody;
 pub use routes::{Mount, MountService, Routes};
 
 /// How many connections are accepted before the others are polled.
@@ -355,6 +359,9 @@ impl hyper::service::Service<Request<Incoming>> for RouteService {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let guard = self.state.begin();
+        let (head, body) = request.into_parts();
+        let body = RequestBody::new(body, &head.headers, &self.state);
+        let request = Request::from_parts(head, body);
         Guarded::new(self.routes.answer(request, self.remote).map(Ok), guard)
     }
 }

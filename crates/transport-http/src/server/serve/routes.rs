@@ -10,23 +10,22 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
 use http::{HeaderMap, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use tower_service::Service;
 
 use crate::server::refusal::Refusal;
-use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, Spawner};
+use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, RequestBody, Spawner};
 
 /// What can be served at a path: an [`Endpoint`], or something of your own beside it.
 pub trait Mount: Send + Sync + 'static {
     /// Answers a request, whatever its method is. Dropping the future, or the body of the response, is how the
     /// client leaves.
-    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>>;
+    fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>>;
 
     /// [Answers](Self::answer) a request of the client at that address. This is what the server calls. Unless it is written,
     /// the address is put among the request's extensions, where layers find it.
     fn answer_from(
         &self,
-        mut request: Request<Incoming>,
+        mut request: Request<RequestBody>,
         remote: RemoteAddr,
     ) -> BoxFuture<'static, Response<Body>> {
         request.extensions_mut().insert(remote);
@@ -54,14 +53,14 @@ pub trait Mount: Send + Sync + 'static {
 }
 
 impl Mount for Endpoint {
-    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+    fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         infallible(self.answer(request)).boxed()
     }
 
     /// Extensions are a table on the heap, which an endpoint does without.
     fn answer_from(
         &self,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
         remote: RemoteAddr,
     ) -> BoxFuture<'static, Response<Body>> {
         infallible(self.answer_from(request, Some(remote))).boxed()
@@ -117,7 +116,7 @@ impl Routes {
     #[must_use]
     pub fn service<S>(self, path: impl Into<Arc<str>>, service: S) -> Self
     where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+        S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
             + Clone
             + Send
             + Sync
@@ -131,17 +130,17 @@ impl Routes {
     /// shutdown, stay as they are.
     ///
     /// ```
-    /// use agentwire_transport_http::server::{MountService, Routes};
+    /// use agentwire_transport_http::server::{MountService, RequestBody, Routes};
     /// # #[derive(Clone)]
     /// # struct Counted(MountService);
-    /// # impl tower_service::Service<http::Request<hyper::body::Incoming>> for Counted {
+    /// # impl tower_service::Service<http::Request<RequestBody>> for Counted {
     /// #     type Response = http::Response<agentwire_transport_http::server::Body>;
     /// #     type Error = std::convert::Infallible;
-    /// #     type Future = <MountService as tower_service::Service<http::Request<hyper::body::Incoming>>>::Future;
+    /// #     type Future = <MountService as tower_service::Service<http::Request<RequestBody>>>::Future;
     /// #     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
     /// #         std::task::Poll::Ready(Ok(()))
     /// #     }
-    /// #     fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future { self.0.call(request) }
+    /// #     fn call(&mut self, request: http::Request<RequestBody>) -> Self::Future { self.0.call(request) }
     /// # }
     ///
     /// /// `Counted` is a service of your own. With the trait `Layer` of tower, the function is `|service| layer.layer(service)`.
@@ -152,7 +151,7 @@ impl Routes {
     #[must_use]
     pub fn wrap<S>(self, layer: impl Fn(MountService) -> S) -> Self
     where
-        S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+        S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
             + Clone
             + Send
             + Sync
@@ -169,7 +168,7 @@ impl Routes {
 
     pub(crate) fn answer(
         &self,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
         remote: RemoteAddr,
     ) -> BoxFuture<'static, Response<Body>> {
         let path = request.uri().path();
@@ -199,7 +198,7 @@ impl MountService {
     }
 }
 
-impl Service<Request<Incoming>> for MountService {
+impl Service<Request<RequestBody>> for MountService {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -208,7 +207,7 @@ impl Service<Request<Incoming>> for MountService {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         self.0.answer(request).map(Ok).boxed()
     }
 }
@@ -227,14 +226,14 @@ struct Wrapped<S> {
 
 impl<S> Mount for Wrapped<S>
 where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
         + Clone
         + Send
         + Sync
         + 'static,
     S::Future: Send,
 {
-    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+    fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         let mut service = self.service.clone();
         let answer = async move {
             poll_fn(|cx| service.poll_ready(cx)).await?;

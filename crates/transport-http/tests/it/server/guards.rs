@@ -1,8 +1,11 @@
 //! What is refused before anybody serves it.
 
+use std::time::Duration;
+
 use agentwire_transport_http::server::{EndpointConfig, Principal};
 use serde_json::json;
 
+use super::raw::Raw;
 use super::script::{Server, initialize, request};
 
 #[tokio::test]
@@ -230,4 +233,45 @@ async fn a_bearer_token_names_whose_a_session_is() {
     let ben = server.raw().await.exchange("POST", &[("Authorization", "Bearer ben"), session], &ping).await.0;
     let own = server.raw().await.exchange("POST", &[ann, session], &ping).await.0;
     assert_eq!((head.status, ben.status, own.status), (200, 404, 200));
+}
+
+/// The head of a request that is refused, whatever its body is.
+fn refused_head(port: u16, length: usize) -> String {
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://evil.example\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    )
+}
+
+/// Python's httpcore writes the body after the head, and uses the connection again unless the response says `close`.
+#[tokio::test]
+async fn refusal_before_the_body_arrives_keeps_the_connection() {
+    let server = Server::inline(EndpointConfig::new()).await;
+    for path in ["/mcp", "/nothing"] {
+        let mut client = Raw::connect(server.port).await;
+        client.write(refused_head(server.port, 2).replace("/mcp", path).as_bytes()).await;
+        let read = tokio::time::timeout(Duration::from_millis(50), client.stream.readable()).await;
+        assert!(read.is_err(), "the response waits for the body");
+        client.write(b"{}").await;
+        let head = client.head().await;
+        assert_eq!(head.status, if path == "/mcp" { 403 } else { 404 });
+        assert_eq!(head.header("connection"), None);
+        client.body(&head).await;
+        let (head, _) = client.exchange("POST", &[], &initialize("2025-11-25")).await;
+        assert_eq!(head.status, 200, "the connection can be used again");
+    }
+}
+
+#[tokio::test]
+async fn refusal_without_the_whole_body_announces_the_close() {
+    let server = Server::inline(EndpointConfig::new()).await;
+    let long = "x".repeat(100 * 1024);
+    // One body is too long to be read for nothing, the other does not arrive.
+    for (length, sent) in [(1_000_000, long.as_str()), (2, "")] {
+        let mut client = Raw::connect(server.port).await;
+        client.write(refused_head(server.port, length).as_bytes()).await;
+        client.write(sent.as_bytes()).await;
+        let head = client.head().await;
+        assert_eq!((head.status, head.header("connection")), (403, Some("close")));
+    }
 }

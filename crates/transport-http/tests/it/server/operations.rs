@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 use agentwire_jsonrpc::{RawJson, Response as Answer};
 use agentwire_transport::{Exchange, Packet, service_fn};
 use agentwire_transport_http::server::{
-    Body, Connection, Denied, Endpoint, EndpointConfig, MountService, OperationCheck, Routes, serve,
+    Body, Connection, Denied, Endpoint, EndpointConfig, MountService, OperationCheck, RequestBody, Routes,
+    serve,
 };
 use futures::future::BoxFuture;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::{HeaderValue, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tower_service::Service;
@@ -27,7 +27,7 @@ struct Checked {
     check: OperationCheck,
 }
 
-impl Service<Request<Incoming>> for Checked {
+impl Service<Request<RequestBody>> for Checked {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
@@ -36,7 +36,7 @@ impl Service<Request<Incoming>> for Checked {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, mut request: Request<RequestBody>) -> Self::Future {
         request.extensions_mut().insert(self.check.clone());
         self.inner.call(request).boxed()
     }

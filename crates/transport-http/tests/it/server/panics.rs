@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Body, EndpointConfig, Mount, Routes, serve};
+use agentwire_transport_http::server::{Body, EndpointConfig, Mount, RequestBody, Routes, serve};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Frame, Incoming};
+use hyper::body::Frame;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,7 +22,7 @@ use super::script::Server;
 struct Panics;
 
 impl Mount for Panics {
-    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+    fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         if request.method() == "POST" {
             return async { panic!("on purpose, in an answer") }.boxed();
         }
