@@ -215,16 +215,12 @@ impl fmt::Display for RawObject {
     }
 }
 
-/// Fails for any other value than an object.
+/// Fails for any other value than an object; an empty array is an empty object.
 impl TryFrom<RawJson> for RawObject {
     type Error = serde_json::Error;
 
     fn try_from(value: RawJson) -> Result<Self, serde_json::Error> {
-        if value.as_str().starts_with('{') {
-            Ok(Self(value))
-        } else {
-            Err(serde_json::Error::custom("expected an object"))
-        }
+        value.into_object().map(Self).ok_or_else(|| serde_json::Error::custom("expected an object"))
     }
 }
 

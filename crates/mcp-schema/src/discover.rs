@@ -16,6 +16,7 @@ pub struct DiscoverRequest {
     pub meta: Option<Meta>,
 }
 
+empty!(DiscoverRequest);
 setters!(DiscoverRequest {
     some meta: Meta,
 });
@@ -28,7 +29,7 @@ pub struct DiscoverResult {
     #[wire(required)]
     pub supported_versions: Vec<ProtocolVersion>,
     /// What the server offers to the client.
-    #[wire(required)]
+    #[wire(expected)]
     pub capabilities: ServerCapabilities,
     /// How to use the server, in words for the model.
     #[wire(optional)]

@@ -11,7 +11,7 @@ macro_rules! resource_type {
             #[wire(required, schema(extend("format" = "uri")))]
             pub uri: String,
             /// Its name for programs.
-            #[wire(required)]
+            #[wire(expected)]
             pub name: String,
             /// Its name for people. Since 2025-06-18.
             #[wire(optional)]
@@ -58,7 +58,7 @@ macro_rules! resource_type {
             some description: String,
             some mime_type: String,
             some size: u64,
-            set icons: Vec<crate::Icon>,
+            list icons: crate::Icon,
             some annotations: crate::Annotations,
             some meta: crate::Meta,
         });

@@ -72,7 +72,8 @@ pub use file::write_private;
 pub use line_tap::LineTap;
 pub use mask::{
     Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS,
-    SECRET_PLACES, SECRET_QUERY, SHORTEST_SOUGHT, SecretPattern, Secrets,
+    SECRET_PLACES, SECRET_QUERY, SECRET_VARIABLE_ENDS, SHORTEST_SOUGHT, SecretPattern, Secrets, TOKEN_FORMS,
+    TokenForm,
 };
 pub use reader::{ReadError, Recording};
 pub use recorder::{Recorder, RecorderConfig};

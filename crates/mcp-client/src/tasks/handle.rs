@@ -15,7 +15,6 @@ use super::{core, extension, requests};
 use crate::connection::Connection;
 use crate::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
-use crate::result;
 use crate::stack::validation::Validation;
 
 /// The outcome of [`Call::start`](crate::Call::start).
@@ -122,7 +121,7 @@ impl Task {
         let (connection, id) = (self.connection.clone(), self.id.clone());
         let run =
             Run::new(connection, id, Deadline::none(), self.hook.clone()).answered(self.answered.clone());
-        let text = match self.connection.is_stateless() {
+        let text = match self.connection.is_modern() {
             true => extension::follow(run).await?,
             false => core::follow(run).await?,
         };
@@ -154,7 +153,7 @@ pub(crate) fn may_start(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(CallToolRequest::NAME, why));
     if connection.tasks.is_none() {
         refuse("this client does not handle tasks")
-    } else if !connection.is_stateless() && !connection.server.revision.has_core_tasks() {
+    } else if !connection.is_modern() && !connection.server.revision.has_core_tasks() {
         refuse("the server's revision has no tasks")
     } else {
         Ok(())
@@ -175,15 +174,14 @@ pub(crate) fn started(
 }
 
 fn decode(connection: &Connection, result: &RawJson) -> Result<CallToolResult, CallError> {
-    result::decode(result, connection.value_limit())
-        .map_err(|why| result::malformed(ByteString::from_static(CallToolRequest::NAME), &why))
+    connection.decode(ByteString::from_static(CallToolRequest::NAME), result)
 }
 
 /// Fails where the server has no tasks.
 pub(crate) fn may_ask(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(GetTaskRequest::NAME, why));
     let server = &connection.server;
-    let offered = match connection.is_stateless() {
+    let offered = match connection.is_modern() {
         true => server.capabilities.has(&format!("extensions.{}", task_extension::NAME)),
         false => server.revision.has_core_tasks() && server.capabilities.has("tasks"),
     };

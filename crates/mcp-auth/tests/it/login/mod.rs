@@ -2,6 +2,7 @@
 
 mod attacks;
 mod opening;
+mod pasting;
 #[cfg(all(unix, not(target_os = "macos")))]
 mod system;
 

@@ -1,0 +1,30 @@
+//! The signal at which served connections end.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+/// The signal at which the connections of a configuration end; see [`Config::shutdown`](crate::Config::shutdown).
+#[derive(Clone)]
+pub struct Shutdown(Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
+
+impl Shutdown {
+    pub(crate) fn new(signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        let signal = signal.boxed().shared();
+        Self(Arc::new(move || signal.clone().boxed()))
+    }
+
+    /// Completes with the signal. Each connection has a future of its own.
+    pub(crate) fn signal(&self) -> BoxFuture<'static, ()> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Shutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shutdown").finish_non_exhaustive()
+    }
+}
