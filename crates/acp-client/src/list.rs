@@ -1,20 +1,19 @@
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
 use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
-use agentwire_peer::runtime::{CursorStep, Cursors, PeerExt};
-use agentwire_peer::{Call, CallError, Peer};
-use serde::Serialize;
+use agentwire_jsonrpc::RequestMethod;
+use agentwire_peer::{Call, CallError};
 
 /// The default limit of the pages of one list.
 const PAGE_LIMIT: usize = 1000;
 
 /// A list that comes in pages.
 pub(crate) trait Listing: RequestMethod {
-    type Item: Serialize;
+    type Item;
 
     /// Sets the cursor of the page to request.
     fn at(&mut self, cursor: String);
@@ -41,8 +40,8 @@ pub(crate) struct Pages<L: Listing> {
     request: L,
     items: vec::IntoIter<L::Item>,
     next: NextPage<L::Response>,
-    cursors: Cursors,
-    peer: Peer,
+    /// The cursors so far. A repeated cursor would lead to an endless list.
+    seen: HashSet<String>,
     pages: usize,
     pub(crate) page_limit: usize,
 }
@@ -57,18 +56,13 @@ enum NextPage<R> {
 }
 
 impl<L: Listing> Pages<L> {
-    pub(crate) fn new(
-        request: L,
-        peer: Peer,
-        ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) fn new(request: L, ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static) -> Self {
         Self {
             ask: Box::new(ask),
             request,
             items: Vec::new().into_iter(),
             next: NextPage::Request,
-            cursors: Cursors::default(),
-            peer,
+            seen: HashSet::new(),
             pages: 0,
             page_limit: PAGE_LIMIT,
         }
@@ -102,18 +96,11 @@ impl<L: Listing> Pages<L> {
                 let why = format!("there are more than {limit} pages, which is the limit");
                 return Err(CallError::unusable(L::NAME, why));
             }
-            let step =
-                self.cursors.follow(&cursor, &RawJson::encode(&items).unwrap_or(RawJson::NULL).as_str());
-            if step == CursorStep::New {
-                self.request.at(cursor);
-                self.next = NextPage::Request;
-            } else {
-                let why = "the agent's cursors form a cycle, so the list ends here";
-                self.peer.report_skipped(L::NAME, Skipped::part("nextCursor", "String", &why));
+            if !self.seen.insert(cursor.clone()) {
+                return Err(CallError::unusable(L::NAME, "the agent's cursors go in a circle"));
             }
-            if step == CursorStep::SamePage {
-                return Ok(());
-            }
+            self.request.at(cursor);
+            self.next = NextPage::Request;
         }
         self.items = items.into_iter();
         Ok(())
@@ -126,8 +113,7 @@ macro_rules! sessions {
         /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
         /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. After an error
-        /// it ends. Where the agent's cursors form a cycle, it ends with the sessions so far, and
-        /// [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is under way.
+        /// it ends. Dropping it cancels the request for a page, if one is under way.
         #[must_use = "nothing is asked for until sessions are taken"]
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
 

@@ -3,21 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{ContentBlock, ResourceContents, ResourceLink};
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure, Usage};
-use crate::list_line::row;
 use crate::output::{Member, print_json};
-use crate::save::{FILES_LIMIT, Saved, Saver, decode, decoded_length};
+use crate::save::{Saved, Saver, decode, decoded_length};
 use crate::text;
 
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
 const PART_LIMIT: usize = 4 << 10;
-
-/// The outcome of printing. Not that of `anyhow`: as a cause, its error has no type, and a closed stdout would be reported.
-pub(crate) type Result<T> = std::result::Result<T, BoxError>;
 
 /// Prints content, and saves what `--save` asks for.
 pub(crate) struct Printer {
@@ -33,7 +29,7 @@ impl Printer {
     /// # Errors
     ///
     /// [`Usage`] where the directory cannot be made.
-    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> std::result::Result<Self, Usage> {
+    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> Result<Self, Usage> {
         let saver = match directory {
             Some(directory) => {
                 let failed = |why| Usage(format!("--save {}: {why}", directory.display()));
@@ -99,8 +95,8 @@ impl Printer {
     }
 
     /// Fails where `--save` had nothing to save, or could not save all.
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        if let Some(why) = self.fault.take() {
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(why) = self.fault {
             return Err(Failure::new(Exit::Failed, why).into());
         }
         match &self.saver {
@@ -131,15 +127,13 @@ impl Printer {
         }
         match decode(base64) {
             Some(bytes) => self.save(&about, kind, uri, mime_type, &bytes),
-            None => self.not_saved(about.as_str(), "it is no base64"),
+            None => {
+                let why = text::one_line(&format!("{about}: it is not saved, because it is no base64"));
+                self.line(&format!("[{why}]"))?;
+                self.fault.get_or_insert(why);
+                Ok(())
+            }
         }
-    }
-
-    fn not_saved(&mut self, about: &str, cause: &str) -> Result<()> {
-        let why = text::one_line(&format!("{about}: it is not saved, because {cause}"));
-        self.line(&format!("[{why}]"))?;
-        self.fault.get_or_insert(why);
-        Ok(())
     }
 
     fn save(
@@ -151,10 +145,7 @@ impl Printer {
         bytes: &[u8],
     ) -> Result<()> {
         let Some(saver) = &mut self.saver else { return Ok(()) };
-        if saver.is_full() {
-            return self.not_saved(about, &format!("a result may have {FILES_LIMIT} files"));
-        }
-        let saved = saver.save(kind, uri, mime_type, bytes).map_err(|why| format!("--save: {why}"))?;
+        let saved = saver.save(kind, uri, mime_type, bytes).context("--save")?;
         if self.json {
             return Ok(print_json(&Member("saved", &SavedFile::new(&saved, mime_type)))?);
         }
@@ -186,17 +177,10 @@ impl<'a> SavedFile<'a> {
     }
 }
 
-/// A link with all that the server says of it: `[name](uri), text/plain, 3 bytes  Title: description`.
 fn link_line(link: &ResourceLink) -> String {
     let more = [link.mime_type.as_deref().map(part), link.size.map(|size| format!("{size} bytes"))];
     let more = more.into_iter().flatten().map(|more| format!(", {more}")).collect::<String>();
-    let line = format!("[{}]({}){more}", part(&link.name), part(&link.uri));
-    let title = link.title.as_deref().filter(|title| *title != link.name);
-    let description = link.description.as_deref().filter(|text| *text != link.name && Some(*text) != title);
-    match title {
-        Some(title) => row(&format!("{line}  {}", part(title)), ": ", description),
-        None => row(&line, ": ", description),
-    }
+    format!("[{}]({}){more}", part(&link.name), part(&link.uri))
 }
 
 /// What a resource is: a noun, its URI, and its media type where it has one.
@@ -227,22 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn link_shows_its_title_and_its_description_once_each() {
-        let line = |link: serde_json::Value| link_line(&serde_json::from_value(link).unwrap());
-        let bare = json!({ "name": "n", "uri": "file:///n", "mimeType": "text/plain", "size": 3 });
-        let with = |members: serde_json::Value| {
-            let mut link = bare.clone();
-            link.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
-            line(link)
-        };
-        let start = "[n](file:///n), text/plain, 3 bytes";
-        assert_eq!(line(bare.clone()), start);
-        assert_eq!(with(json!({ "title": "N", "description": "It is\nn" })), format!("{start}  N: It is"));
-        assert_eq!(with(json!({ "title": "N", "description": "N" })), format!("{start}  N"));
-        assert_eq!(with(json!({ "title": "n", "description": "d\u{1b}" })), format!("{start}: d^["));
-    }
-
-    #[test]
     fn a_file_that_cannot_be_saved_does_not_keep_others_from_it() {
         let folder = tempfile::tempdir().unwrap();
         let blocks: Vec<ContentBlock> = serde_json::from_value(json!([
@@ -255,16 +223,5 @@ mod tests {
         assert_eq!(std::fs::read(folder.path().join("image.png")).unwrap(), [0, 1, 2]);
         let why = printer.finish().unwrap_err().to_string();
         assert_eq!(why, "an image, image/png: it is not saved, because it is no base64");
-    }
-    #[test]
-    fn files_of_one_result_are_bounded() {
-        let folder = tempfile::tempdir().unwrap();
-        let image = json!({ "type": "image", "mimeType": "image/png", "data": "AAEC" });
-        let blocks: Vec<ContentBlock> = serde_json::from_value(vec![image; FILES_LIMIT + 5].into()).unwrap();
-        let mut printer = Printer::new(true, Some(folder.path().to_owned())).unwrap();
-        printer.blocks(&blocks).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), FILES_LIMIT);
-        let why = printer.finish().unwrap_err().to_string();
-        assert_eq!(why, "an image, image/png: it is not saved, because a result may have 1000 files");
     }
 }

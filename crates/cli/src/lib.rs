@@ -20,29 +20,27 @@ mod command_line;
 mod config;
 mod connect;
 mod content;
-mod descriptors;
 mod failure;
 mod features;
 mod files;
 mod headers;
-mod help;
 mod list_line;
-mod local_time;
 mod login;
 #[cfg_attr(not(feature = "manual"), path = "absent/manual.rs")]
 mod manual;
 mod mcp;
 mod mcp_config;
+mod nearest;
 mod output;
 mod output_queue;
 mod pretty;
-mod program_stderr;
 mod programs;
 mod questions;
 #[cfg_attr(not(feature = "record"), path = "absent/recording.rs")]
 mod recording;
 mod save;
 mod server;
+mod server_stderr;
 mod server_target;
 mod sessions;
 mod signals;
@@ -60,7 +58,7 @@ mod words;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::FromArgMatches as _;
+use clap::Parser;
 use clap::error::ErrorKind;
 use futures_util::future::LocalBoxFuture;
 
@@ -88,10 +86,7 @@ pub fn main() -> ExitCode {
 
 /// The command line. Ends the program where that is wrong.
 fn parse() -> Arguments {
-    let mut command = help::command();
-    let read = command.try_get_matches_from_mut(std::env::args_os());
-    let read = read.and_then(|mut read| Arguments::from_arg_matches_mut(&mut read));
-    read.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
+    Arguments::try_parse().unwrap_or_else(|error| {
         if let Some(missing) = features::missing_in(&error) {
             let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
             let error = anyhow::Error::new(Usage(missing));
@@ -134,7 +129,6 @@ fn report(error: &anyhow::Error, json: bool, verbose: bool) {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    descriptors::check()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let notes = Notes::new();
     let outcome = runtime.block_on(async {
@@ -172,10 +166,10 @@ async fn run_command(
     telemetry: &Telemetry,
 ) -> Result<()> {
     let Arguments { json, verbose, command, .. } = arguments;
-    let output = Output { json, verbose, notes, recorder: recorder.clone(), telemetry };
+    let output = Output { json, notes, recorder: recorder.clone(), telemetry };
     // Boxed, since the future of all commands in one is much larger and slow to compile.
     let run: LocalBoxFuture<'_, Result<()>> = match command {
-        Command::Chat(chat) => Box::pin(chat::run(chat, output)),
+        Command::Chat(chat) => Box::pin(chat::run(chat, json, notes, recorder, telemetry)),
         Command::Agents(agents) => Box::pin(agents::run(agents, json, notes)),
         Command::Agent(agent) => Box::pin(agent::run(agent, notes, recorder, telemetry)),
         Command::Server(server) => Box::pin(server::run(server, notes, recorder, telemetry)),
@@ -189,7 +183,7 @@ async fn run_command(
         Command::Complete(complete) => Box::pin(mcp::complete(complete, output)),
         Command::Request(request) => Box::pin(mcp::request(request, output)),
         Command::Login(login) => Box::pin(login::login(login, json, notes)),
-        Command::Logout(logout) => Box::pin(login::logout(logout, json, notes)),
+        Command::Logout(logout) => Box::pin(login::logout(logout, json)),
         Command::Check(check) => Box::pin(check::run(check, json, verbose)),
         Command::Sessions(sessions) => return sessions::run(sessions, json),
         Command::Recordings(command) => Box::pin(recording::run(command, json, notes, recorder)),

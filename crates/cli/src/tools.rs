@@ -1,14 +1,15 @@
 //! `agentwire tools`: lists the tools of a server, or shows one of them.
 
-use agentwire_jsonrpc::{RawJson, did_you_mean};
+use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{JsonSchema, TaskSupport, Tool, ToolAnnotations};
 use agentwire_mcp_client::{BoxError, RemoteServer};
 use anyhow::Result;
 
 use crate::connect::{Output, with_server};
-use crate::failure::Usage;
+use crate::failure::{Exit, Failure};
 use crate::list_line::with_description;
 use crate::mcp::arguments::Tools;
+use crate::nearest::did_you_mean;
 use crate::output::print_json;
 use crate::pretty::pretty;
 use crate::signature::signature;
@@ -20,8 +21,8 @@ pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let Tools { connect, mut words, .. } = arguments;
     let name = words.pop();
     with_server(connect, output, async |server| {
-        match &name {
-            Some(name) => show(&find(&server, name).await?, json)?,
+        match name {
+            Some(name) => show(&find(&server, &name).await?, json)?,
             // All at once: a list that changes between two pages is read from its start again.
             None => {
                 for tool in server.tools().collect().await? {
@@ -53,7 +54,7 @@ pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxE
     let position = tools.iter().position(|tool| tool.name == name);
     match position {
         Some(position) => Ok(tools.into_iter().nth(position).expect("the position is one of the list")),
-        None => Err(Usage(no_such_tool(name, &tools)).into()),
+        None => Err(Failure::new(Exit::ToolFailed, no_such_tool(name, &tools)).into()),
     }
 }
 

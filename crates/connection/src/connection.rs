@@ -60,8 +60,12 @@ impl Connection {
     pub fn handle_frame(&mut self, now: Instant, frame: Frame) {
         match frame {
             Frame::Single(message) => self.handle_message(now, message, None),
-            Frame::Malformed(malformed) => self.handle_malformed(now, malformed, None),
-            Frame::Batch(messages) if !self.config.dialect.batches => self.refuse_batch(now, messages),
+            Frame::Malformed(malformed) => self.handle_malformed(malformed, None),
+            Frame::Batch(_) if !self.config.dialect.batches => {
+                let error = ErrorObject::invalid_request("an array of messages is not taken here");
+                self.events.push_back(Event::Unreadable(error.clone()));
+                self.refuse(RequestId::NULL, error, None);
+            }
             Frame::Batch(messages) => self.handle_batch(now, messages),
         }
     }
@@ -86,13 +90,9 @@ impl Connection {
 
     /// Fails the calls whose deadline has passed, and cancels them at the peer.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
-            let failure = call.suspicion.take().unwrap_or(CallFailure::TimedOut(waited));
-            // Where cancelled calls are not answered, the answer was on its way, and the caller may want to wait longer.
-            if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
-                self.calls.note_cancelled(id);
-            }
-            self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
+        while let Some((id, call, waited)) = self.calls.take_expired(now) {
+            self.withdraw(id, call, "timed out");
+            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
         }
     }
 
@@ -158,7 +158,6 @@ impl Connection {
         in_reply_to: Option<RequestId>,
     ) {
         let notification = Notification::new(method, params);
-        self.calls.note_other_message();
         self.queue.push(Message::from(notification), in_reply_to, Kind::Notification);
     }
 
@@ -174,7 +173,6 @@ impl Connection {
         let transmit = Transmit { size: frame.size_hint(), frame, in_reply_to };
         let is_news = !self.queue.has_notification(&transmit);
         if is_news {
-            self.calls.note_other_message();
             self.queue.push(transmit.frame, transmit.in_reply_to, Kind::Notification);
         }
         is_news
@@ -197,7 +195,6 @@ impl Connection {
             }
             None if unwanted => {}
             None => {
-                self.calls.note_other_message();
                 let in_reply_to = Some(response.id.clone());
                 self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1));
             }
@@ -205,12 +202,10 @@ impl Connection {
     }
 
     /// Cancels a call. A request that has not left is withdrawn; otherwise the peer gets a cancel, and its answer becomes an
-    /// [`Event::CancelledResponse`]. There is no other event for it.
+    /// [`Event::UnmatchedResponse`]. There is no other event for it.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
-        if let Some(entry) = self.calls.remove(call)
-            && self.withdraw(call, entry, reason)
-        {
-            self.calls.note_cancelled(call);
+        if let Some(entry) = self.calls.remove(call) {
+            self.withdraw(call, entry, reason);
         }
     }
 
@@ -258,12 +253,6 @@ impl Connection {
     #[inline]
     pub fn has_room(&self) -> bool {
         self.queue.is_empty() || self.queue.size() < self.config.high_water
-    }
-
-    /// [`Config::high_water`], in bytes.
-    #[inline]
-    pub fn high_water(&self) -> usize {
-        self.config.high_water
     }
 
     /// Whether handlers should work on requests: fewer than [`Config::backlog_limit`] bytes are queued. A peer that asks for

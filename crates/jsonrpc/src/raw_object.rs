@@ -215,12 +215,16 @@ impl fmt::Display for RawObject {
     }
 }
 
-/// Fails for any other value than an object; an empty array is an empty object.
+/// Fails for any other value than an object.
 impl TryFrom<RawJson> for RawObject {
     type Error = serde_json::Error;
 
     fn try_from(value: RawJson) -> Result<Self, serde_json::Error> {
-        value.into_object().map(Self).ok_or_else(|| serde_json::Error::custom("expected an object"))
+        if value.as_str().starts_with('{') {
+            Ok(Self(value))
+        } else {
+            Err(serde_json::Error::custom("expected an object"))
+        }
     }
 }
 

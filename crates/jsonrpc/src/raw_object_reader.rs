@@ -51,8 +51,10 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
 /// The text that `serde_json` has found to be a value.
 fn whole_text<E: Error>(text: Cow<'_, str>) -> Result<RawObject, E> {
-    let what = kind(&text);
-    RawJson::of_value(text)?.into_object().map(RawObject).ok_or_else(|| E::invalid_type(what, &ObjectVisitor))
+    if !text.starts_with('{') {
+        return Err(E::invalid_type(kind(&text), &ObjectVisitor));
+    }
+    RawJson::of_value(text).map(RawObject)
 }
 
 fn kind(text: &str) -> Unexpected<'static> {

@@ -32,7 +32,7 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// Decodes JSON text that a peer, a file or a person wrote.
 ///
-/// Differs from `serde_json::from_str` in three points. A byte order mark at the start is passed over. A member whose name begins with `$serde_json::private::` is an error,
+/// Differs from `serde_json::from_str` in two points. A member whose name begins with `$serde_json::private::` is an error,
 /// because `serde_json::Value` reads it as something else than an object. Half a surrogate pair in a string is read as U+FFFD;
 /// a [`RawJson`](crate::RawJson) that is part of the value then holds the escape `\ufffd` in its place.
 ///
@@ -49,7 +49,6 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 ///
 /// When the text is not JSON, is not what `T` wants, or names a reserved member. The error names the place.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_reserved(text)?;
     decode(text)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +17,6 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::contained;
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
 
 /// The revision that was agreed on, once it is.
@@ -161,7 +159,7 @@ impl Answers {
         params: Option<&RawJson>,
         agreed: &Agreed,
     ) -> Result<(), ErrorObject> {
-        let revision = agreed.get().copied().unwrap_or(Revision::LATEST_LEGACY);
+        let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
         if method != CreateMessageRequest::NAME || self.samples_with_tools || !revision.has_sampling_tools() {
             return Ok(());
         }
@@ -179,12 +177,7 @@ impl Answers {
         let open = self.open.add(self.request_limit)?;
         let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
         checked.map_err(ErrorObject::invalid_params)?;
-        let limit = self.time_limit;
-        // Without a session this runs within the caller's future, which a panic must not reach.
-        let panicked = || ErrorObject::internal_error("the function that answers this request panicked");
-        let answer = contained(|| answer(params, agreed)).unwrap_or_else(|| Err(panicked()))?;
-        let answer = AssertUnwindSafe(answer).catch_unwind();
-        let answer = answer.map(move |outcome| outcome.unwrap_or_else(|_| Err(panicked())));
+        let (answer, limit) = (answer(params, agreed)?, self.time_limit);
         let answer = async move {
             let _open = open;
             match limit {
@@ -202,7 +195,7 @@ impl Answers {
 }
 
 /// Drops an answer that takes too long.
-async fn within(limit: Duration, answer: impl Future<Output = Outcome> + Unpin) -> Outcome {
+async fn within(limit: Duration, answer: BoxFuture<'static, Outcome>) -> Outcome {
     let clock = TokioClock::default();
     let Some(end) = clock.now().checked_add(limit) else { return answer.await };
     match select(answer, pin!(clock.sleep_until(end))).await {
@@ -263,7 +256,7 @@ fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResul
 /// Encodes an answer in the terms of the server's revision. A server that asks before it has answered the handshake gets the
 /// offered revision.
 fn encode_in<T: Serialize + Downgrade>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
-    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_LEGACY);
+    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
     value.downgrade(revision);
     value.fits(revision).map_err(ErrorObject::internal_error)?;
     encode(&value)

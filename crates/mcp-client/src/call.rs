@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::RequestMethod;
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, Downgrade, HasMeta, ProgressNotification};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
@@ -18,7 +18,7 @@ use crate::raw::{CallOptions, RawCall};
 use crate::stack::downgrade::downgrade;
 use crate::stack::{CallStack, RawCallFuture};
 use crate::tasks::handle;
-use crate::{RemoteServer, TaskOrResult, TaskState};
+use crate::{TaskOrResult, TaskState, lists, result};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -53,15 +53,15 @@ impl<M> Call<M> {
     }
 
     /// Sets how long to wait for the answer, instead of the client's default; `None` for ever. Then the call fails, and
-    /// the server is told. Where a modern server asks a question, each repetition of the request has this time, and the
+    /// the server is told. Where a stateless server asks a question, each repetition of the request has this time, and the
     /// time in which the client answers does not count.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.waits.timeout = timeout.into();
         self
     }
 
-    /// Sets how long progress reports can extend the wait, counted from the call, instead of the client's default; `None`
-    /// without a maximum. Progress extends it also where no [hook](Self::on_progress) gets the reports.
+    /// Sets how long progress reports can extend the wait, counted from the call, instead of the client's default. With
+    /// `None`, progress extends nothing.
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
         self.options.waits.progress_maximum = maximum.into();
         self
@@ -80,33 +80,6 @@ impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
         let server = &stack.connection.server;
         let options = CallOptions { waits: server.waits, ..CallOptions::default() };
         Self { request: downgrade(server, request), options, stack }
-    }
-}
-
-impl<M: Clone> Call<M> {
-    /// The same call with the same hooks, to be sent in another session. `None` for a call that cannot be sent.
-    pub fn draft(&self) -> Option<CallDraft<M>> {
-        Some(CallDraft { request: self.request.as_ref().ok()?.clone(), options: self.options.clone() })
-    }
-}
-
-/// A call that belongs to no connection: see [`Call::draft`].
-#[derive(Clone)]
-pub struct CallDraft<M> {
-    request: M,
-    options: CallOptions,
-}
-
-impl<M: RequestMethod + Downgrade + HasMeta> CallDraft<M> {
-    /// Makes the call to a server, which may be another session with the same one.
-    pub fn send_to(self, server: &RemoteServer) -> Call<M> {
-        Call { options: self.options, ..server.call(self.request) }
-    }
-}
-
-impl<M: fmt::Debug> fmt::Debug for CallDraft<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallDraft").field("request", &self.request).finish_non_exhaustive()
     }
 }
 
@@ -194,9 +167,25 @@ impl<R: DeserializeOwned> Future for CallFuture<R> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = ready!(Pin::new(&mut self.call).poll(cx))?;
-        let method = ByteString::from_static(self.method);
-        Poll::Ready(self.connection.decode(method, &answer.result))
+        Poll::Ready(decode(&self.connection, self.method, &answer.result))
     }
+}
+
+/// Decodes the result of a call.
+pub(crate) fn decode<R: DeserializeOwned>(
+    connection: &Connection,
+    method: &'static str,
+    text: &RawJson,
+) -> Result<R, CallError> {
+    let decoded = match lists::items_of(method) {
+        Some(items) => lists::decode(connection, method, items, text),
+        None => result::decode(text, connection.value_limit()),
+    };
+    decoded.map_err(|why| {
+        // The next call shall not get the same again.
+        connection.forget(method);
+        result::malformed(ByteString::from_static(method), &why)
+    })
 }
 
 impl<R> fmt::Debug for CallFuture<R> {

@@ -1,16 +1,13 @@
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
 };
-use agentwire_peer::{CallError, Peer};
-use bytestring::ByteString;
-use serde::de::DeserializeOwned;
+use agentwire_peer::Peer;
 
 use crate::answers::{Agreed, AnswerFuture, Answers};
 use crate::cache::ConnectionCache;
-use crate::changes::Subscribers;
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
 #[cfg(feature = "validate")]
@@ -19,7 +16,7 @@ use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
 use crate::subscription::Subscriptions;
 use crate::tools::Tools;
-use crate::{Tasks, Warning, result};
+use crate::{Tasks, Warning};
 
 /// One connection to a server: the peer, what the handshake found out, and what all calls share.
 pub(crate) struct Connection {
@@ -27,11 +24,9 @@ pub(crate) struct Connection {
     pub(crate) server: ServerInfo,
     pub(crate) on_warning: Hook<Warning>,
     pub(crate) subscriptions: Subscriptions,
-    /// The streams of changes of a session.
-    pub(crate) subscribers: Subscribers,
     pub(crate) answers: Answers,
     pub(crate) agreed: Agreed,
-    /// Only for a modern server.
+    /// Only for a stateless server.
     pub(crate) cache: Option<Arc<ConnectionCache>>,
     /// How tasks are followed; `None` if they are not.
     pub(crate) tasks: Option<Tasks>,
@@ -58,7 +53,7 @@ pub(crate) struct ServerInfo {
 }
 
 impl Connection {
-    pub(crate) fn is_modern(&self) -> bool {
+    pub(crate) fn is_stateless(&self) -> bool {
         self.server.stamp.is_some()
     }
 
@@ -84,33 +79,6 @@ impl Connection {
         self.forget(ListToolsRequest::NAME);
     }
 
-    /// Decodes a result, and warns of the parts that are left out of it.
-    pub(crate) fn decode<R: DeserializeOwned>(
-        &self,
-        method: ByteString,
-        text: &RawJson,
-    ) -> Result<R, CallError> {
-        let (decoded, skipped) = noting(|| result::decode(text, self.value_limit()));
-        match decoded {
-            Ok(decoded) => {
-                self.warn_skipped(&method, skipped);
-                Ok(decoded)
-            }
-            Err(why) => {
-                // The next call shall not get the same again.
-                self.forget(&method);
-                Err(result::malformed(method, &why))
-            }
-        }
-    }
-
-    /// Warns of the parts that are left out of an answer to the method.
-    pub(crate) fn warn_skipped(&self, method: &str, skipped: Skipped) {
-        if !skipped.is_empty() {
-            self.warn(Warning::PartsLeftOut { method: method.to_owned(), skipped });
-        }
-    }
-
     pub(crate) fn warn(&self, warning: Warning) {
         call_hook(&self.on_warning, Some(warning));
     }
@@ -124,7 +92,7 @@ impl Connection {
         if let Some(tools) = &self.tools {
             tools.learn(tool);
         }
-        if self.is_modern()
+        if self.is_stateless()
             && let Err(wrong) = tool.header_marks()
         {
             self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });

@@ -1,12 +1,10 @@
 //! The server's requests and notifications.
 
 use std::future::Future;
-use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{
-    ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod, Response,
-    Skipped, noting,
+    ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod,
 };
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
@@ -17,7 +15,6 @@ use agentwire_mcp_schema::{
     ToolListChangedNotification,
 };
 use agentwire_peer::layers::Layers;
-use agentwire_peer::runtime::describe_unmatched;
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
@@ -25,13 +22,11 @@ use serde::de::DeserializeOwned;
 use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, ConnectionCache, RESOURCES};
-use crate::changes::Subscribers;
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
 use crate::raw::RawCall;
 use crate::result::check;
 use crate::subscription::Subscriptions;
-use crate::tasks::deadline::now;
 use crate::tasks::report::{TaskState, read_state};
 use crate::tasks::settings::Tasks;
 use crate::tools::Tools;
@@ -40,11 +35,7 @@ use crate::tools::Tools;
 #[derive(Clone, Default)]
 pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
-    /// When the server's first message came that is no response: the sign that it is up.
-    pub(crate) first_message: Arc<OnceLock<Instant>>,
     pub(crate) subscriptions: Subscriptions,
-    /// The streams of changes of a session.
-    pub(crate) subscribers: Subscribers,
     pub(crate) answers: Answers,
     pub(crate) cache: Option<Cache>,
     /// The view of the cache that belongs to this connection.
@@ -73,10 +64,8 @@ impl ClientHandler {
     /// Replaces what belongs to one connection, which clones of a client must not share.
     pub(crate) fn for_connection(mut self) -> Self {
         self.agreed = Agreed::default();
-        self.first_message = Arc::default();
         self.answers.for_connection();
         self.subscriptions = Subscriptions::default();
-        self.subscribers = Subscribers::default();
         self.tools = Arc::default();
         self.progress_hooks = ProgressHooks::default();
         self.cleanup = Cleanup::default();
@@ -116,26 +105,14 @@ impl ClientHandler {
         }
     }
 
-    fn note_message(&self) {
-        self.first_message.get_or_init(now);
-    }
-
     fn warn(&self, warning: Warning) {
         call_hook(&self.on_warning, Some(warning));
     }
 
     /// Decodes a notification. Returns `None` where that fails, after a warning.
     fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
-        let empty = RawJson::EMPTY_OBJECT;
-        let params = notification.params.as_ref().unwrap_or(&empty);
-        let (decoded, skipped) = noting(|| params.decode_leniently());
-        match decoded {
-            Ok(decoded) => {
-                if !skipped.is_empty() {
-                    self.skipped(&notification.method, skipped);
-                }
-                Some(decoded)
-            }
+        match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
+            Ok(decoded) => Some(decoded),
             Err(why) => {
                 self.warn(Warning::notification_left_out(&notification.method, &why));
                 None
@@ -143,8 +120,8 @@ impl ClientHandler {
         }
     }
 
-    fn is_modern(&self) -> bool {
-        self.agreed.get().copied().is_some_and(Revision::is_modern)
+    fn is_stateless(&self) -> bool {
+        self.agreed.get().copied().is_some_and(Revision::is_stateless)
     }
 
     /// The task that a request belongs to, in 2025-11-25: the answer must name it, too.
@@ -160,7 +137,7 @@ impl ClientHandler {
         RelatedTaskMetadata::read(params.decode::<Params>().ok()?.meta.as_ref())
     }
 
-    /// Whether a modern server's notification is for the client's hooks. Notifications about a subscription itself, or of
+    /// Whether a stateless server's notification is for the client's hooks. Notifications about a subscription itself, or of
     /// one that has ended, are not.
     fn is_dispatched(&self, notification: &Notification) -> bool {
         if notification.method == SubscriptionsAcknowledgedNotification::NAME {
@@ -173,7 +150,6 @@ impl ClientHandler {
 
 impl Handler for ClientHandler {
     fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
-        self.note_message();
         let params = request.params.as_ref();
         let answer = match &*request.method {
             PingRequest::NAME => Err(encode(&EmptyResult::default())),
@@ -204,21 +180,17 @@ impl Handler for ClientHandler {
     }
 
     fn notification(&self, notification: Notification, _peer: &Peer) {
-        self.note_message();
         let limit = self.answers.value_limit;
         let checked = notification.params.as_ref().map_or(Ok(()), |params| check(params, limit));
         if let Err(why) = checked {
             return self.warn(Warning::notification_left_out(&notification.method, &why));
         }
-        if self.is_modern() && !self.is_dispatched(&notification) {
+        if self.is_stateless() && !self.is_dispatched(&notification) {
             return;
         }
         // The peer has passed on the progress of calls. What is left belongs to a task, or to no hook.
         if notification.method == ProgressNotification::NAME {
             return self.progress_hooks.report(notification.params.as_ref());
-        }
-        if !self.is_modern() {
-            self.subscribers.add(&notification);
         }
         if self.on_notification.is_some() {
             call_hook(&self.on_notification, Some(notification.clone()));
@@ -249,16 +221,7 @@ impl Handler for ClientHandler {
         }
     }
 
-    fn unmatched_response(&self, response: Response) {
-        self.warn(Warning::answer_left_out(&describe_unmatched(&response)));
-    }
-
-    fn skipped(&self, method: &str, skipped: Skipped) {
-        self.warn(Warning::PartsLeftOut { method: method.to_owned(), skipped });
-    }
-
     fn unreadable(&self, error: ErrorObject) {
-        self.note_message();
         self.warn(Warning::message_left_out(&error.message));
     }
 }

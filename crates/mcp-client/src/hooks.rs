@@ -18,17 +18,13 @@ pub(crate) fn hook<T>(function: impl FnMut(T) + Send + 'static) -> Hook<T> {
     Some(Arc::new(Mutex::new(Box::new(function))))
 }
 
-/// Calls a hook with a value, where there are both. Contains a panic in it.
+/// Calls a hook with a value, where there are both. The panic hook reports a panic in it; neither the connection nor the
+/// caller sees it.
 pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
     if let (Some(hook), Some(value)) = (hook, value) {
-        contained(|| hook.lock()(value));
+        let call = || hook.lock()(value);
+        let _panicked = catch_unwind(AssertUnwindSafe(call));
     }
-}
-
-/// Calls a function of the author's. `None` where it panics: the panic hook reports that, and neither the connection nor the
-/// caller sees it.
-pub(crate) fn contained<R>(call: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
 /// The progress hooks of the tasks of one connection. Their progress goes on after the answer to the request that created
@@ -61,14 +57,13 @@ impl ProgressHooks {
 
     /// Passes a progress notification to the hook that is registered for its token.
     pub(crate) fn report(&self, params: Option<&RawJson>) {
-        let Some(report) = params.and_then(|params| params.decode_leniently::<ProgressNotification>().ok())
-        else {
+        let Some(report) = params.and_then(|params| params.decode::<ProgressNotification>().ok()) else {
             return;
         };
         let token = report.progress_token.as_request_id().as_str();
         let hook = token.and_then(|token| self.0.lock().by_token.get(&*token).cloned());
         if let Some(hook) = hook {
-            contained(|| hook.lock()(report));
+            hook.lock()(report);
         }
     }
 }

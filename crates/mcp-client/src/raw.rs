@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
-use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
-use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
+use agentwire_mcp_schema::CallToolRequest;
 use bytestring::ByteString;
 
 use crate::hooks::{ProgressHook, ProgressRegistration};
@@ -14,15 +13,10 @@ use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;
 
-/// The methods that run the server's own code, which may take long, report progress and ask questions.
-pub(crate) const ASKING: [&str; 3] =
-    [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];
-
 /// How long a call waits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waits {
     pub(crate) timeout: Option<Duration>,
-    /// How long progress can extend the time-out; `None` for ever.
     pub(crate) progress_maximum: Option<Duration>,
 }
 
@@ -31,7 +25,10 @@ impl Waits {
         if let Some(timeout) = self.timeout {
             call = call.timeout(timeout);
         }
-        call.progress_maximum(self.progress_maximum.unwrap_or(Duration::MAX))
+        if let Some(maximum) = self.progress_maximum {
+            call = call.progress_maximum(maximum);
+        }
+        call
     }
 }
 
@@ -55,7 +52,7 @@ pub struct RawCall {
     pub(crate) method: ByteString,
     pub(crate) params: RawJson,
     pub(crate) options: CallOptions,
-    /// Whether `_meta` already has what a modern request must say there.
+    /// Whether `_meta` already has what a stateless request must say there.
     pub(crate) is_stamped: bool,
     /// Whether the caller or a layer has put something into `_meta`.
     pub(crate) has_own_meta: bool,
@@ -71,13 +68,13 @@ impl RawCall {
         &self.method
     }
 
-    /// The parameters, an object. Those of a modern request include the `_meta` with which it is sent, except for the
+    /// The parameters, an object. Those of a stateless request include the `_meta` with which it is sent, except for the
     /// progress token.
     pub fn params(&self) -> &RawJson {
         &self.params
     }
 
-    /// Replaces the parameters, including `_meta`. What every modern request says in `_meta` is added when the request is
+    /// Replaces the parameters, including `_meta`. What every stateless request says in `_meta` is added when the request is
     /// sent.
     pub fn set_params(&mut self, params: RawObject) {
         self.has_own_meta = params.contains_key("_meta");
@@ -101,13 +98,6 @@ impl RawCall {
     /// How long each request waits for its answer; `None` for ever.
     pub fn timeout(&self) -> Option<Duration> {
         self.options.waits.timeout
-    }
-
-    /// Whether the progress of the call can extend its time-out, so that the server is asked for it also where no hook wants it.
-    pub(crate) fn is_extended_by_progress(&self) -> bool {
-        let Waits { timeout, progress_maximum } = self.options.waits;
-        let extends = timeout.is_some_and(|timeout| progress_maximum.is_none_or(|maximum| maximum > timeout));
-        extends && ASKING.contains(&&*self.method) && self.meta(PROGRESS_TOKEN).is_none()
     }
 
     /// Sets how long each request waits for its answer; `None` for ever.

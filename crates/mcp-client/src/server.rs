@@ -49,7 +49,7 @@ pub struct RemoteServer {
 
 impl RemoteServer {
     pub(crate) fn new(peer: Peer, server: ServerInfo, handler: &ClientHandler) -> Self {
-        let is_modern = server.stamp.is_some();
+        let is_stateless = server.stamp.is_some();
         let needs_tools =
             !handler.layers.is_empty() || (handler.tasks.is_some() && server.revision.has_core_tasks());
         let connection = Arc::new(Connection {
@@ -57,10 +57,9 @@ impl RemoteServer {
             server,
             on_warning: handler.on_warning.clone(),
             subscriptions: handler.subscriptions.clone(),
-            subscribers: handler.subscribers.clone(),
             answers: handler.answers.clone(),
             agreed: handler.agreed.clone(),
-            cache: handler.connection_cache.clone().filter(|_| is_modern),
+            cache: handler.connection_cache.clone().filter(|_| is_stateless),
             tasks: handler.tasks.clone(),
             tools: needs_tools.then(|| handler.tools.clone()),
             progress_hooks: handler.progress_hooks.clone(),
@@ -78,7 +77,7 @@ impl RemoteServer {
         &self.stack.connection
     }
 
-    /// The server's name and version. A modern server need not name itself: then the name is empty.
+    /// The server's name and version. A stateless server need not name itself: then the name is empty.
     pub fn info(&self) -> &Implementation {
         &self.connection().server.info
     }
@@ -160,22 +159,8 @@ impl RemoteServer {
         self.call(ReadResourceRequest::new(uri))
     }
 
-    /// Watches a resource, in every revision. Its changes go to
-    /// [`Client::on_resource_updated`](crate::Client::on_resource_updated).
-    ///
-    /// # Errors
-    ///
-    /// When the server refuses it, or does not answer within the client's [time limit](crate::Client::timeout).
-    pub async fn watch(&self, uri: impl Into<String>) -> Result<Subscription, CallError> {
-        let uri = uri.into();
-        if self.revision().is_modern() {
-            return self.listen(SubscriptionFilter::new().resource_subscriptions([uri])).await;
-        }
-        self.subscribe(&uri).await?;
-        Ok(Subscription::in_session(self.connection().peer.clone(), uri))
-    }
-
-    /// Subscribes to a resource. Until 2025-11-25; [`watch`](Self::watch) works in every revision.
+    /// Subscribes to a resource; see [`Client::on_resource_updated`](crate::Client::on_resource_updated). Until 2025-11-25;
+    /// since then, [`listen`](Self::listen).
     pub fn subscribe(&self, uri: impl Into<String>) -> Call<SubscribeRequest> {
         self.call(SubscribeRequest::new(uri))
     }
@@ -256,7 +241,7 @@ impl RemoteServer {
 
     /// Makes a request of any method, known to the protocol or not, with these parameters as they are.
     ///
-    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A modern
+    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A stateless
     /// request still gets its `_meta`, and the call passes the layers.
     pub fn call_raw(&self, method: impl Into<ByteString>, params: RawObject) -> RawCallFuture {
         self.stack.start(RawCall::new(self.connection(), method.into(), params))

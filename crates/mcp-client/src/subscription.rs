@@ -1,4 +1,4 @@
-//! Subscriptions: since 2026-07-28 a request that stays open, before that a part of the session.
+//! Subscriptions since 2026-07-28: a request that stays open.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,51 +18,35 @@ use futures_util::{FutureExt, select_biased};
 use serde::Deserialize;
 
 use crate::hooks::{Hook, call_hook};
-use crate::result::{self, as_text, completed};
+use crate::result::{as_text, decode_complete};
 
-/// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen) or [`watch`](crate::RemoteServer::watch), until it
-/// is dropped.
+/// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen), until it is dropped.
 ///
-/// Dropping it tells a modern server to stop, and later notifications of it are ignored. In a session a subscription lasts until
-/// [`unsubscribe`](crate::RemoteServer::unsubscribe).
+/// Dropping it tells the server to stop. Later notifications of it are ignored.
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
-    source: Source,
+    call: agentwire_peer::Call<RawJson>,
     acknowledged: SubscriptionFilter,
-}
-
-/// What carries the notifications.
-enum Source {
-    Request(agentwire_peer::Call<RawJson>, Registration),
-    Session(Peer),
+    _registration: Registration,
 }
 
 impl Subscription {
-    /// A subscription to a resource in a session.
-    pub(crate) fn in_session(peer: Peer, uri: String) -> Self {
-        let acknowledged = SubscriptionFilter::new().resource_subscriptions([uri]);
-        Self { source: Source::Session(peer), acknowledged }
-    }
-
     /// The changes that the server agreed to report, which may be fewer than requested.
     pub fn acknowledged(&self) -> &SubscriptionFilter {
         &self.acknowledged
     }
 
-    /// Completes when the server has ended it. In a session that is the end of the connection, an error.
+    /// Completes when the server has ended it.
     ///
     /// # Errors
     ///
     /// When it ended otherwise: the connection ended, or the transport failed. Changes since then were not reported, so
     /// [subscribe](crate::RemoteServer::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
-        match self.source {
-            Source::Request(call, _registration) => match call.await {
-                // A server may end it by a result or by a cancellation.
-                Err(CallError::Cancelled { .. }) => Ok(()),
-                outcome => ended(&outcome?),
-            },
-            Source::Session(peer) => Err(peer.closed().await.into()),
+        match self.call.await {
+            // A server may end it by a result or by a cancellation.
+            Err(CallError::Cancelled { .. }) => Ok(()),
+            outcome => ended(&outcome?),
         }
     }
 }
@@ -111,9 +95,7 @@ impl Subscriptions {
         .fuse();
         let why = select_biased! {
             filter = acknowledged => match filter {
-                Ok(acknowledged) => {
-                    return Ok(Subscription { source: Source::Request(call, registration), acknowledged });
-                }
+                Ok(acknowledged) => return Ok(Subscription { call, acknowledged, _registration: registration }),
                 Err(oneshot::Canceled) => "the connection ended it",
             },
             outcome = (&mut call).fuse() => {
@@ -135,7 +117,7 @@ impl Subscriptions {
         let Some(id) = id(params) else {
             return;
         };
-        let filter = params.and_then(|params| params.decode_leniently::<Acknowledged>().ok());
+        let filter = params.and_then(|params| params.decode::<Acknowledged>().ok());
         if let (Some(filter), Some(open)) = (filter, self.lock().get_mut(&id))
             && let Stage::Requested(waiting) = std::mem::replace(&mut open.stage, Stage::Acknowledged)
         {
@@ -183,10 +165,8 @@ impl Drop for Registration {
 }
 
 /// Reads the result that ends a subscription.
-fn ended(text: &RawJson) -> Result<(), CallError> {
-    let method = SubscriptionsListenRequest::NAME;
-    let malformed = |why| result::malformed(ByteString::from_static(method), &why);
-    completed::<SubscriptionsListenResult>(text).map_err(malformed)?.into_result(method).map(drop)
+fn ended(result: &RawJson) -> Result<(), CallError> {
+    decode_complete::<SubscriptionsListenResult>(SubscriptionsListenRequest::NAME, result).map(drop)
 }
 
 /// The subscription that a notification belongs to.

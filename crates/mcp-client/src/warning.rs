@@ -1,6 +1,6 @@
 use std::fmt;
 
-use agentwire_jsonrpc::{Printable, Skipped};
+use agentwire_jsonrpc::Printable;
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::CallError;
 
@@ -32,25 +32,6 @@ pub enum Warning {
         /// What is wrong with it.
         why: String,
     },
-    /// Parts of an answer or a notification are left out, because they cannot be decoded: members that the protocol does not
-    /// require, and items of lists.
-    #[error("{}: left out: {skipped}", Printable::display(.method))]
-    #[non_exhaustive]
-    PartsLeftOut {
-        /// The method of the call or the notification.
-        method: String,
-        /// The parts, with what is wrong with each.
-        skipped: Skipped,
-    },
-    /// A list ends early, because the server's cursors form a cycle. The items of the pages so far are kept.
-    #[error("{method}: the list ends after {pages} pages, because the server's cursors form a cycle")]
-    #[non_exhaustive]
-    CursorsRepeat {
-        /// The method of the list.
-        method: &'static str,
-        /// How many pages were read.
-        pages: usize,
-    },
     /// A notification is left out, because it cannot be decoded, or would take more memory than
     /// [`Client::value_limit`](crate::Client::value_limit).
     #[error("the notification {method:?} is left out: {why}")]
@@ -67,14 +48,6 @@ pub enum Warning {
     #[non_exhaustive]
     MessageLeftOut {
         /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
-        why: String,
-    },
-    /// An answer of the server is left out, because it belongs to no call: it came after the time-out, came twice, or has an id
-    /// that no call has. The answer to a call that was dropped is expected, and is not reported.
-    #[error("an answer is left out: {why}")]
-    #[non_exhaustive]
-    AnswerLeftOut {
-        /// Its id, and its error if it is one, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
     /// The results of a tool are not checked, because its output schema is invalid or refers to another document. Reported
@@ -108,10 +81,6 @@ pub enum Warning {
 impl Warning {
     pub(crate) fn notification_left_out(method: &str, why: &dyn fmt::Display) -> Self {
         Self::NotificationLeftOut { method: beginning(method), why: printable(why) }
-    }
-
-    pub(crate) fn answer_left_out(why: &dyn fmt::Display) -> Self {
-        Self::AnswerLeftOut { why: printable(why) }
     }
 
     pub(crate) fn message_left_out(why: &dyn fmt::Display) -> Self {

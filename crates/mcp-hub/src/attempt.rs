@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use agentwire_mcp_client::Era;
+use agentwire_mcp_client::ProtocolMode;
 
 /// One way to connect to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,24 +10,24 @@ use agentwire_mcp_client::Era;
 pub enum Attempt {
     /// `server/discover`, and `initialize` on the same connection if that is refused.
     Auto,
-    /// Modern requests, since 2026-07-28.
-    Modern,
+    /// Stateless requests, since 2026-07-28.
+    Stateless,
     /// A session that begins with `initialize`, over stdio or Streamable HTTP.
-    Legacy,
+    Stateful,
     /// A session over HTTP+SSE (feature `sse`).
     #[cfg(feature = "sse")]
     Sse,
 }
 
 impl Attempt {
-    /// The era of the client for this attempt.
-    pub(crate) fn era(self) -> Era {
+    /// The mode of the client for this attempt.
+    pub(crate) fn mode(self) -> ProtocolMode {
         match self {
-            Self::Auto => Era::Auto,
-            Self::Modern => Era::Modern,
-            Self::Legacy => Era::Legacy,
+            Self::Auto => ProtocolMode::Auto,
+            Self::Stateless => ProtocolMode::Stateless,
+            Self::Stateful => ProtocolMode::Stateful,
             #[cfg(feature = "sse")]
-            Self::Sse => Era::Legacy,
+            Self::Sse => ProtocolMode::Stateful,
         }
     }
 }

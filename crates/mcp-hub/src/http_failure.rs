@@ -21,16 +21,12 @@ use crate::http_target::HttpTarget;
 /// Returns the attempt after this one has failed over HTTP; none if the failure is final.
 pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
     let (method, failed) = uncarried(error)?;
-    if attempt == Attempt::Auto && refused_versions(error).is_some_and(|versions| has_modern(&versions)) {
-        // Its answer to `server/discover` came too late.
-        return Some(Attempt::Modern);
-    }
     match attempt {
         Attempt::Auto if method == DiscoverRequest::NAME => {
-            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Legacy)
+            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Stateful)
         }
         // A server that understands `initialize` supports this transport.
-        Attempt::Auto | Attempt::Legacy if method == InitializeRequest::NAME => {
+        Attempt::Auto | Attempt::Stateful if method == InitializeRequest::NAME => {
             after_initialize(target, failed)
         }
         _ => None,
@@ -50,9 +46,11 @@ fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Attempt> {
 /// Returns whether an answer over HTTP shows that the server does not support this attempt. None for other failures.
 pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option<bool> {
     if let Some(error) = find(error) {
-        // A server that refuses with a code of the modern revisions still supports them.
+        // A server that refuses with a code of the stateless revisions still supports them.
         let is_elsewhere = match error {
-            HttpError::Refused(refusal) if attempt == Attempt::Legacy => is_about_the_request(refusal.status),
+            HttpError::Refused(refusal) if attempt == Attempt::Stateful => {
+                is_about_the_request(refusal.status)
+            }
             _ => is_unknown_there(error),
         };
         return Some(is_elsewhere || is_no_mcp(error));
@@ -65,17 +63,13 @@ pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option
 }
 
 /// Returns the versions that a server names when it refuses `initialize` with a status of HTTP.
-fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion> {
+pub(crate) fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion> {
     match uncarried(error)? {
         (InitializeRequest::NAME, HttpError::Refused(refusal)) => {
             refusal.error.as_ref()?.data.as_ref()?.decode().ok()
         }
         _ => None,
     }
-}
-
-fn has_modern(versions: &UnsupportedVersion) -> bool {
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
 }
 
 /// Returns whether only the session is over, so that the server may begin another.
@@ -85,11 +79,6 @@ pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
         return true;
     }
     matches!(find(error), Some(HttpError::SessionExpired))
-}
-
-/// Returns whether a server has not run a call, because it no longer knows the session.
-pub(crate) fn is_unknown_session(error: &CallError) -> bool {
-    matches!(error, CallError::Failed { .. }) && matches!(find(error), Some(HttpError::SessionExpired))
 }
 
 /// Returns whether a refusal shows that the server does not understand such a request. A server that refuses it by a code
@@ -137,7 +126,7 @@ fn is_modern(error: &ErrorObject) -> bool {
             let any = |versions: UnsupportedVersion, is_it: fn(Revision) -> bool| {
                 versions.supported.iter().filter_map(|version| version.revision()).any(is_it)
             };
-            !versions.is_some_and(|versions| any(versions, Revision::is_legacy))
+            !versions.is_some_and(|versions| any(versions, Revision::has_sessions))
         }
         _ => false,
     }

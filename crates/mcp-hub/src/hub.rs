@@ -1,8 +1,6 @@
-use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::nearest;
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::SubscriptionFilter;
 use futures_util::future::{Either, select};
@@ -15,7 +13,7 @@ use crate::error::HubError;
 use crate::listening::Listening;
 use crate::names::HubTool;
 use crate::selection::Selection;
-use crate::state::Shared;
+use crate::state::{Callable, Shared};
 use crate::status::ServerStatus;
 
 /// Connects to servers, with the defaults, for as long as `main` runs, and closes them then.
@@ -171,7 +169,7 @@ impl Hub {
     /// All tools that can be called, once every server has told its own or has failed.
     ///
     /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
-    /// for; [`changes`](Self::changes) report when it is back.
+    /// for; [`changed`](Self::changed) tells when it is back.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
         let mut tools = self.shared().tools();
@@ -207,9 +205,9 @@ impl Hub {
             return ToolCall::failed(HubError::NotSelected { name: tool.name.clone() });
         }
         match self.shared().callable(tool) {
-            Ok(callable) => {
-                let call = callable.server.call_tool(&*tool.tool.name, arguments);
-                ToolCall::new(self.handle.0.clone(), tool.clone(), call, callable)
+            Ok(Callable { server, answered }) => {
+                let call = server.call_tool(&*tool.tool.name, arguments);
+                ToolCall::new(self.handle.0.clone(), tool.clone(), call, answered)
             }
             Err(error) => ToolCall::failed(error),
         }
@@ -231,12 +229,7 @@ impl Hub {
         match self.shared().find(name) {
             Some(tool) if self.has(&tool) => Ok(tool),
             Some(_) => Err(HubError::NotSelected { name: name.to_owned() }),
-            None => {
-                let tools = self.shared().tools();
-                let names = tools.iter().filter(|tool| self.has(tool)).map(|tool| &*tool.name);
-                let meant = nearest(name, names).map(str::to_owned);
-                Err(HubError::NoSuchTool { name: name.to_owned(), meant })
-            }
+            None => Err(HubError::NoSuchTool { name: name.to_owned() }),
         }
     }
 
@@ -245,15 +238,16 @@ impl Hub {
         self.shared().status()
     }
 
-    /// Changes of the servers' states and of the tools, all servers together.
+    /// Waits until something has changed since `seen` was given: how a server is, or which tools there are. With 0 it returns at
+    /// once where anything has happened.
     ///
     /// ```no_run
     /// use agentwire_mcp_hub::Hub;
     ///
     /// async fn watch(hub: Hub) {
-    ///     let mut changes = hub.changes();
+    ///     let mut seen = 0;
     ///     loop {
-    ///         changes.next().await;
+    ///         hub.changed(&mut seen).await;
     ///         for server in hub.status() {
     ///             eprintln!("{}: {}", server.name, server.state);
     ///         }
@@ -261,20 +255,11 @@ impl Hub {
     ///     }
     /// }
     /// ```
-    pub fn changes(&self) -> HubChanges {
-        HubChanges { shared: self.handle.0.clone(), seen: 0 }
+    pub async fn changed(&self, seen: &mut u64) {
+        *seen = self.shared().until_changed(*seen).await;
     }
 
-    /// Watches one resource of a server, legacy or modern: [`listen`](Self::listen) for that resource alone.
-    ///
-    /// # Errors
-    ///
-    /// As [`listen`](Self::listen).
-    pub async fn watch(&self, server: &str, uri: impl Into<String>) -> Result<Listening, HubError> {
-        self.listen(server, SubscriptionFilter::new().resource_subscriptions([uri])).await
-    }
-
-    /// Listens for changes at one server, legacy or modern, also over its crashes: once it is connected to again it is asked
+    /// Listens for changes at one server, stateful or stateless, also over its crashes: once it is connected to again it is asked
     /// to tell the same once more, and [`Change::Missed`](crate::Change::Missed) says that something may have been missed.
     ///
     /// This waits until the server is connected and has agreed. In a session it is asked by `resources/subscribe` for each
@@ -321,27 +306,5 @@ impl Hub {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.0.close();
-    }
-}
-
-/// The changes of a hub, of [`Hub::changes`]. A clone has seen what this one has.
-#[derive(Clone)]
-#[must_use]
-pub struct HubChanges {
-    shared: Arc<Shared>,
-    /// The number of changes until the last one that was returned.
-    seen: u64,
-}
-
-impl HubChanges {
-    /// Waits until something has changed since the last call. The first call returns at once if anything has happened.
-    pub async fn next(&mut self) {
-        self.seen = self.shared.until_changed(self.seen).await;
-    }
-}
-
-impl fmt::Debug for HubChanges {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HubChanges").field("seen", &self.seen).finish_non_exhaustive()
     }
 }

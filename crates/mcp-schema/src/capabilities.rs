@@ -42,7 +42,6 @@ pub struct ClientCapabilities {
     pub other: JsonObject,
 }
 
-empty!(ClientCapabilities);
 setters!(ClientCapabilities {
     some roots: RootsCapability,
     some sampling: SamplingCapability,
@@ -121,7 +120,6 @@ pub struct ServerCapabilities {
     pub other: JsonObject,
 }
 
-empty!(ServerCapabilities);
 setters!(ServerCapabilities {
     some tools: ToolsCapability,
     some resources: ResourcesCapability,
@@ -176,7 +174,6 @@ macro_rules! list_capability {
                 pub other: JsonObject,
             }
 
-            empty!($name);
             setters!($name {
                 set list_changed: bool,
                 set other: JsonObject,
@@ -209,7 +206,6 @@ pub struct ResourcesCapability {
     pub other: JsonObject,
 }
 
-empty!(ResourcesCapability);
 setters!(ResourcesCapability {
     set subscribe: bool,
     set list_changed: bool,
@@ -231,7 +227,6 @@ pub struct SamplingCapability {
     pub other: JsonObject,
 }
 
-empty!(SamplingCapability);
 setters!(SamplingCapability {
     some context: JsonObject,
     some tools: JsonObject,
@@ -253,7 +248,6 @@ pub struct ElicitationCapability {
     pub other: JsonObject,
 }
 
-empty!(ElicitationCapability);
 setters!(ElicitationCapability {
     some form: JsonObject,
     some url: JsonObject,

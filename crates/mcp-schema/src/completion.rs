@@ -120,7 +120,6 @@ pub struct CompletionContext {
     pub arguments: BTreeMap<String, String>,
 }
 
-empty!(CompletionContext);
 setters!(CompletionContext {
     set arguments: BTreeMap<String, String>,
 });

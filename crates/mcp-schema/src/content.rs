@@ -232,9 +232,8 @@ pub struct Annotations {
     pub last_modified: Option<String>,
 }
 
-empty!(Annotations);
 setters!(Annotations {
-    list audience: Role,
+    set audience: Vec<Role>,
     some priority: f64,
     some last_modified: String,
 });

@@ -16,7 +16,6 @@ pub struct DiscoverRequest {
     pub meta: Option<Meta>,
 }
 
-empty!(DiscoverRequest);
 setters!(DiscoverRequest {
     some meta: Meta,
 });
@@ -29,7 +28,7 @@ pub struct DiscoverResult {
     #[wire(required)]
     pub supported_versions: Vec<ProtocolVersion>,
     /// What the server offers to the client.
-    #[wire(expected)]
+    #[wire(required)]
     pub capabilities: ServerCapabilities,
     /// How to use the server, in words for the model.
     #[wire(optional)]

@@ -5,17 +5,17 @@ use agentwire_wire_derive::Wire;
 /// The name and version of a program that speaks the protocol, and how to show it to people.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Implementation {
     /// The name for programs.
-    #[wire(expected)]
+    #[wire(required)]
     pub name: String,
     /// The name for people; the plain name where there is none. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
     /// The program's own version, of no fixed form.
-    #[wire(expected)]
+    #[wire(required)]
     pub version: String,
     /// What the program does, in a sentence or two. Since 2025-11-25.
     #[wire(optional)]
@@ -50,7 +50,7 @@ impl Implementation {
 setters!(Implementation {
     some title: String,
     some description: String,
-    list icons: Icon,
+    set icons: Vec<Icon>,
     some website_url: String,
 });
 
@@ -83,7 +83,7 @@ impl Icon {
 
 setters!(Icon {
     some mime_type: String,
-    list sizes: String,
+    set sizes: Vec<String>,
     some theme: IconTheme,
 });
 

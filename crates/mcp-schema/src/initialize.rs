@@ -1,4 +1,4 @@
-//! The params and result of `initialize`, and `notifications/initialized`, which begin a session in legacy revisions.
+//! The params and result of `initialize`, and `notifications/initialized`, which begin a session in stateful revisions.
 
 use agentwire_wire_derive::Wire;
 
@@ -28,7 +28,7 @@ impl InitializeRequest {
     /// Asks for the newest revision that has sessions, offering nothing.
     pub fn new(client_info: Implementation) -> Self {
         Self {
-            protocol_version: Revision::LATEST_LEGACY.into(),
+            protocol_version: Revision::LATEST_SESSION.into(),
             capabilities: ClientCapabilities::default(),
             client_info,
             meta: None,
@@ -53,10 +53,10 @@ pub struct InitializeResult {
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
     /// What the server offers to the client.
-    #[wire(expected)]
+    #[wire(required)]
     pub capabilities: ServerCapabilities,
     /// Who the server is.
-    #[wire(expected)]
+    #[wire(required)]
     pub server_info: Implementation,
     /// How to use the server, in words for the model.
     #[wire(optional)]
@@ -94,7 +94,6 @@ pub struct InitializedNotification {
     pub meta: Option<Meta>,
 }
 
-empty!(InitializedNotification);
 setters!(InitializedNotification {
     some meta: Meta,
 });

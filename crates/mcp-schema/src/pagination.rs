@@ -72,7 +72,6 @@ macro_rules! list_method {
             pub meta: Option<Meta>,
         }
 
-        empty!($request);
         setters!($request {
             some cursor: crate::Cursor,
             some meta: Meta,
@@ -151,7 +150,6 @@ macro_rules! bare_notification {
                 pub meta: Option<Meta>,
             }
 
-            empty!($notification);
             setters!($notification {
                 some meta: Meta,
             });

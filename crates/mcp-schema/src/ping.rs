@@ -15,7 +15,6 @@ pub struct PingRequest {
     pub meta: Option<Meta>,
 }
 
-empty!(PingRequest);
 setters!(PingRequest {
     some meta: Meta,
 });
@@ -32,7 +31,6 @@ pub struct EmptyResult {
     pub meta: Option<Meta>,
 }
 
-empty!(EmptyResult);
 setters!(EmptyResult {
     some result_type: crate::ResultType,
     some meta: Meta,

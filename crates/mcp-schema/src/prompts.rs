@@ -49,8 +49,8 @@ impl Prompt {
 setters!(Prompt {
     some title: String,
     some description: String,
-    list arguments: PromptArgument,
-    list icons: Icon,
+    set arguments: Vec<PromptArgument>,
+    set icons: Vec<Icon>,
     some meta: Meta,
 });
 
@@ -107,7 +107,7 @@ pub struct GetPromptRequest {
     pub arguments: BTreeMap<String, String>,
     /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
-    pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
+    pub input_responses: Option<InputResponses>,
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,

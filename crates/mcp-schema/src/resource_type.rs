@@ -11,7 +11,7 @@ macro_rules! resource_type {
             #[wire(required, schema(extend("format" = "uri")))]
             pub uri: String,
             /// Its name for programs.
-            #[wire(expected)]
+            #[wire(required)]
             pub name: String,
             /// Its name for people. Since 2025-06-18.
             #[wire(optional)]
@@ -58,7 +58,7 @@ macro_rules! resource_type {
             some description: String,
             some mime_type: String,
             some size: u64,
-            list icons: crate::Icon,
+            set icons: Vec<crate::Icon>,
             some annotations: crate::Annotations,
             some meta: crate::Meta,
         });

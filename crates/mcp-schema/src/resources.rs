@@ -20,7 +20,7 @@ pub struct ResourceTemplate {
     #[wire(required, schema(extend("format" = "uri-template")))]
     pub uri_template: String,
     /// Its name for programs.
-    #[wire(expected)]
+    #[wire(required)]
     pub name: String,
     /// Its name for people. Since 2025-06-18.
     #[wire(optional)]
@@ -62,7 +62,7 @@ setters!(ResourceTemplate {
     some title: String,
     some description: String,
     some mime_type: String,
-    list icons: Icon,
+    set icons: Vec<Icon>,
     some annotations: Annotations,
     some meta: Meta,
 });
@@ -128,7 +128,7 @@ pub struct ReadResourceRequest {
     pub uri: String,
     /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
-    pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
+    pub input_responses: Option<InputResponses>,
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,

@@ -17,7 +17,6 @@ pub struct ListRootsRequest {
     pub meta: Option<Meta>,
 }
 
-empty!(ListRootsRequest);
 setters!(ListRootsRequest {
     some meta: Meta,
 });

@@ -78,9 +78,9 @@ setters!(CreateMessageRequest {
     some model_preferences: ModelPreferences,
     some include_context: IncludeContext,
     some temperature: f64,
-    list stop_sequences: String,
+    set stop_sequences: Vec<String>,
     some metadata: JsonObject,
-    list tools: Tool,
+    set tools: Vec<Tool>,
     some tool_choice: ToolChoice,
     some task: TaskMetadata,
     some meta: Meta,
@@ -119,7 +119,7 @@ impl SamplingMessage {
 }
 
 setters!(SamplingMessage {
-    list content: SamplingContent,
+    set content: Vec<SamplingContent>,
     some meta: Meta,
 });
 
@@ -134,7 +134,7 @@ pub struct CreateMessageResult {
     #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
     /// Which model it was.
-    #[wire(expected)]
+    #[wire(required)]
     pub model: String,
     /// Why it stopped, if that is known.
     #[wire(optional)]
@@ -169,7 +169,7 @@ impl CreateMessageResult {
 }
 
 setters!(CreateMessageResult {
-    list content: SamplingContent,
+    set content: Vec<SamplingContent>,
     some stop_reason: StopReason,
     some meta: Meta,
 });
@@ -192,9 +192,8 @@ pub struct ModelPreferences {
     pub intelligence_priority: Option<f64>,
 }
 
-empty!(ModelPreferences);
 setters!(ModelPreferences {
-    list hints: ModelHint,
+    set hints: Vec<ModelHint>,
     some cost_priority: f64,
     some speed_priority: f64,
     some intelligence_priority: f64,
@@ -225,7 +224,6 @@ pub struct ToolChoice {
     pub mode: Option<ToolChoiceMode>,
 }
 
-empty!(ToolChoice);
 setters!(ToolChoice {
     some mode: ToolChoiceMode,
 });

@@ -28,12 +28,11 @@ pub struct SubscriptionFilter {
     pub other: JsonObject,
 }
 
-empty!(SubscriptionFilter);
 setters!(SubscriptionFilter {
     set tools_list_changed: bool,
     set prompts_list_changed: bool,
     set resources_list_changed: bool,
-    list resource_subscriptions: String,
+    set resource_subscriptions: Vec<String>,
     set other: JsonObject,
 });
 

@@ -3,7 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, RawObject, RequestMethod};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     GetPromptRequest, GetPromptResult, Icon, JsonSchema, Prompt, PromptArgument, PromptMessage, Revision,
 };
@@ -55,8 +55,7 @@ impl ServerPrompt {
     ///
     /// # Panics
     ///
-    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, the argument type is not one whose JSON is an object, or a
-    /// member of it cannot be read from text, such as a `Vec`.
+    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
     #[track_caller]
     pub fn new<F: Function<kind::Prompt, M, Future: Future<Output: IntoPromptResult> + Send>, M>(
         name: impl Into<String>,
@@ -65,8 +64,7 @@ impl ServerPrompt {
     ) -> Self {
         let name = name.into();
         check_name("prompt", &name);
-        let schema = F::Argument::schema().and_then(|schema| F::Argument::check(&[]).map(|()| schema));
-        let arguments = match schema {
+        let arguments = match F::Argument::schema() {
             Ok(schema) => arguments(&schema),
             Err(wrong) => panic!("the prompt `{name}`: {wrong}"),
         };
@@ -93,8 +91,8 @@ impl ServerPrompt {
 
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
-    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
-        self.edit(|prompt| prompt.icons = icons.into_iter().collect())
+    pub fn icons(self, icons: Vec<Icon>) -> Self {
+        self.edit(|prompt| prompt.icons = icons)
     }
 
     /// Completes an argument that a user types.
@@ -188,19 +186,16 @@ impl ServerPrompt {
     }
 }
 
-/// The members of an argument type, in their order.
+/// The members of an argument type, in the order of their names.
 fn arguments(schema: &JsonSchema) -> Vec<PromptArgument> {
     let required = schema.as_map().get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
-    let schema = RawJson::encode(schema).unwrap_or(RawJson::EMPTY_OBJECT);
-    let properties: Option<RawObject> = schema.member("properties").and_then(|found| found.try_into().ok());
-    let properties = properties.unwrap_or_default();
+    let properties = schema.as_map().get("properties").and_then(Value::as_object).into_iter().flatten();
     properties
-        .iter()
         .map(|(name, property)| {
-            let text = |keyword| property.member(keyword)?.decode::<String>().ok();
-            let mut argument = PromptArgument::new(&*name).required(is_required(&name));
+            let text = |keyword| property.get(keyword).and_then(Value::as_str).map(str::to_owned);
+            let mut argument = PromptArgument::new(name).required(is_required(name));
             argument.title = text("title");
             argument.description = text("description");
             argument

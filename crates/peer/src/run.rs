@@ -11,10 +11,9 @@ use crate::error::Closed;
 use crate::event_loop::EventLoop;
 use crate::handler::Handler;
 use crate::port::Port;
-use crate::shutdown::Shutdown;
 
 impl Driver {
-    /// Serves the peer until it closes the connection, or until the signal of [`Config::shutdown`](crate::Config::shutdown).
+    /// Serves the peer until it closes the connection.
     ///
     /// Handlers that are still at work then have [`Config::drain`](crate::Config::drain) to end. The transport is closed at the end.
     ///
@@ -59,9 +58,8 @@ async fn drive<H: Handler, T: Transport, F: Future>(
     main: Option<F>,
 ) -> (Option<F::Output>, Closed) {
     let start = |request, context| handler.request(request, context);
-    let shutdown = port.config().shutdown.as_ref().filter(|_| main.is_none()).map(Shutdown::signal);
     let mut main = pin!(main);
-    let mut event_loop = EventLoop::new(port, handler, start, shutdown);
+    let mut event_loop = EventLoop::new(port, handler, start);
     let mut output = None;
     poll_fn(|cx| event_loop.poll(cx, main.as_mut(), &mut output)).await;
     drop(event_loop);

@@ -72,7 +72,7 @@
 use std::task::{Context, Waker};
 
 use agentwire_connection::{CallId, Connection};
-use agentwire_jsonrpc::{NotificationMethod, RawJson, Response, Skipped};
+use agentwire_jsonrpc::{NotificationMethod, RawJson};
 use bytestring::ByteString;
 use serde::Serialize;
 
@@ -82,7 +82,6 @@ use crate::handler::Cancelled;
 use crate::notify::Notify;
 use crate::peer::Peer;
 
-pub use crate::cursors::{CursorStep, Cursors};
 pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
 pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
@@ -131,10 +130,6 @@ pub trait PeerExt {
     /// Whether the request of a call is still in the queue. Then dropping the call withdraws the request.
     fn is_queued(&self, call: CallId) -> bool;
 
-    /// Reports parts that a runtime has left out of a result itself; see
-    /// [`Handler::skipped`](crate::Handler::skipped).
-    fn report_skipped(&self, method: &str, skipped: Skipped);
-
     /// Sets whether the peer may send batches from now on.
     fn take_batches(&self, batches: bool);
 
@@ -182,11 +177,6 @@ impl PeerExt for Peer {
 
     fn is_queued(&self, call: CallId) -> bool {
         self.shared.lock().connection.is_queued(call)
-    }
-
-    fn report_skipped(&self, method: &str, skipped: Skipped) {
-        let waker = self.shared.lock().skipped(method.into(), skipped);
-        waker.into_iter().for_each(Waker::wake);
     }
 
     fn take_batches(&self, batches: bool) {
@@ -284,17 +274,6 @@ pub fn notify_raw_now(
 /// Sets the revision of the protocol, for observers. The first one stays.
 pub fn set_revision(peer: &Peer, revision: impl Into<ByteString>) {
     peer.shared.set_revision(revision.into());
-}
-
-/// Describes an answer that belongs to no call, for a warning. The text is printable, and may be long.
-pub fn describe_unmatched(response: &Response) -> String {
-    let id = &response.id;
-    match &response.outcome {
-        Err(error) if id.is_null() => format!("an error without an id: {error}"),
-        Err(error) => format!("an error under the id {id:?}, which no open call has: {error}"),
-        Ok(_) if id.is_null() => "a result without an id".to_owned(),
-        Ok(_) => format!("a result under the id {id:?}, which no open call has"),
-    }
 }
 
 /// Completes when a request of the peer's is cancelled; see [`RequestContext::cancelled`](crate::RequestContext::cancelled).

@@ -72,8 +72,7 @@ pub use file::write_private;
 pub use line_tap::LineTap;
 pub use mask::{
     Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS,
-    SECRET_PLACES, SECRET_QUERY, SECRET_VARIABLE_ENDS, SHORTEST_SOUGHT, SecretPattern, Secrets, TOKEN_FORMS,
-    TokenForm,
+    SECRET_PLACES, SECRET_QUERY, SHORTEST_SOUGHT, SecretPattern, Secrets,
 };
 pub use reader::{ReadError, Recording};
 pub use recorder::{Recorder, RecorderConfig};

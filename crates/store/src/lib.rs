@@ -53,10 +53,8 @@
 
 mod bus;
 mod clock;
-mod ended;
 mod error;
 mod event;
-mod event_batch;
 #[cfg(feature = "file")]
 mod file;
 mod limits;

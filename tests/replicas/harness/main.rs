@@ -19,7 +19,6 @@ mod history;
 mod jobs;
 mod kills;
 mod listener;
-mod modern;
 mod nodes;
 mod options;
 mod own;
@@ -29,6 +28,7 @@ mod random;
 mod run;
 mod serve;
 mod session;
+mod stateless;
 mod summary;
 mod wire;
 

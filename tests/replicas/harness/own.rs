@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{ElicitResult, JsonObject, Revision};
-use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport_http::client::{Config, Http, HttpError};
+use http::header::AUTHORIZATION;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -43,18 +44,18 @@ async fn connect(
 ) -> Result<(), BoxError> {
     let client = Client::new("replicas", "1");
     let client = match number % 3 {
-        0 => client.era(Era::Legacy),
+        0 => client.mode(ProtocolMode::Stateful),
         2 if wire.history.promises().no_failure => client.revisions([Revision::V2024_11_05]),
         // A call whose stream is lost before it has an event id waits for its time-out, so without kills only.
-        _ => client.era(Era::Auto),
+        _ => client.mode(ProtocolMode::Auto),
     };
     let client = client.elicitation(|_| async {
         let mut content = JsonObject::new();
         content.insert("word".into(), json!("yes"));
         Ok(ElicitResult::accept(content))
     });
-    let token = format!("Bearer token-of-{}", wire.principal);
-    let config = Config::new(&format!("http://{}/mcp", wire.address))?.header("Authorization", token)?;
+    let token = format!("Bearer token-of-{}", wire.principal).parse()?;
+    let config = Config::new(&format!("http://{}/mcp", wire.address))?.header(AUTHORIZATION, token);
     let http: Http = config.retries(20).retry_delay(Duration::from_millis(200)).open()?;
     client
         .connect(http, async |server| {

@@ -62,12 +62,7 @@ pub const ACP: Rules = Rules {
         ("RequestId", "JSON-RPC has no bounds for it, and null where it could not be read"),
     ],
     loose_rest: &[("CreateElicitationRequest", "a foreign mode is kept whole, whatever its scope is")],
-    loose_members: &[
-        (("Error", "code"), "JSON-RPC has no bounds for it"),
-        (("", "env"), "configuration files have an object of names and values here"),
-        (("McpServerHttp", "headers"), "configuration files have an object of names and values here"),
-        (("McpServerSse", "headers"), "configuration files have an object of names and values here"),
-    ],
+    loose_members: &[(("Error", "code"), "JSON-RPC has no bounds for it")],
     free: &[],
     nullable: &[("RequestId", "JSON-RPC has it for requests whose id could not be read")],
     forgiven_anywhere: &[],

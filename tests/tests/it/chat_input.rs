@@ -12,11 +12,6 @@ fn ends(reason: &str) -> String {
     acting(&script(json!({}), json!({ "session/prompt": ["hear", { "answer": { "stopReason": reason } }] })))
 }
 
-/// A step that sends a piece of a message.
-fn says(text: &str) -> Value {
-    json!({ "update": { "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": text } } })
-}
-
 #[test]
 fn text_from_a_pipe_is_joined_to_the_prompt() {
     let chat = |prompt: &[&str], text: &[u8]| {
@@ -120,6 +115,7 @@ fn a_turn_that_is_cancelled_at_a_terminal_ends_by_its_time_limit() {
 fn type_ahead_is_in_the_next_line() {
     let folder = tempfile::tempdir().unwrap();
     let now = folder.path().join("now");
+    let says = |text: &str| json!({ "update": { "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": text } } });
     let steps =
         json!([says("One "), { "until": now }, says("two"), { "answer": { "stopReason": "end_turn" } }]);
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
@@ -138,26 +134,6 @@ fn type_ahead_is_in_the_next_line() {
     next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);
-}
-
-/// Two agents that are used send the end of their answer up to 100 ms behind the answer to the prompt.
-#[test]
-fn updates_just_behind_the_answer_are_part_of_a_single_turn() {
-    let late: Vec<_> = (0..5).flat_map(|n| [json!({ "wait": 60 }), says(&format!("late {n}."))]).collect();
-    let steps = [vec![says("On time, "), json!({ "answer": { "stopReason": "end_turn" } })], late].concat();
-    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
-    let ended = Program::run(&["chat", "--agent", &agent, "hello"], SOON);
-    assert_eq!(ended.exits(0).stdout, "On time, late 0.late 1.late 2.late 3.late 4.\n");
-    let json = Program::run(&["chat", "--json", "--agent", &agent, "hello"], SOON);
-    let objects = json.exits(0).objects();
-    assert!(objects.last().unwrap().get("stopReason").is_some(), "{json}");
-    // An agent that never stops is not waited for.
-    let endless: Vec<_> = (0..200).flat_map(|_| [json!({ "wait": 100 }), says("x")]).collect();
-    let steps = [vec![json!({ "answer": { "stopReason": "end_turn" } })], endless].concat();
-    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
-    let since = std::time::Instant::now();
-    Program::run(&["chat", "--agent", &agent, "hello"], SOON).exits(0);
-    assert!(since.elapsed() < std::time::Duration::from_secs(12), "{:?}", since.elapsed());
 }
 
 #[test]

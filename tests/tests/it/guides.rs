@@ -87,7 +87,7 @@ fn the_server_does_what_its_guide_says() {
             "Noted.",
             "{\"notes\":[\"Buy milk\"]}",
             "{\"notes\":[\"Call Ann\"]}", // in a session
-            "{\"notes\":[\"Call Ann\"]}", // by modern requests
+            "{\"notes\":[\"Call Ann\"]}", // by requests that stand alone
             "`text` is missing",
             "and why it failed",
             "2 are left.", // a task, after its question

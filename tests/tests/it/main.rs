@@ -38,7 +38,6 @@ mod conversation;
 mod emulator;
 mod error_hints;
 mod family;
-mod forgotten_session;
 mod guides;
 mod kept;
 mod killed;

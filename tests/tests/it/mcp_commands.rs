@@ -190,13 +190,12 @@ fn a_command_stands_behind_two_dashes() {
     let ended = run(&["call", "add", "a=1", "b=2", "--", program, "server"]);
     assert_eq!(ended.exits(0).stdout, "{\"sum\":3}\n");
     let script = format!("echo \"$KEY $PWD\" >&2; exec '{program}' server");
-    let ended =
-        run(&["tools", "-v", "-e", "KEY=some value", "--cwd", "/usr", "--", "/bin/sh", "-c", &script]);
+    let ended = run(&["tools", "-e", "KEY=some value", "--cwd", "/usr", "--", "/bin/sh", "-c", &script]);
     ended.exits(0).tells("server: some value /usr\n");
     // Variables and ~ are read in a command line, and nothing in single quotes is.
     let line = format!("/bin/sh -c 'echo \"$0 $1 $KEY\" >&2; exec {program} server' ~ \"${{HOME}}/x\"");
     let home = std::env::var("HOME").expect("it is set");
-    run(&["tools", "-v", "-e", "KEY=k", &line]).exits(0).tells(&format!("server: {home} {home}/x k\n"));
+    run(&["tools", "-e", "KEY=k", &line]).exits(0).tells(&format!("server: {home} {home}/x k\n"));
 }
 
 #[test]

@@ -213,12 +213,6 @@ impl Program {
         self.child.try_wait().expect("it is our child").is_some()
     }
 
-    /// True while a signal such as SIGTSTP has stopped it.
-    pub(crate) fn is_stopped(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        status.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
-    }
-
     /// The processor time that it has taken, also when it has ended and was not waited for.
     fn cpu(&self) -> Option<Duration> {
         let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;

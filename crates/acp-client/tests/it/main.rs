@@ -13,7 +13,6 @@ mod script;
 mod spawn;
 mod streams;
 mod turns;
-mod unreadable;
 #[cfg(feature = "unstable")]
 mod unstable;
 mod updates;

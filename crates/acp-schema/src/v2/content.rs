@@ -18,7 +18,7 @@ content_types! {
 #[non_exhaustive]
 pub struct ResourceLink {
     /// The resource's name, which is shown if there is no [`title`](Self::title).
-    #[wire(expected)]
+    #[wire(required)]
     pub name: String,
     /// Its URI.
     #[wire(required, schema(url))]

@@ -4,7 +4,6 @@ mod command_line;
 mod command_pattern;
 mod command_words;
 mod policy;
-mod program_options;
 mod prompt;
 mod rule;
 

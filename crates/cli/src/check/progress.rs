@@ -1,6 +1,5 @@
 //! What `check` shows while it runs.
 
-use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use agentwire_conformance::{CheckResult, Config, Counts, Progress};
 
 use crate::output::print_json;
-use crate::text::{self, UnlockedStderr};
+use crate::text;
 
 /// The time between two lines of progress where no terminal is: 30 s.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
@@ -32,10 +31,10 @@ impl TerminalProgress {
         let is_terminal = io::stderr().is_terminal();
         let counted = is_terminal && !verbose && !json;
         if !json && !counted {
-            print(format_args!("{title}\n"));
+            eprintln!("{title}");
         }
         if let Some(effects) = config.effects().filter(|_| !json) {
-            print(format_args!("{effects}\n"));
+            eprintln!("{effects}");
         }
         Self {
             title,
@@ -51,7 +50,7 @@ impl TerminalProgress {
     /// Removes the counting line, and leaves what was judged.
     pub(super) fn end(&self) {
         if self.counted {
-            print(format_args!("\r\x1b[K{}\n", self.title));
+            eprintln!("\r\x1b[K{}", self.title);
         }
     }
 }
@@ -81,16 +80,12 @@ impl Progress for TerminalProgress {
             format!("{title}: {finished} of {planned}, {failed}")
         };
         if self.counted {
-            print(format_args!("\r\x1b[K{}", counts()));
+            eprint!("\r\x1b[K{}", counts());
+            let _flushed = io::stderr().flush();
         } else if self.last_line.as_ref().is_some_and(|last| is_due(last, Instant::now())) {
-            print(format_args!("{}\n", counts()));
+            eprintln!("{}", counts());
         }
     }
-}
-
-/// Prints progress. Without a reader of stderr there is none.
-fn print(text: fmt::Arguments<'_>) {
-    let _closed = UnlockedStderr.write_all(text.to_string().as_bytes());
 }
 
 /// Whether a line is due at a moment, which then becomes that of the last line.

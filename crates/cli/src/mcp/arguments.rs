@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentwire_mcp_client::Era;
+use agentwire_mcp_client::ProtocolMode;
 use agentwire_mcp_hub::Target;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::command_line::is_url;
 use crate::config::ConfigArguments;
 use crate::failure::Usage;
 use crate::headers::HeaderArguments;
@@ -44,9 +43,9 @@ pub(crate) struct Connect {
     /// The directory in which to start the command [default: the current one]
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) cwd: Option<PathBuf>,
-    /// The era of the protocol to use
-    #[arg(long, value_enum, default_value_t = EraArgument::Auto)]
-    pub(crate) era: EraArgument,
+    /// The revisions of the protocol to use
+    #[arg(long, value_enum, default_value_t = Era::Auto)]
+    pub(crate) era: Era,
     /// How many seconds the server may take to answer; for `call`, without a report of progress, and 10 minutes at most with
     /// them, or this limit if it is longer
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
@@ -130,19 +129,6 @@ impl Connect {
                 Err(Usage(format!("{} is one argument too many", quoted(&words[limit]))).into())
             }
             _ => Ok(words),
-        }
-    }
-}
-
-impl Connect {
-    /// The target if it is one word that names neither a URL nor a file: perhaps the first of a command line that is not quoted.
-    pub(crate) fn bare_program(&self) -> Option<&str> {
-        match &self.place {
-            Place::Text(text) => {
-                let is_bare = !text.contains(char::is_whitespace) && !is_url(text) && !text.contains(".json");
-                Some(&**text).filter(|_| is_bare)
-            }
-            _ => None,
         }
     }
 }
@@ -285,23 +271,23 @@ place! {
     Request ["METHOD"] Some(2);
 }
 
-/// The era of MCP to use.
+/// The revisions of MCP to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EraArgument {
+pub(crate) enum Era {
     /// Any that the server speaks.
     Auto,
     /// A session that begins with `initialize`: up to 2025-11-25.
     Legacy,
-    /// Requests without a session: from 2026-07-28 on.
+    /// Stateless requests: from 2026-07-28 on.
     Modern,
 }
 
-impl From<EraArgument> for Era {
-    fn from(era: EraArgument) -> Self {
+impl From<Era> for ProtocolMode {
+    fn from(era: Era) -> Self {
         match era {
-            EraArgument::Auto => Self::Auto,
-            EraArgument::Legacy => Self::Legacy,
-            EraArgument::Modern => Self::Modern,
+            Era::Auto => Self::Auto,
+            Era::Legacy => Self::Stateful,
+            Era::Modern => Self::Stateless,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agentwire_jsonrpc::{RawJson, RawObject, did_you_mean};
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_client::schema::{GetPromptRequest, GetPromptResult, Role};
 use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
 use anyhow::Result;
@@ -10,8 +10,9 @@ use anyhow::Result;
 use super::arguments::{Prompt, ServerOnly};
 use super::lists::{prompt_line, prompt_signature};
 use crate::connect::{Output, with_server};
-use crate::content::{self, Printer};
-use crate::failure::{ErrorWithHint, Exit, Failure, Usage};
+use crate::content::Printer;
+use crate::failure::{ErrorWithHint, Usage};
+use crate::nearest::did_you_mean;
 use crate::output::{Member, print_json};
 use crate::text::{self, quoted};
 use crate::words::{Arguments, Word, twice};
@@ -35,7 +36,7 @@ pub(crate) async fn prompt(arguments: Prompt, output: Output<'_>) -> Result<()> 
     let (name, words) = words.split_first().ok_or_else(|| Usage("PROMPT is missing".into()))?;
     let request = request(name, Arguments::read(words)?)?;
     with_server(connect, output, async |server| match server.get_prompt(request.clone()).await {
-        Ok(result) => show(&result, json),
+        Ok(result) => Ok(show(&result, json)?),
         Err(error) => Err(explain(&server, &request, error).await),
     })
     .await
@@ -101,10 +102,10 @@ async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallE
             }
         }
     };
-    Failure::new(Exit::Usage, ErrorWithHint::new(error, hint)).into()
+    ErrorWithHint::new(error, hint).into()
 }
 
-fn show(result: &GetPromptResult, json: bool) -> content::Result<()> {
+fn show(result: &GetPromptResult, json: bool) -> Result<()> {
     if json {
         return Ok(print_json(&Member("result", result))?);
     }

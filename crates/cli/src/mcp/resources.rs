@@ -9,18 +9,11 @@ use crate::content::Printer;
 use crate::output::{Member, print_json};
 use crate::text;
 
-/// Prints the resources, and then the templates, one a line. Templates that the server refuses to list are a warning.
+/// Prints the resources, and then the templates, one a line.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
-    let (json, notes) = (output.json, output.notes);
+    let json = output.json;
     with_server(arguments.connect, output, async |server| {
-        let resources = server.resources().collect().await?;
-        let templates = match templates(&server).await {
-            Err(error) if error.refusal().is_some() => {
-                notes.add(&format!("warning: {error}"));
-                Vec::new()
-            }
-            listed => listed?,
-        };
+        let (resources, templates) = (server.resources().collect().await?, templates(&server).await?);
         for resource in &resources {
             if json { print_json(resource) } else { text::print_line(&resource_line(resource)) }?;
         }
@@ -39,12 +32,12 @@ pub(crate) async fn read(arguments: Read, output: Output<'_>) -> Result<()> {
     let uri = words.pop().unwrap_or_default();
     let mut printer = Printer::new(json, save)?;
     with_server(connect, output, async |server| {
-        let result = server.read_resource(&*uri).await?;
+        let result = server.read_resource(uri).await?;
         if json {
             print_json(&Member("result", &result))?;
         }
         result.contents.iter().try_for_each(|contents| printer.save_resource(contents))?;
-        printer.finish()
+        Ok(printer.finish()?)
     })
     .await
 }

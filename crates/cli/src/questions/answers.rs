@@ -1,25 +1,19 @@
 //! `--answer NAME=VALUE`: answers to the forms for which a server asks, without a person.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 
 use agentwire_acp_sessions::{answer_to_mcp, form_from_mcp};
 use agentwire_acp_toolkit::Form;
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 
+use crate::failure::Usage;
 use crate::text;
 use crate::values::Answer;
 
-/// The answers of the command line, by the names of the fields. A field that takes a list may have several.
+/// The answers of the command line.
 #[derive(Debug)]
-pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
-
-#[derive(Debug, Default)]
-struct NamedAnswers {
-    values: Vec<String>,
-    is_used: Cell<bool>,
-}
+pub(super) struct Answers(Vec<(Answer, Cell<bool>)>);
 
 /// What the answers make of a form.
 pub(super) enum Filled {
@@ -32,12 +26,16 @@ pub(super) enum Filled {
 }
 
 impl Answers {
-    pub(super) fn new(answers: Vec<Answer>) -> Self {
-        let mut named = BTreeMap::<_, NamedAnswers>::new();
-        for Answer { name, value } in answers {
-            named.entry(name).or_default().values.push(value);
+    /// # Errors
+    ///
+    /// [`Usage`] where two have the same name.
+    pub(super) fn new(answers: Vec<Answer>) -> Result<Self, Usage> {
+        for (at, Answer { name, .. }) in answers.iter().enumerate() {
+            if answers[..at].iter().any(|before| before.name == *name) {
+                return Err(Usage(format!("--answer {} is given twice", text::one_line(name))));
+            }
         }
-        Self(named)
+        Ok(Self(answers.into_iter().map(|answer| (answer, Cell::new(false))).collect()))
     }
 
     /// Fills in a form. Each value gets the type of its field, and has to be valid.
@@ -46,13 +44,12 @@ impl Answers {
             return Ok(Filled::Unknown);
         }
         let mut form = Form::new(form_from_mcp(request.requested_schema.clone())?)?;
-        let fields = form.fields().map(|(name, _)| name);
-        let fitting: Vec<_> = fields.filter_map(|name| self.0.get_key_value(name)).collect();
+        let is_field = |answer: &&(Answer, Cell<bool>)| form.fields().any(|(name, _)| name == answer.0.name);
+        let fitting: Vec<_> = self.0.iter().filter(is_field).collect();
+        fitting.iter().for_each(|(_, is_used)| is_used.set(true));
         let mut names = Vec::new();
-        for (name, answers) in fitting {
-            answers.is_used.set(true);
-            let values: Vec<_> = answers.values.iter().map(String::as_str).collect();
-            if let Err(error) = form.enter_each(name, &values) {
+        for (Answer { name, value }, _) in fitting {
+            if let Err(error) = form.enter(name, value) {
                 return Ok(Filled::Wrong(format!("--answer {}: {}", text::one_line(name), error.fault)));
             }
             names.push(name.as_str());
@@ -76,7 +73,7 @@ impl Answers {
 
     /// The names for which no server has asked.
     pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, answers)| !answers.is_used.get()).map(|(name, _)| &**name)
+        self.0.iter().filter(|(_, is_used)| !is_used.get()).map(|(answer, _)| &*answer.name)
     }
 }
 
@@ -88,14 +85,13 @@ mod tests {
 
     fn form() -> ElicitFormRequest {
         serde_json::from_value(json!({ "message": "Sure?", "requestedSchema": { "type": "object",
-            "properties": { "sure": { "type": "boolean" }, "cups": { "type": "integer", "maximum": 9, "default": 1 },
-                "with": { "type": "array", "items": { "enum": ["milk", "sugar", "salt, a little"], "type": "string" } } },
+            "properties": { "sure": { "type": "boolean" }, "cups": { "type": "integer", "maximum": 9, "default": 1 } },
             "required": ["sure", "cups"] } }))
         .unwrap()
     }
 
     fn filled(answers: &[&str]) -> (String, Vec<String>) {
-        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect());
+        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect()).unwrap();
         let filled = match answers.fill_in(&form()).unwrap() {
             Filled::Unknown => "unknown".to_owned(),
             Filled::Complete(result, note) => {
@@ -107,15 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn answers_with_one_name_are_a_list() {
-        let with = |answers: &[&str]| filled(&[&["sure=yes"], answers].concat()).0;
-        assert!(with(&["with=milk", "with=sugar"]).ends_with("\"with\":[\"milk\",\"sugar\"]}"));
-        assert!(with(&["with=milk, sugar"]).ends_with("\"with\":[\"milk\",\"sugar\"]}"));
-        let comma = "\"with\":[\"salt, a little\",\"milk\"]}";
-        assert!(with(&["with=salt, a little", "with=milk"]).ends_with(comma));
-        assert!(with(&["with=salt, a little"]).ends_with("\"with\":[\"salt, a little\"]}"));
-        assert_eq!(with(&["with=milk", "with=tea"]), "--answer with: \"tea\" is none of the choices");
-        assert_eq!(with(&["cups=1", "cups=2"]), "--answer cups: this takes one value");
+    fn a_name_has_one_answer() {
+        let answers = ["sure=true", "cups=1", "sure=false"].map(|answer| answer.parse().unwrap());
+        let Usage(why) = Answers::new(answers.into()).unwrap_err();
+        assert_eq!(why, "--answer sure is given twice");
         assert_eq!("sure".parse::<Answer>().unwrap_err(), "write NAME=VALUE, as in sure=true");
     }
 

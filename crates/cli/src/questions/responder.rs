@@ -13,6 +13,7 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResul
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answers::{Answers, Filled};
+use crate::failure::Usage;
 use crate::terminal::{Format, User, View};
 use crate::text::{self, Notes};
 use crate::values::Answer;
@@ -73,8 +74,12 @@ enum Presence {
 
 impl Responder {
     /// Finds the person, if stdin and stdout are a terminal.
-    pub(crate) fn find(json: bool, notes: &Notes, answers: Vec<Answer>) -> Self {
-        let answers = Answers::new(answers);
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] where two answers have the same name.
+    pub(crate) fn find(json: bool, notes: &Notes, answers: Vec<Answer>) -> Result<Self, Usage> {
+        let answers = Answers::new(answers)?;
         let person = if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             Presence::Absent
         } else {
@@ -85,7 +90,7 @@ impl Responder {
             }
         };
         let (declined, wrong_answer) = (RefCell::default(), RefCell::default());
-        Self { answers, notes: notes.clone(), person, declined, wrong_answer }
+        Ok(Self { answers, notes: notes.clone(), person, declined, wrong_answer })
     }
 
     /// Sets the server's name.

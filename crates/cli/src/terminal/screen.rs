@@ -107,11 +107,6 @@ impl Screen {
         self
     }
 
-    /// Whether new messages of the agent go to a stream of their own.
-    pub(crate) fn has_answer(&self) -> bool {
-        self.answer.is_some()
-    }
-
     /// Starts the spinner, with a text before the seconds.
     pub(crate) fn start_spinner(&mut self, label: &str) {
         let label = if label.is_empty() { String::new() } else { format!("{} ", one_line(label)) };
@@ -281,22 +276,17 @@ impl Screen {
         self.line(self.mark(mark).then(" ").then(text))
     }
 
-    /// Shows the entries of a plan that have changed, up to [`MAX_ITEMS`], and how many of the entries before are gone. `count` is
-    /// the number of all entries.
+    /// Shows a plan: up to [`MAX_ITEMS`] entries.
     pub(crate) fn plan<'a>(
         &mut self,
-        count: usize,
-        changed: impl ExactSizeIterator<Item = (Mark, &'a str)>,
-        gone: usize,
+        entries: impl ExactSizeIterator<Item = (Mark, &'a str)>,
     ) -> io::Result<()> {
-        self.line(self.paint("1", if count == 0 { "Plan: none" } else { "Plan" }))?;
-        let left_out = changed.len().saturating_sub(MAX_ITEMS);
-        for (mark, content) in changed.take(MAX_ITEMS) {
+        self.line(self.paint("1", if entries.len() == 0 { "Plan: none" } else { "Plan" }))?;
+        let left_out = entries.len().saturating_sub(MAX_ITEMS);
+        for (mark, content) in entries.take(MAX_ITEMS) {
             self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(content))?;
         }
-        self.more(left_out)?;
-        let entries = if gone == 1 { "entry" } else { "entries" };
-        if gone > 0 && count > 0 { self.dim(&format!("  {gone} {entries} dropped")) } else { Ok(()) }
+        self.more(left_out)
     }
 
     fn mark(&self, mark: Mark) -> StyledText {

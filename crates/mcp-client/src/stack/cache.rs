@@ -1,4 +1,4 @@
-//! Answers from the [cache](crate::Cache) what is still fresh, and keeps what the server calls fresh. Only modern
+//! Answers from the [cache](crate::Cache) what is still fresh, and keeps what the server calls fresh. Only stateless
 //! servers say so.
 
 use std::sync::Arc;

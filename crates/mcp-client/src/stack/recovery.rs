@@ -1,11 +1,10 @@
-//! Repeats a request once where a modern server's refusal says how to mend it. The server has not worked on it before.
+//! Repeats a request once where a stateless server's refusal says how to mend it. The server has not worked on it before.
 //!
 //! A refused revision is replaced by one that the server names and the client speaks. Where the HTTP headers of a tool's
 //! call do not match its schema, the tools are listed again, because the transport takes the headers from the list.
 //!
 //! A session that the server no longer knows (404 over HTTP) is not recovered here: the transport ends with it, and only
-//! the owner of the transport, such as `mcp-hub`, can connect again. It sends the [draft](crate::Call::draft) of a call once
-//! more.
+//! the owner of the transport, such as `mcp-hub`, can connect again.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{Revision, code};
@@ -56,7 +55,7 @@ impl Remedy {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
                 let versions = named(error, connection.server.revision)?;
                 let speaks = |revision: Revision| {
-                    revision.is_modern() && connection.server.revisions.contains(&revision)
+                    revision.is_stateless() && connection.server.revisions.contains(&revision)
                 };
                 best(&versions.supported, speaks).map(Self::Revision)
             }

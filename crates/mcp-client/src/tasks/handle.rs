@@ -15,6 +15,7 @@ use super::{core, extension, requests};
 use crate::connection::Connection;
 use crate::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
+use crate::result;
 use crate::stack::validation::Validation;
 
 /// The outcome of [`Call::start`](crate::Call::start).
@@ -121,7 +122,7 @@ impl Task {
         let (connection, id) = (self.connection.clone(), self.id.clone());
         let run =
             Run::new(connection, id, Deadline::none(), self.hook.clone()).answered(self.answered.clone());
-        let text = match self.connection.is_modern() {
+        let text = match self.connection.is_stateless() {
             true => extension::follow(run).await?,
             false => core::follow(run).await?,
         };
@@ -153,7 +154,7 @@ pub(crate) fn may_start(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(CallToolRequest::NAME, why));
     if connection.tasks.is_none() {
         refuse("this client does not handle tasks")
-    } else if !connection.is_modern() && !connection.server.revision.has_core_tasks() {
+    } else if !connection.is_stateless() && !connection.server.revision.has_core_tasks() {
         refuse("the server's revision has no tasks")
     } else {
         Ok(())
@@ -174,14 +175,15 @@ pub(crate) fn started(
 }
 
 fn decode(connection: &Connection, result: &RawJson) -> Result<CallToolResult, CallError> {
-    connection.decode(ByteString::from_static(CallToolRequest::NAME), result)
+    result::decode(result, connection.value_limit())
+        .map_err(|why| result::malformed(ByteString::from_static(CallToolRequest::NAME), &why))
 }
 
 /// Fails where the server has no tasks.
 pub(crate) fn may_ask(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(GetTaskRequest::NAME, why));
     let server = &connection.server;
-    let offered = match connection.is_modern() {
+    let offered = match connection.is_stateless() {
         true => server.capabilities.has(&format!("extensions.{}", task_extension::NAME)),
         false => server.revision.has_core_tasks() && server.capabilities.has("tasks"),
     };

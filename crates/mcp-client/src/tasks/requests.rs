@@ -26,7 +26,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Asks once for a task's state.
 pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
     let waits = connection.server.waits;
-    let report: Report = match connection.is_modern() {
+    let report: Report = match connection.is_stateless() {
         true => once(connection, task_extension::GetTaskRequest::new(id), waits).await?,
         false => in_session(connection, core_tasks::GetTaskRequest::new(id), waits).await?,
     };
@@ -38,7 +38,7 @@ pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, C
 
 /// Cancels a task. In a session this fails where the server does not offer it.
 pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
-    if connection.is_modern() {
+    if connection.is_stateless() {
         let request = task_extension::CancelTaskRequest::new(id);
         return once(connection, request, waits).await.map(|EmptyResult { .. }| ());
     }
@@ -53,7 +53,7 @@ pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> R
 /// Cancels a task that no call waits for, beside the connection's main future.
 pub(crate) fn cancel_later(connection: &Arc<Connection>, id: String) {
     let owner = connection.clone();
-    let waits = Waits { timeout: Some(CANCEL_TIMEOUT), progress_maximum: Some(CANCEL_TIMEOUT) };
+    let waits = Waits { timeout: Some(CANCEL_TIMEOUT), progress_maximum: None };
     // No caller is left to take an error.
     let cancel = async move { drop(cancel(&owner, &id, waits).await) };
     connection.cleanup.push(cancel.boxed());
@@ -69,7 +69,7 @@ async fn in_session<M: RequestMethod, R: DeserializeOwned + Send + 'static>(
     waits.apply(call).await
 }
 
-/// Makes a modern request about a task, which itself must not become one.
+/// Makes a stateless request about a task, which itself must not become one.
 pub(crate) async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
 where
     M: RequestMethod + HasMeta,
@@ -79,7 +79,7 @@ where
     let method = call.method.clone();
     let answer = input::call(connection, call).await?;
     created(connection, &method, &answer)?;
-    connection.decode(method, &answer.result)
+    result::decode(&answer.result, connection.value_limit()).map_err(|why| result::malformed(method, &why))
 }
 
 /// Returns the task that an answer is, if it is one.

@@ -3,14 +3,13 @@
 
 mod cache;
 mod calls;
-mod eras;
 mod handshake;
 mod input;
 mod layers;
 mod lists;
 mod marks;
 mod mock;
-mod modern;
+mod modes;
 #[cfg(feature = "validate")]
 mod output;
 mod peers;
@@ -18,6 +17,7 @@ mod responses;
 mod revisions;
 mod sloppy_tasks;
 mod spawn;
+mod stateless;
 mod subscriptions;
 mod task_extension;
 mod tasks;

@@ -1,15 +1,14 @@
-//! Subscriptions to changes at a modern server.
+//! Subscriptions to changes at a stateless server.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_client::{BoxError, CallError, Change, Client, Era, RemoteServer, Warning};
-use futures::{FutureExt, StreamExt};
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::mock::{Mock, with_mock, with_modern, with_server};
+use crate::mock::{Mock, with_mock, with_server, with_stateless};
 
 /// The name under which `_meta` has the subscription.
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -98,7 +97,7 @@ async fn sub_04_05_and_08_subscriptions_are_independent_and_end_when_they_are_dr
     };
     let all = heard.clone();
     let client = heard.updates(Client::default()).on_notification(move |said| all.push(&*said.method));
-    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         let (ones, twos) = (heard.clone(), heard.clone());
         let (one, two) = tokio::join!(
             server.listen_with(to("one:"), move |_| ones.push("on the first")),
@@ -134,7 +133,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
+        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
             server.listen(to_tools()).await?.ended().await?;
             assert_eq!(server.call_tool("x", ()).await.is_ok(), by_cancel);
             Ok(())
@@ -145,7 +144,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
     let script = async |mut mock: Mock| {
         mock.agree(json!({})).await;
     };
-    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         Ok(server.listen(to_tools()).await?.ended().await)
     })
     .await;
@@ -165,7 +164,7 @@ async fn what_is_not_agreed_to_in_time_is_given_up() {
         mock.expect_end().await;
     };
     let client = Client::default().timeout(Duration::from_secs(3));
-    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         let started = Instant::now();
         let error = server.listen(to_tools()).await.unwrap_err();
         assert!(matches!(error, CallError::Unusable { .. }), "{error}");
@@ -215,7 +214,7 @@ async fn who_has_something_for_changes_listens_by_itself_to_what_is_offered() {
         mock.notify("notifications/tools/list_changed", json!({ "_meta": { ID: "1" } })).await;
     };
     let client = heard.warnings(heard.tools(Client::default())).on_prompts_changed(|| {});
-    let client = client.era(agentwire_mcp_client::Era::Modern);
+    let client = client.mode(agentwire_mcp_client::ProtocolMode::Stateless);
     with_mock(client, script, wait).await.0.unwrap();
     assert_eq!(heard.take(), ["tools", "tools"], "and nothing to warn of");
 }
@@ -236,7 +235,7 @@ async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default())).timeout(Duration::from_secs(3));
-    let (result, ()) = with_modern(client, script, async |_: RemoteServer| {
+    let (result, ()) = with_stateless(client, script, async |_: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(())
     })
@@ -257,7 +256,7 @@ async fn the_end_of_main_is_the_end_of_listening() {
         mock.expect_end().await;
     };
     let client = Heard::default().tools(Client::default());
-    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -292,7 +291,7 @@ async fn sub_07_listening_goes_on_after_an_end_but_not_at_once_and_what_was_miss
         assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 32, 60, 1]);
     };
     let client = heard.warnings(heard.tools(Client::default()));
-    with_modern(client, script, wait).await.0.unwrap();
+    with_stateless(client, script, wait).await.0.unwrap();
     assert_eq!(heard.take(), vec!["tools"; 8], "all but the first, before which nothing was missed");
 }
 
@@ -307,7 +306,7 @@ async fn a_refusal_is_the_end_of_it_and_is_told() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default()));
-    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -337,7 +336,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
+        let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             Ok(server.call_tool("x", ()).await)
         })
@@ -353,7 +352,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
 async fn it_listens_within_the_future_that_drives_too() {
     let heard = Heard::default();
     let (near, far) = agentwire_transport::duplex(1);
-    let client = heard.tools(Client::default()).era(agentwire_mcp_client::Era::Auto);
+    let client = heard.tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
     let (connecting, driver) = client.start(near);
     let script = async {
         let mut mock = Mock::new(far);
@@ -375,101 +374,10 @@ async fn it_listens_within_the_future_that_drives_too() {
 fn futures_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}
     let (near, _far) = agentwire_transport::duplex(1);
-    let client = Heard::default().tools(Client::default()).era(agentwire_mcp_client::Era::Auto);
+    let client = Heard::default().tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
     is_send(&client.connect(near, async |server| {
         let subscription = server.listen(SubscriptionFilter::default()).await?;
         server.call_tool("x", ()).await?;
         Ok(subscription.ended().await?)
     }));
-}
-
-/// Tells of a resource and then of more of them than are queued, and of the tools at last.
-async fn tell_of_much(mock: &mut Mock, meta: Value) {
-    for number in (0..1).chain(0..2000) {
-        let mut params = json!({ "uri": format!("file:///a/{number}") });
-        params["_meta"] = meta.clone();
-        mock.notify("notifications/resources/updated", params).await;
-    }
-    mock.notify("notifications/tools/list_changed", json!({ "_meta": meta })).await;
-}
-
-fn to_tools_and(uri: &str) -> SubscriptionFilter {
-    to(uri).tools_list_changed(true)
-}
-
-/// The first change, and those that are queued once all have arrived.
-async fn changes(server: RemoteServer) -> Result<Vec<Change>, BoxError> {
-    let mut changes = server.changes(to_tools_and("file:///a")).await?;
-    assert_eq!(*changes.acknowledged(), to_tools_and("file:///a"));
-    let first = changes.next().await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let queued = std::iter::from_fn(|| changes.next().now_or_never().flatten());
-    Ok(first.into_iter().chain(queued).collect())
-}
-
-#[tokio::test(start_paused = true)]
-async fn changes_are_a_bounded_stream_in_every_revision() {
-    let session = async |mut mock: Mock| {
-        let info = json!({ "tools": { "listChanged": true }, "resources": { "subscribe": true } });
-        mock.greet_with("2025-11-25", info).await;
-        let subscribe = mock.expect("resources/subscribe").await;
-        assert_eq!(subscribe["params"]["uri"], "file:///a");
-        mock.answer(&subscribe, json!({})).await;
-        mock.notify("notifications/resources/updated", json!({ "uri": "file:///other" })).await;
-        tell_of_much(&mut mock, json!({})).await;
-        mock.expect_end().await;
-    };
-    let modern = async |mut mock: Mock| {
-        mock.describe().await;
-        let listen =
-            mock.agree(json!({ "toolsListChanged": true, "resourceSubscriptions": ["file:///a"] })).await;
-        tell_of_much(&mut mock, json!({ ID: listen["id"] })).await;
-        let cancelled = mock.expect("notifications/cancelled").await;
-        assert_eq!(cancelled["params"]["requestId"], listen["id"]);
-        mock.expect_end().await;
-    };
-    let client = Client::default();
-    let told = [
-        with_mock(client.clone().era(Era::Legacy), session, changes).await.0.unwrap(),
-        with_mock(client.era(Era::Modern), modern, changes).await.0.unwrap(),
-    ];
-    for changes in told {
-        let is = |change: Option<&Change>, number| matches!(change, Some(Change::Resource { uri, .. }) if *uri == format!("file:///a/{number}"));
-        assert!(is(changes.first(), 0), "{:?}", changes.first());
-        assert_eq!(changes[1], Change::Missed, "after that, more than the limit came");
-        assert_eq!(changes.last(), Some(&Change::Tools));
-        assert!(changes.len() <= 1026 && is(changes.get(changes.len() - 2), 1999), "{}", changes.len());
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn resource_is_watched_in_both_eras() {
-    for is_modern in [false, true] {
-        let heard = Heard::default();
-        let client = heard.updates(Client::default());
-        let script = async |mut mock: Mock| {
-            let method = if is_modern { "subscriptions/listen" } else { "resources/subscribe" };
-            let request = mock.expect(method).await;
-            if is_modern {
-                let agreed = json!({ "notifications": { "resourceSubscriptions": ["a:"] } });
-                mock.say(&request, "notifications/subscriptions/acknowledged", agreed).await;
-                mock.say(&request, "notifications/resources/updated", json!({ "uri": "a:" })).await;
-            } else {
-                mock.answer(&request, json!({})).await;
-                mock.notify("notifications/resources/updated", json!({ "uri": "a:" })).await;
-            }
-        };
-        let main = async |server: RemoteServer| {
-            let subscription = server.watch("a:").await?;
-            assert_eq!(*subscription.acknowledged(), to("a:"));
-            assert!(subscription.ended().await.is_err(), "the connection ended");
-            Ok(())
-        };
-        let (result, ()) = match is_modern {
-            true => with_modern(client, script, main).await,
-            false => with_server(client, script, main).await,
-        };
-        result.unwrap();
-        assert_eq!(heard.take(), ["a:"], "{is_modern}");
-    }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError};
-use agentwire_mcp_hub::{ConnectOptions, Memory, ServerConfig, Target, connect_to};
+use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode};
+use agentwire_mcp_hub::{ConnectOptions, Memory, connect_to};
 
-use crate::script::{check_heard, heard, heard_processes, server, shell};
+use crate::script::{check_heard, heard, server};
 
 /// Answers `server/discover` and what comes after it, and nothing else.
 const MODERN: &str = r#"
@@ -20,14 +20,9 @@ fn legacy(says: &str) -> String {
 }
 
 async fn call(cases: &str, options: &ConnectOptions) -> Result<String, BoxError> {
-    call_in(Era::Auto, cases, options).await
-}
-
-async fn call_in(era: Era, cases: &str, options: &ConnectOptions) -> Result<String, BoxError> {
     // A server that answers may take as long as a busy machine makes it.
     let limit = if cases == legacy("") { Duration::from_millis(500) } else { Duration::from_secs(20) };
-    let client =
-        Client::new("test", "1").discover_timeout(limit).handshake_timeout(Duration::from_secs(20)).era(era);
+    let client = Client::new("test", "1").discover_timeout(limit).handshake_timeout(Duration::from_secs(20));
     connect_to(&server("s", "ping", cases).target, options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
@@ -74,48 +69,12 @@ async fn a_process_that_never_answers_the_probe_is_asked_once() {
 }
 
 #[tokio::test]
-async fn era_of_the_client_limits_the_attempts() {
-    let error = call_in(Era::Legacy, MODERN, &ConnectOptions::new()).await.unwrap_err();
+async fn a_process_is_not_asked_for_what_it_must_not_be() {
+    let error = call(MODERN, &ConnectOptions::new().mode(ProtocolMode::Stateful)).await.unwrap_err();
     assert!(error.to_string().starts_with("initialize: refused"), "{error}");
-    let error = call_in(Era::Modern, &legacy("refuse -32601"), &ConnectOptions::new()).await.unwrap_err();
+    let error = call(&legacy("refuse -32601"), &ConnectOptions::new().mode(ProtocolMode::Stateless))
+        .await
+        .unwrap_err();
     assert!(error.to_string().starts_with("server/discover: refused"), "{error}");
     assert!(error.is::<HandshakeError>(), "there was nothing else to try: {error:?}");
-}
-
-/// A server that reads nothing for a while, as one does that npx installs first.
-fn slow(cases: &str) -> ServerConfig {
-    let ServerConfig { target: Target::Stdio(command), .. } = server("s", "ping", cases) else {
-        panic!("it is a process");
-    };
-    let program = command.arguments()[1].to_str().unwrap();
-    shell("s", &format!("sleep 1.5; {program}"))
-}
-
-#[tokio::test]
-async fn late_answer_of_a_slow_process_counts_and_it_is_started_once() {
-    let named =
-        r#"{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}"#;
-    let refusal = format!("printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}}\\n' \"$id\" '{named}'");
-    let rows = [
-        (MODERN.to_owned(), "2026-07-28 done"),
-        // Names the versions that it speaks.
-        (MODERN.replace("refuse -32022", &refusal), "2026-07-28 done"),
-        (legacy("refuse -32601"), "2025-11-25 done by s"),
-        (legacy(""), "2025-11-25 done by s"),
-    ];
-    for (cases, expected) in rows {
-        let before = heard_processes();
-        let client = Client::new("test", "1")
-            .discover_timeout(Duration::from_millis(300))
-            .handshake_timeout(Duration::from_secs(20));
-        let (target, options) = (slow(&cases).target, ConnectOptions::new());
-        let outcome = connect_to(&target, &options, client, async |server| {
-            let result = server.call_tool("ping", ()).await?;
-            Ok(format!("{} {}", server.revision(), result.text()))
-        })
-        .await;
-        assert_eq!(outcome.as_deref().ok(), Some(expected), "{cases}: {outcome:?}");
-        assert_eq!(heard_processes() - before, 1, "{cases}");
-        check_heard();
-    }
 }

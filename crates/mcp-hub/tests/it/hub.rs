@@ -45,16 +45,6 @@ async fn tools_of_all_servers_are_one_list_and_each_is_called_where_it_is() {
         }
         let error = hub.call("shared", ()).await.unwrap_err();
         assert!(matches!(error, HubError::NoSuchTool { .. }), "two have it: {error}");
-        for (mistaken, text) in [
-            ("frist", "there is no tool `frist`; did you mean `first`?"),
-            ("multiply", "there is no tool `multiply`"),
-        ] {
-            assert_eq!(hub.call(mistaken, ()).await.unwrap_err().to_string(), text);
-        }
-        assert_eq!(
-            hub.remove("tow").unwrap_err().to_string(),
-            "there is no server `tow`; did you mean `two`?"
-        );
         assert_eq!(hub.server("two").unwrap().info().name, "script");
     }))
     .await;
@@ -96,12 +86,12 @@ async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
     let main = async {
         let before = names(&hub).await;
         assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
-        let mut changes = hub.changes();
-        changes.next().await;
+        let mut seen = 0;
+        hub.changed(&mut seen).await;
         let error = hub.call("die", ()).await.unwrap_err();
         assert!(error.to_string().contains("last words"), "{error}");
         while hub.status()[0].state.is_connected() {
-            changes.next().await;
+            hub.changed(&mut seen).await;
         }
         let status = &hub.status()[0];
         assert!(matches!(status.state, ServerState::Died(_)), "{}", status.state);
@@ -125,16 +115,16 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
     let config = HubConfig::new().restarts(2).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config.clone(), [server("s", "", cases)]);
     let main = async {
-        let mut changes = hub.changes();
+        let mut seen = 0;
         for restarts in 0..=2 {
             while !(hub.status()[0].state.is_connected() && hub.status()[0].restarts == restarts) {
-                changes.next().await;
+                hub.changed(&mut seen).await;
             }
             assert_eq!(names(&hub).await, ["die"]);
             assert!(hub.call("die", ()).await.unwrap_err().to_string().contains("last words"));
         }
         while !matches!(hub.status()[0].state, ServerState::Died(_)) {
-            changes.next().await;
+            hub.changed(&mut seen).await;
         }
         hub.close().await;
     };
@@ -154,9 +144,9 @@ async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
     let main = async {
         assert_eq!(names(&hub).await, ["die", "live"]);
         assert!(hub.call("die", ()).await.is_err());
-        let mut changes = hub.changes();
+        let mut seen = 0;
         while !matches!(hub.status()[0].state, ServerState::Restarting(_)) {
-            changes.next().await;
+            hub.changed(&mut seen).await;
         }
         assert_eq!(names(&hub).await, ["live"]);
         let error = hub.call("die", ()).await.unwrap_err();
@@ -174,11 +164,11 @@ async fn a_server_that_changes_its_tools_is_asked_again() {
         *'"tools/list"'*) tools old $more ;;"#;
     within(connect([server("s", "", cases)], async |hub| {
         assert_eq!(names(&hub).await, ["old"]);
-        let mut changes = hub.changes();
-        changes.next().await;
+        let mut seen = 0;
+        hub.changed(&mut seen).await;
         hub.call("old", ()).await.unwrap();
         while names(&hub).await.len() < 2 {
-            changes.next().await;
+            hub.changed(&mut seen).await;
         }
         assert_eq!(names(&hub).await, ["old", "new"]);
     }))
@@ -313,7 +303,7 @@ async fn a_subscription_that_the_server_ends_is_opened_again() {
     let server = Server::new("within", "1").resource("file:///a", "a", text).resource_updates();
     let (hub, driver, mut visited) = reaching(HubConfig::new());
     let main = async {
-        let filter = SubscriptionFilter::default().resource_subscriptions(["file:///a"]);
+        let filter = SubscriptionFilter::default().resource_subscriptions(vec!["file:///a".into()]);
         let mut listening = hub.listen("a", filter).await.unwrap();
         for _ in 0..2 {
             server.resource_updated("file:///a");

@@ -21,7 +21,6 @@ macro_rules! capability {
                 pub other: JsonObject,
             }
 
-            empty!($name);
             setters!($name {
                 $( some $member: $kind, )+
                 set other: JsonObject,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use agentwire_jsonrpc::wire::read_object;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -19,7 +18,7 @@ where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
 {
-    read_object(deserializer, Pairs(PhantomData))
+    deserializer.deserialize_map(Pairs(PhantomData))
 }
 
 struct Pairs<T>(PhantomData<T>);

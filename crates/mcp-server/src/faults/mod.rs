@@ -12,11 +12,8 @@ use std::collections::BTreeMap;
 use agentwire_jsonrpc::read;
 use serde::de::DeserializeOwned;
 
-use fault::shown;
+use fault::{Fault, shown};
 use reader::{Node, Reader};
-
-pub(crate) use fault::Fault;
-pub(crate) use placeholder::{Members, Placeholder, declared_members};
 
 /// How many faults are named; the rest are counted.
 const MAX_NAMED: usize = 16;

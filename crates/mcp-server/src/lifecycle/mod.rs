@@ -1,4 +1,4 @@
-//! Decides about requests, in the two forms of the protocol: sessions, and modern requests.
+//! Decides about requests, in the two forms of the protocol: sessions, and requests that stand alone.
 
-pub(crate) mod legacy;
-pub(crate) mod modern;
+pub(crate) mod stateful;
+pub(crate) mod stateless;

@@ -136,9 +136,7 @@ impl ConnectionObservation {
     pub(crate) fn event(&mut self, event: &Event) {
         match event {
             Event::Unreadable(error) => guarded(|| self.observer.malformed(error)),
-            Event::UnmatchedResponse(response) | Event::CancelledResponse(response) => {
-                guarded(|| self.observer.unmatched_response(response));
-            }
+            Event::UnmatchedResponse(response) => guarded(|| self.observer.unmatched_response(response)),
             _ => {}
         }
     }
@@ -150,9 +148,7 @@ impl ConnectionObservation {
             CallFailure::Cancelled => Outcome::Cancelled,
             CallFailure::Failed => Outcome::Failed(error),
             CallFailure::Closed => Outcome::Closed,
-            // The arrival of an answer under the call's id was the end. These are the others.
-            CallFailure::Refused(error) => Outcome::Error(error),
-            CallFailure::Malformed(error) => Outcome::Malformed(error),
+            // An answer: its arrival was the end.
             _ => return,
         };
         let now = self.shared.now();

@@ -107,7 +107,6 @@ impl<T: Transport> Port<T> {
                 let packet =
                     Packet::Frame { frame: transmit.frame, in_reply_to: transmit.in_reply_to, source: None };
                 self.transport.start_send_unpin(packet)?;
-                self.sent += 1;
                 self.unflushed = true;
             }
         }
@@ -115,17 +114,11 @@ impl<T: Transport> Port<T> {
             self.unflushed = false;
             self.last_sent = 0;
         }
-        let state = self.driver.shared.lock();
+        let mut state = self.driver.shared.lock();
         self.again |= self.paused == Some(Pause::Limits) && state.connection.wants_input();
         self.takes_answers = state.connection.takes_answers(self.last_sent);
-        let is_awaited = state.is_capacity_awaited();
+        let wakers = state.take_capacity_wakers();
         drop(state);
-        let wakers = if is_awaited {
-            let now = self.driver.shared.now();
-            self.driver.shared.lock().take_capacity_wakers(now)
-        } else {
-            Vec::new()
-        };
         self.wake(wakers);
         self.observe_queue();
         Ok(())

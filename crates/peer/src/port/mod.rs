@@ -62,8 +62,6 @@ pub struct Port<T> {
     unflushed: bool,
     /// The size of the last frame that the transport took, until it has flushed that or has room again.
     last_sent: usize,
-    /// How many frames the transport has taken.
-    sent: u64,
     /// Whether little enough is queued, here and in the transport, for another answer.
     takes_answers: bool,
     /// Whether another round is due before the loop may wait.
@@ -117,7 +115,6 @@ impl<T> Port<T> {
             writing: true,
             unflushed: false,
             last_sent: 0,
-            sent: 0,
             takes_answers: true,
             again: false,
             observation,
@@ -200,19 +197,9 @@ impl<T> Port<T> {
         self.shared().lock().connection.has_room()
     }
 
-    /// Whether fewer than [`Config::backlog_limit`] bytes are queued, here and in the transport.
-    pub fn has_backlog_room(&self) -> bool {
-        self.shared().lock().connection.takes_answers(self.last_sent)
-    }
-
     /// Whether frames are queued.
     pub fn wants_output(&self) -> bool {
         self.shared().lock().connection.wants_output()
-    }
-
-    /// How many frames the transport has taken so far.
-    pub fn sent(&self) -> u64 {
-        self.sent
     }
 
     /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls no

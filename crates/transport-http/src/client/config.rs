@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use agentwire_jsonrpc::Printable;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
@@ -18,10 +17,11 @@ use crate::client::shown_url::shown_url;
 /// use std::time::Duration;
 ///
 /// use agentwire_transport_http::client::Config;
+/// use http::header::{AUTHORIZATION, HeaderValue};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let config = Config::new("https://example.com/mcp")?
-///     .header("Authorization", "Bearer token")?
+///     .header(AUTHORIZATION, HeaderValue::from_static("Bearer token"))
 ///     .connect_timeout(Duration::from_secs(5));
 /// # Ok(())
 /// # }
@@ -40,7 +40,6 @@ pub struct Config {
     pub(crate) shortest_retry_delay: Duration,
     pub(crate) longest_retry_delay: Duration,
     pub(crate) listen: bool,
-    pub(crate) request_limit: usize,
 }
 
 /// The text is no URL that a server can have: `http` or `https`, with a host.
@@ -51,18 +50,6 @@ pub struct InvalidUrl {
     /// The text.
     pub url: String,
 }
-
-/// A name or a value that HTTP cannot carry, or one header too many. The value is not shown: it may be a secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no header that HTTP can carry", Printable::display(.name))]
-#[non_exhaustive]
-pub struct InvalidHeader {
-    /// Its name.
-    pub name: String,
-}
-
-/// How many headers a server may get: far more than servers take, and fewer than the 32,768 at which a `HeaderMap` panics.
-const MAX_HEADERS: usize = 1024;
 
 impl Config {
     /// The defaults for a server at `url`. A user and a password in it become the header `Authorization`, unless
@@ -87,30 +74,18 @@ impl Config {
             shortest_retry_delay: Duration::from_millis(100),
             longest_retry_delay: Duration::from_secs(60),
             listen: true,
-            request_limit: 256,
         })
     }
 
-    /// Adds a header to every request, and to no request to another origin. One name may be given more than once. Those that
-    /// the transport sets itself win. Its value may be a secret, and is not shown by `Debug`.
-    ///
-    /// # Errors
-    ///
-    /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
-    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<Self, InvalidHeader> {
-        let name = name.as_ref();
-        let invalid = || InvalidHeader { name: name.to_owned() };
-        let mut value = HeaderValue::from_bytes(value.as_ref().trim_ascii()).map_err(|_| invalid())?;
-        let name = name.parse::<HeaderName>().map_err(|_| invalid())?;
-        if self.headers.len() >= MAX_HEADERS {
-            return Err(InvalidHeader { name: name.to_string() });
-        }
+    /// Adds a header to every request, and to no request to another origin. Those that the transport sets itself
+    /// win. Its value may be a secret, and is not shown by `Debug`.
+    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
         if name == AUTHORIZATION && std::mem::take(&mut self.named_in_url) {
             self.headers.remove(AUTHORIZATION);
         }
         self.headers.append(name, value);
-        Ok(self)
+        self
     }
 
     /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
@@ -200,13 +175,6 @@ impl Config {
     /// Sets whether a session opens a stream for the server's own requests and notifications (default true).
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
-        self
-    }
-
-    /// Sets how many requests to the server may be unanswered (default 256, which is also the limit of a session of our
-    /// server's). Further ones wait for their turn, in their order; time-outs of calls go on. Subscriptions do not count.
-    pub fn request_limit(mut self, requests: usize) -> Self {
-        self.request_limit = requests.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
         self
     }
 

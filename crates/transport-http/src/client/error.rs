@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Printable};
@@ -55,12 +56,8 @@ pub enum HttpError {
     /// The server refused the request as such, by its status.
     #[error("{0}")]
     Refused(Box<Refusal>),
-    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends, after the
-    /// requests in flight have got their outcomes, and at most [`Config::close_timeout`](crate::client::Config::close_timeout)
-    /// later. A new session begins with a new `initialize`.
-    ///
-    /// In a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) it says that the server has not worked on the
-    /// request, which may be sent again in another session.
+    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends. A new
+    /// session begins with a new `initialize`.
     #[error("the server has ended the session")]
     SessionExpired,
     /// The server redirects to another origin, with a change of the method, or too often. Headers meant for one origin are
@@ -113,6 +110,15 @@ impl HttpError {
             TransportError::Other(error) => error.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// Whether no process listens at the server's port.
+    pub(crate) fn is_nobody_there(&self) -> bool {
+        let mut causes = std::iter::successors(self.source(), |&error| error.source());
+        causes.any(|cause| {
+            let error: Option<&io::Error> = cause.downcast_ref();
+            error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        })
     }
 
     /// The status of the response that caused the error, if there was one.
@@ -200,14 +206,6 @@ pub struct Refusal {
     pub error: Option<ErrorObject>,
     /// The beginning of any other body, as one line of text.
     pub excerpt: String,
-}
-
-impl Refusal {
-    /// Whether the server has no room for the request at present (429 or 503). Then the request was not begun, and its error of
-    /// JSON-RPC is no answer to it. `Retry-After` among the headers may say when to try again.
-    pub fn is_overload(&self) -> bool {
-        matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
-    }
 }
 
 impl fmt::Display for Refusal {

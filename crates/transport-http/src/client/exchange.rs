@@ -9,16 +9,15 @@ use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response
 use agentwire_mcp_wire::header::is_session_id;
 use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
+use bytestring::ByteString;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::client::arrival::Arrival;
-use crate::client::body::LINGER;
+use crate::client::body::{self, LINGER};
 use crate::client::event_stream::EventStream;
 use crate::client::requests::{Content, Reply, Requests};
 use crate::client::route::MessageKind;
-use crate::client::{ConnectFault, HttpError, Wait, backoff, route};
+use crate::client::{HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
 
@@ -46,8 +45,6 @@ pub(crate) struct Exchange {
     failures: u32,
     /// How many times in a row the stream ended without having brought a message.
     fruitless: u32,
-    /// Held until all of its requests are answered.
-    permit: Option<OwnedSemaphorePermit>,
 }
 
 /// What an exchange is for.
@@ -58,15 +55,24 @@ pub(crate) enum Purpose {
         serial: u64,
         pending: Vec<RequestId>,
         kind: MessageKind,
-        modern: bool,
+        stateless: bool,
         /// The error for a malformed message of the server, reported where no answer comes.
-        unreadable: Option<ErrorObject>,
+        unreadable: Option<HttpError>,
     },
     /// To receive the server's own requests and notifications.
     Listen {
         /// Whether the server has ever opened such a stream.
         opened: bool,
     },
+}
+
+/// A result of an exchange.
+pub(crate) enum Arrival {
+    Packet(Packet),
+    /// The request of the exchange with this serial number is settled.
+    Settled(u64, RequestId),
+    /// The transport ends.
+    Fatal(HttpError),
 }
 
 enum ExchangeState {
@@ -89,17 +95,7 @@ impl Exchange {
 
     fn new(requests: Arc<Requests>, purpose: Purpose, state: ExchangeState) -> Self {
         let ready = VecDeque::new();
-        Self {
-            requests,
-            purpose,
-            state,
-            ready,
-            last_event_id: None,
-            retry: None,
-            failures: 0,
-            fruitless: 0,
-            permit: None,
-        }
+        Self { requests, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
     }
 
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
@@ -118,15 +114,12 @@ impl Exchange {
     }
 
     async fn send(&mut self, headers: HeaderMap, body: Bytes) {
-        if !matches!(self.purpose, Purpose::Call { kind: MessageKind::Listen, .. }) {
-            self.permit = self.requests.permit().await;
-        }
         let reply = match self.requests.post(headers, body, Wait::FirstByte).await {
             Ok(reply) => reply,
             Err(error) => return self.fail(error),
         };
         if !reply.status.is_success() {
-            return self.refused(reply, true).await;
+            return self.refused(reply).await;
         }
         if matches!(self.purpose, Purpose::Call { kind: MessageKind::Initialize, .. }) {
             let id = reply.headers.get(&header::SESSION_ID);
@@ -136,9 +129,9 @@ impl Exchange {
         }
         match reply.content() {
             Content::Events => self.state = ExchangeState::Read(self.events(reply)),
-            Content::Json => match reply.body.collect(self.requests.config.limits.message_limit).await {
-                Ok(body) => {
-                    self.take_message(Frame::parse_bytes_with(body, self.requests.config.limits.batch_limit));
+            Content::Json => match collect(reply, self.requests.config.limits.message_limit).await {
+                Ok(text) => {
+                    self.take_message(text);
                     self.end_without_answer(HttpError::NoAnswer);
                 }
                 Err(error) => self.fail(error),
@@ -155,13 +148,11 @@ impl Exchange {
         EventStream::of(reply.body, self.requests.config.limits.line_limit())
     }
 
-    /// Takes in a refusal: of the request itself, or of resuming the stream of a request that the server has accepted before.
-    async fn refused(&mut self, reply: Reply, is_request: bool) {
+    async fn refused(&mut self, reply: Reply) {
         let (refusal, id) = reply.refusal().await;
         let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let (Purpose::Call { pending, .. }, Some(id), Some(error)) = (&self.purpose, id, &refusal.error)
             && !asks_for_login
-            && !refusal.is_overload()
             && pending.contains(&id)
             && (error.code == code::METHOD_NOT_FOUND || !self.has_expired(refusal.status))
         {
@@ -171,11 +162,7 @@ impl Exchange {
             return self.end_without_answer(HttpError::Refused(Box::new(refusal)));
         }
         if self.has_expired(refusal.status) {
-            // The server has not worked on this request, unlike on others that the end of the transport fails.
-            if is_request {
-                self.fail(HttpError::SessionExpired);
-            }
-            self.ready.push_back(Arrival::SessionExpired);
+            self.ready.push_back(Arrival::Fatal(HttpError::SessionExpired));
         } else {
             self.fail(HttpError::Refused(Box::new(refusal)));
         }
@@ -184,7 +171,7 @@ impl Exchange {
     /// Whether a response with this status says that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
         let in_session = match self.purpose {
-            Purpose::Call { ref kind, modern, .. } => *kind != MessageKind::Initialize && !modern,
+            Purpose::Call { ref kind, stateless, .. } => *kind != MessageKind::Initialize && !stateless,
             // Some servers without such streams answer 404 to every GET.
             Purpose::Listen { opened } => opened,
         };
@@ -246,7 +233,7 @@ impl Exchange {
     /// Waits until the stream is resumed, if it can be.
     fn wait(&mut self, why: HttpError) {
         let resumable = match self.purpose {
-            Purpose::Call { modern, .. } => !modern && self.last_event_id.is_some(),
+            Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
             Purpose::Listen { .. } => true,
         };
         let delay = backoff::delay(&self.requests.config, self.retry, self.failures, self.fruitless);
@@ -267,10 +254,7 @@ impl Exchange {
             Err(error) => {
                 self.failures += 1;
                 let is_call = matches!(self.purpose, Purpose::Call { .. });
-                if is_call
-                    && self.failures > MAX_REFUSALS
-                    && error.connect_fault() == Some(ConnectFault::Refused)
-                {
+                if is_call && self.failures > MAX_REFUSALS && error.is_nobody_there() {
                     return self.end_without_answer(error);
                 }
                 return self.wait(error);
@@ -298,7 +282,7 @@ impl Exchange {
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
         } else {
-            self.refused(reply, false).await;
+            self.refused(reply).await;
         }
     }
 
@@ -313,22 +297,16 @@ impl Exchange {
         let is_message = event.name.is_none_or(|name| name == "message");
         if let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) {
             self.fruitless = 0;
-            self.take_message(Frame::parse_with(data, self.requests.config.limits.batch_limit));
+            self.take_message(data);
         }
     }
 
-    fn take_message(&mut self, mut frame: Frame) {
-        if let Purpose::Call { pending, .. } = &self.purpose
-            && let [only] = &pending[..]
-        {
-            route::name_answer(&mut frame, only);
-        }
-        match frame {
+    fn take_message(&mut self, text: ByteString) {
+        match Frame::parse_with(text, self.requests.config.limits.batch_limit) {
             // An answer without an id would be of no use to the server.
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
-                match &mut self.purpose {
-                    Purpose::Call { unreadable, .. } => *unreadable = Some(malformed.error),
-                    Purpose::Listen { .. } => self.ready.push_back(Arrival::unreadable(malformed.error)),
+                if let Purpose::Call { unreadable, .. } = &mut self.purpose {
+                    *unreadable = Some(HttpError::NotAMessage(malformed.error));
                 }
             }
             frame => self.take_frame(frame),
@@ -337,18 +315,12 @@ impl Exchange {
 
     fn take_frame(&mut self, frame: Frame) {
         let mut settled = Vec::new();
-        if let Purpose::Call { serial, pending, unreadable, .. } = &mut self.purpose
+        if let Purpose::Call { serial, pending, .. } = &mut self.purpose
             && !pending.is_empty()
         {
-            let answered = pending.extract_if(.., |id| frame.answers(id));
+            let answered =
+                pending.extract_if(.., |id| route::answered(&frame).any(|answered| answered == id));
             settled.extend(answered.map(|id| Arrival::Settled(*serial, id)));
-            if pending.is_empty() {
-                self.permit = None;
-                // The answer has come all the same, so no call fails with this.
-                if let Some(error) = unreadable.take() {
-                    self.ready.push_back(Arrival::unreadable(error));
-                }
-            }
         }
         if !settled.is_empty()
             && let Frame::Single(Message::Response(response)) = &frame
@@ -365,10 +337,10 @@ impl Exchange {
             (Purpose::Call { kind: MessageKind::Initialize, .. }, Ok(result)) => {
                 if let Some(version) = route::agreed_version(result) {
                     let mut session = self.requests.session();
-                    (session.version, session.modern) = (Some(version), None);
+                    (session.version, session.stateless) = (Some(version), None);
                 }
             }
-            (Purpose::Call { kind: MessageKind::ListTools, modern: true, .. }, Ok(result)) => {
+            (Purpose::Call { kind: MessageKind::ListTools, stateless: true, .. }, Ok(result)) => {
                 self.requests.mirror().learn(result);
             }
             _ => {}
@@ -381,20 +353,25 @@ impl Exchange {
             Purpose::Call { unreadable, .. } => unreadable.take(),
             Purpose::Listen { .. } => None,
         };
-        self.fail(unreadable.map_or(error, HttpError::NotAMessage));
+        self.fail(unreadable.unwrap_or(error));
     }
 
     /// Ends the exchange. Each unanswered request fails; the stream of a session ends silently.
     fn fail(&mut self, error: HttpError) {
         self.state = ExchangeState::Over;
-        self.permit = None;
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };
         let fault = Arc::new(TransportError::from(error));
         for id in pending.drain(..) {
-            let failed = Packet::RequestFailed { id: id.clone(), error: fault.clone() };
-            self.ready.extend([Arrival::Packet(failed), Arrival::Settled(*serial, id)]);
+            self.ready
+                .push_back(Arrival::Packet(Packet::RequestFailed { id: id.clone(), error: fault.clone() }));
+            self.ready.push_back(Arrival::Settled(*serial, id));
         }
     }
+}
+
+async fn collect(reply: Reply, limit: usize) -> Result<ByteString, HttpError> {
+    let body = reply.body.collect(limit).await?;
+    body::text(body).map_err(|error| HttpError::NotAMessage(ErrorObject::parse_error(error)))
 }

@@ -18,8 +18,7 @@ use futures::{FutureExt, Sink, Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
 use tokio::time::Sleep;
 
-use crate::client::arrival::Arrival;
-use crate::client::exchange::{Exchange, Purpose};
+use crate::client::exchange::{Arrival, Exchange, Purpose};
 use crate::client::requests::Requests;
 use crate::client::route::{self, MessageKind, Route};
 use crate::client::{Config, HttpClient, HttpError, Wait};
@@ -54,8 +53,6 @@ pub struct Http {
     /// A packet that has arrived and was not taken. No stream is read until it is.
     arrived: Option<Packet>,
     state: HttpState,
-    /// Set once the server no longer knows the session: how long the requests in flight may still take.
-    expiring: Option<Pin<Box<Sleep>>>,
     /// The time limit of closing, once that has begun.
     closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers<2>>,
@@ -64,7 +61,7 @@ pub struct Http {
 
 struct PendingCall {
     serial: u64,
-    modern: bool,
+    stateless: bool,
     abort: AbortHandle,
 }
 
@@ -109,7 +106,6 @@ impl Http {
             posting: None,
             arrived: None,
             state: HttpState::Open,
-            expiring: None,
             closing_time: None,
             waker: wakers.clone().into(),
             wakers,
@@ -144,27 +140,9 @@ impl Http {
                         self.calls.remove(&id);
                     }
                 }
-                Poll::Ready(Some(Arrival::SessionExpired)) => self.expire(),
-                Poll::Ready(None) | Poll::Pending => break,
+                Poll::Ready(Some(Arrival::Fatal(error))) => self.fail(error),
+                Poll::Ready(None) | Poll::Pending => return,
             }
-        }
-        self.poll_expiring(cx);
-    }
-
-    /// Begins the end of the transport, because the server no longer knows the session. The requests in flight get their
-    /// outcomes first: what the server refuses as well may be sent again in another session.
-    fn expire(&mut self) {
-        let limit = self.requests.config.limits.close_timeout;
-        self.expiring.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
-        self.waker.wake_by_ref();
-    }
-
-    fn poll_expiring(&mut self, cx: &mut Context<'_>) {
-        if let Some(limit) = &mut self.expiring
-            && matches!(self.state, HttpState::Open)
-            && (self.calls.is_empty() || limit.poll_unpin(cx).is_ready())
-        {
-            self.end(HttpState::Failed(Some(HttpError::SessionExpired.into())));
         }
     }
 
@@ -174,7 +152,9 @@ impl Http {
         };
         self.posting = None;
         match said {
-            PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
+            PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => {
+                self.fail(HttpError::SessionExpired)
+            }
             PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }
                 if self.requests.config.listen =>
             {
@@ -184,6 +164,10 @@ impl Http {
             // Its outcome is not reported. If the server cannot be reached, the next request says so.
             PostOutcome { .. } => {}
         }
+    }
+
+    fn fail(&mut self, error: HttpError) {
+        self.end(HttpState::Failed(Some(error.into())));
     }
 
     /// Closes every stream.
@@ -205,14 +189,6 @@ impl Http {
         abort
     }
 
-    /// Fails requests for a session that the server no longer knows. Nothing is sent.
-    fn refuse(&mut self, requests: impl IntoIterator<Item = RequestId>) {
-        let error = Arc::new(HttpError::SessionExpired.into());
-        let failed = |id| Arrival::Packet(Packet::RequestFailed { id, error: Arc::clone(&error) });
-        let arrivals: Vec<_> = requests.into_iter().map(failed).collect();
-        self.exchanges.push(futures::stream::iter(arrivals).boxed());
-    }
-
     /// Closes the stream of a request.
     fn abandon(&mut self, id: &RequestId) {
         if let Some(call) = self.calls.remove(id) {
@@ -225,7 +201,7 @@ impl Http {
 
     fn take(&mut self, frame: Frame) {
         let mut route = Route::of(&frame);
-        let headers = match route.modern.take() {
+        let headers = match route.stateless.take() {
             Some(mut headers) => {
                 if let (MessageKind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame)
                 {
@@ -234,7 +210,7 @@ impl Http {
                 let version = headers.get(crate::header::PROTOCOL_VERSION).cloned();
                 let mut session = self.requests.session();
                 if session.version.is_none() {
-                    session.modern = version;
+                    session.stateless = version;
                 }
                 drop(session);
                 self.post(frame, route, headers, true);
@@ -242,9 +218,9 @@ impl Http {
             }
             None if route.kind == MessageKind::Initialize => HeaderMap::new(),
             None => {
-                let modern = self.requests.session().modern.clone();
-                match modern {
-                    Some(version) => return self.take_modern(frame, route, version),
+                let stateless = self.requests.session().stateless.clone();
+                match stateless {
+                    Some(version) => return self.take_stateless(frame, route, version),
                     None => self.requests.session_headers(),
                 }
             }
@@ -252,32 +228,28 @@ impl Http {
         self.post(frame, route, headers, false);
     }
 
-    /// Sends a frame that names no revision, after a modern request and before a session.
-    fn take_modern(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
+    /// Sends a frame that names no revision, after a stateless request and before a session.
+    fn take_stateless(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
         if let MessageKind::Cancelled(id) = &route.kind {
-            // A modern request is cancelled by closing its stream alone.
+            // A stateless request is cancelled by closing its stream alone.
             return id.iter().for_each(|id| self.abandon(id));
         }
-        // Modern servers send no requests, so answers are not sent.
+        // Stateless servers send no requests, so answers are not sent.
         if !route.answers {
-            let headers = route::modern_notification(&frame, version);
+            let headers = route::stateless_notification(&frame, version);
             self.post(frame, route, headers, true);
         }
     }
 
-    fn post(&mut self, frame: Frame, route: Route, mut headers: HeaderMap, modern: bool) {
+    fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, stateless: bool) {
         if let MessageKind::Cancelled(Some(id)) = &route.kind
-            && (modern || self.calls.get(id).is_some_and(|call| call.modern))
+            && (stateless || self.calls.get(id).is_some_and(|call| call.stateless))
         {
             return self.abandon(id);
-        }
-        if self.expiring.is_some() && !modern {
-            return self.refuse(route.requests);
         }
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
         let body = Bytes::from(body);
-        headers.extend(route.trace);
         if route.requests.is_empty() {
             self.posting = Some(post(self.requests.clone(), route.kind, headers, body).boxed());
             return;
@@ -288,13 +260,32 @@ impl Http {
             serial,
             pending: route.requests.clone(),
             kind: route.kind,
-            modern,
+            stateless,
             unreadable: None,
         };
         let abort = self.add(Exchange::call(self.requests.clone(), purpose, headers, body));
         for id in route.requests {
-            self.calls.insert(id, PendingCall { serial, modern, abort: abort.clone() });
+            self.calls.insert(id, PendingCall { serial, stateless, abort: abort.clone() });
         }
+    }
+}
+
+impl Config {
+    /// A transport that uses [`DefaultClient`](crate::client::DefaultClient). Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+    pub fn open(self) -> Result<Http, crate::client::HttpError> {
+        let client = crate::client::DefaultClient::new(self.limits.connect_timeout);
+        let client = client.map_err(crate::client::HttpError::Unsent)?;
+        Ok(self.open_with(client))
+    }
+
+    /// A transport that uses the client given. Nothing is sent yet.
+    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
+        Http::with(self, client)
     }
 }
 
@@ -373,9 +364,9 @@ impl Sink<Packet> for Http {
             match &mut this.state {
                 HttpState::Open if this.posting.is_some() && !is_late => return Poll::Pending,
                 HttpState::Open => {
-                    let (requests, is_expired) = (this.requests.clone(), this.expiring.is_some());
+                    let requests = this.requests.clone();
                     let closing = async move {
-                        if requests.session().id.is_some() && !is_expired {
+                        if requests.session().id.is_some() {
                             // Some servers do not let their sessions be ended, and some are gone.
                             let _ = requests.delete().await;
                         }

@@ -37,11 +37,11 @@
 //! | failure | result |
 //! |---|---|
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
-//! | any other refusal, also 401, 403, 429 and 503 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
+//! | any other refusal, also 401 and 403 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
 //! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
-//! | a stream is cut off and has none, or is modern | [`Packet::RequestFailed`]; the request is not sent again |
-//! | 404 in a session | the request fails with [`HttpError::SessionExpired`], and the transport ends with it |
+//! | a stream is cut off and has none, or is stateless | [`Packet::RequestFailed`]; the request is not sent again |
+//! | 404 in a session | the transport ends with [`HttpError::SessionExpired`] |
 //! | a notification or an answer is refused | none: it is not reported |
 //! | the GET stream is refused | none: the session continues without |
 //!
@@ -49,11 +49,6 @@
 //! server says again and again that it is still at work, by comments or by streams that say nothing, goes on for as
 //! long as its caller wants: give calls a deadline. [`HttpError`] shows how an error of the layers above is asked for
 //! what happened here.
-//!
-//! # Trace context
-//!
-//! A message whose `_meta` has a `traceparent`, as telemetry adds it, is sent with `traceparent`, `tracestate` and `baggage` as
-//! headers too, so proxies and web frameworks go on with the trace. They take the place of headers of [`Config::header`].
 //!
 //! # Compression
 //!
@@ -74,7 +69,6 @@
 //! - Headers, the session's id among them, never go to another origin than that of the URL.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or it was abandoned or cancelled.
-//! - At most [`Config::request_limit`] requests are unanswered at the server; further ones wait here.
 //! - At most one message of the server waits here to be taken, so a slow reader slows the server.
 //!
 //! # What it will not do
@@ -86,13 +80,9 @@
 //!
 //! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
-mod arrival;
 mod backoff;
 mod body;
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-mod certificates;
 mod config;
-mod connect_fault;
 #[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
@@ -106,11 +96,8 @@ mod hyper;
 mod inflate;
 pub(crate) mod limits;
 mod mirror;
-mod open;
 #[cfg(feature = "reqwest")]
 mod plain;
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-mod proxies;
 pub(crate) mod redirect;
 mod requests;
 #[cfg(feature = "reqwest")]
@@ -118,13 +105,9 @@ mod reqwest;
 mod route;
 mod server_url;
 mod shown_url;
-pub(crate) mod trace;
 pub(crate) mod uri;
 
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-pub use certificates::{CertificateError, check_certificates};
-pub use config::{Config, InvalidHeader, InvalidUrl};
-pub use connect_fault::ConnectFault;
+pub use config::{Config, InvalidUrl};
 pub use error::{Declined, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]

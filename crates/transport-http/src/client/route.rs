@@ -1,11 +1,10 @@
-//! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of modern revisions.
+//! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of stateless revisions.
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, Message, RawJson, RequestId, code};
+use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
 use agentwire_mcp_wire::header::encode_value;
 use agentwire_mcp_wire::{ParamsMembers, Routing, cancelled_request, initialize_version, method};
 use http::{HeaderMap, HeaderValue};
 
-use crate::client::trace;
 use crate::header;
 
 /// The properties of a frame that decide how it is sent.
@@ -16,10 +15,8 @@ pub(crate) struct Route {
     /// Whether there are answers in it.
     pub(crate) answers: bool,
     pub(crate) kind: MessageKind,
-    /// The headers that only the modern revisions have. None for a frame that names no such revision.
-    pub(crate) modern: Option<HeaderMap>,
-    /// The headers of its trace context.
-    pub(crate) trace: HeaderMap,
+    /// The headers that only the stateless revisions have. None for a frame that names no such revision.
+    pub(crate) stateless: Option<HeaderMap>,
 }
 
 /// The messages that change the state of the transport.
@@ -32,8 +29,6 @@ pub(crate) enum MessageKind {
     /// Its answer decides on the headers of calls.
     ListTools,
     CallTool,
-    /// It is not answered while its subscription lasts.
-    Listen,
     /// A request of ours is no longer waited for.
     Cancelled(Option<RequestId>),
 }
@@ -69,21 +64,22 @@ impl Route {
     }
 
     fn look_into(&mut self, message: &Message) {
-        let members = ParamsMembers::of(message);
-        let Some(Routing { protocol_version, method, name, .. }) = members.routing(message) else { return };
-        self.trace = trace::of_message(message, &members);
+        let Some(Routing { protocol_version, method, name, .. }) =
+            ParamsMembers::of(message).routing(message)
+        else {
+            return;
+        };
         self.kind = match (message, method) {
             (Message::Request(_), method::INITIALIZE) => MessageKind::Initialize,
             (Message::Request(_), method::LIST_TOOLS) => MessageKind::ListTools,
             (Message::Request(_), method::CALL_TOOL) => MessageKind::CallTool,
-            (Message::Request(_), method::LISTEN) => MessageKind::Listen,
             (Message::Notification(_), method::INITIALIZED) => MessageKind::Initialized,
             (Message::Notification(notification), method::CANCELLED) => {
                 MessageKind::Cancelled(cancelled_request(notification))
             }
             _ => MessageKind::Other,
         };
-        self.modern = protocol_version.and_then(|version| value(&version)).map(|version| {
+        self.stateless = protocol_version.and_then(|version| value(&version)).map(|version| {
             let mut headers = HeaderMap::with_capacity(8);
             headers.insert(header::PROTOCOL_VERSION, version);
             headers.extend(value(method).map(|method| (header::METHOD, method)));
@@ -93,8 +89,8 @@ impl Route {
     }
 }
 
-/// The headers of a notification of a modern revision that does not name its revision itself.
-pub(crate) fn modern_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
+/// The headers of a notification of a stateless revision that does not name its revision itself.
+pub(crate) fn stateless_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(header::PROTOCOL_VERSION, version);
     if let Frame::Single(Message::Notification(notification)) = frame {
@@ -108,22 +104,21 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&encode_value(text)).ok()
 }
 
-/// Gives an answer whose id cannot be read the id of the only request that it can be for.
-pub(crate) fn name_answer(frame: &mut Frame, only: &RequestId) {
-    match frame {
-        Frame::Single(Message::Response(response)) if response.id.is_null() => {
-            if response.outcome.is_err() {
-                response.id = only.clone();
-            } else {
-                let error = ErrorObject::new(code::INVALID_REQUEST, "the answer has no id");
-                *frame = Frame::Malformed(Malformed::response(only.clone(), error));
-            }
-        }
-        Frame::Malformed(Malformed { intent: Intent::Response(id), .. }) if id.is_null() => {
-            *id = only.clone()
-        }
-        _ => {}
-    }
+/// The ids of the requests that an incoming frame answers, readably or not.
+pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
+    let (single, batch) = match frame {
+        Frame::Single(message) => (Some(Ok(message)), &[][..]),
+        Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),
+        Frame::Batch(messages) => (None, &messages[..]),
+    };
+    single.into_iter().chain(batch.iter().map(Result::as_ref)).filter_map(|message| match message {
+        Ok(Message::Response(response)) => Some(&response.id),
+        Err(malformed) => match &malformed.intent {
+            Intent::Response(id) => Some(id),
+            _ => None,
+        },
+        Ok(_) => None,
+    })
 }
 
 /// The version that the answer to `initialize` settles on.

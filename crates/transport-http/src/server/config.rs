@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_wire::Era;
 use agentwire_store::MemoryEventStore;
 
 use crate::server::Principal;
 use crate::server::bearer::BearerCheck;
-use crate::server::guard::{Accepts, Guard};
+use crate::server::guard::Guard;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
 use crate::server::record_limits::RecordLimits;
@@ -32,9 +31,10 @@ use crate::server::warning::Warnings;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointConfig {
-    pub(crate) era: Era,
-    pub(crate) legacy_answer: AnswerForm,
-    pub(crate) modern_answer: AnswerForm,
+    pub(crate) sessions: bool,
+    pub(crate) stateless: bool,
+    pub(crate) session_answer: AnswerForm,
+    pub(crate) stateless_answer: AnswerForm,
     pub(crate) guard: Guard,
     pub(crate) bearer: Option<BearerCheck>,
     pub(crate) limits: Limits,
@@ -67,24 +67,14 @@ pub enum AnswerForm {
     Events,
 }
 
-impl AnswerForm {
-    /// The form for a client that accepts these.
-    pub(crate) fn accepted(self, accepts: Accepts) -> Self {
-        match accepts {
-            Accepts::Both => self,
-            Accepts::Json => Self::Json,
-            Accepts::Events => Self::Events,
-        }
-    }
-}
-
 impl EndpointConfig {
     /// The defaults: every revision, and only for clients on the same machine.
     pub fn new() -> Self {
         Self {
-            era: Era::Auto,
-            legacy_answer: AnswerForm::Events,
-            modern_answer: AnswerForm::Json,
+            sessions: true,
+            stateless: true,
+            session_answer: AnswerForm::Events,
+            stateless_answer: AnswerForm::Json,
             guard: Guard::new(),
             bearer: None,
             limits: Limits::new(),
@@ -108,27 +98,33 @@ impl EndpointConfig {
         }
     }
 
-    /// Which clients are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions in a revision from
-    /// 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a session.
+    /// Whether clients of 2025-03-26 to 2025-11-25 are served, which open sessions (default: yes).
     #[must_use]
-    pub fn era(mut self, era: Era) -> Self {
-        self.era = era;
+    pub fn sessions(mut self, sessions: bool) -> Self {
+        self.sessions = sessions;
+        self
+    }
+
+    /// Whether clients of 2026-07-28 are served, whose every request stands alone (default: yes).
+    #[must_use]
+    pub fn stateless(mut self, stateless: bool) -> Self {
+        self.stateless = stateless;
         self
     }
 
     /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
     /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     #[must_use]
-    pub fn legacy_answer(mut self, form: AnswerForm) -> Self {
-        self.legacy_answer = form;
+    pub fn session_answer(mut self, form: AnswerForm) -> Self {
+        self.session_answer = form;
         self
     }
 
     /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
     /// there, because the status of the response says which error it is.
     #[must_use]
-    pub fn modern_answer(mut self, form: AnswerForm) -> Self {
-        self.modern_answer = form;
+    pub fn stateless_answer(mut self, form: AnswerForm) -> Self {
+        self.stateless_answer = form;
         self
     }
 

@@ -68,7 +68,7 @@ impl Endpoint {
         let fields = Fields::of(&parts.headers);
         config.guard.admit_names(&fields, &parts.uri)?;
         let fields_len = fields.len();
-        let methods = if config.era.includes(Revision::LATEST_LEGACY) { "GET, POST, DELETE" } else { "POST" };
+        let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
         if parts.method == Method::OPTIONS
             && let Some(headers) = cors.preflight(&parts.headers, methods)
         {
@@ -83,10 +83,9 @@ impl Endpoint {
         }
         match parts.method {
             Method::POST => {
-                let accepts = guard::admit_post(&fields, config.limits.body_limit)?;
+                guard::admit_post(&fields, config.limits.body_limit)?;
                 let (post_headers, len) = (PostHeaders::of(&fields, config)?, fields.len());
-                let head = Head::new(parts, len, remote).accepting(accepts);
-                Ok(ResponseFuture::reading(core, Arc::new(head), post_headers, body))
+                Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
             }
             Method::GET => {
                 let id = self.session_id(&fields)?;
@@ -151,9 +150,7 @@ impl Endpoint {
         let config = &self.core().resources.config;
         let version = fields.single(Field::ProtocolVersion)?;
         let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
-        if !config.era.includes(Revision::LATEST_LEGACY)
-            || revision.flatten().is_some_and(Revision::is_modern)
-        {
+        if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
             return Err(Refusal::method_not_allowed("POST"));
         }
         if let Some(None) = revision {

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 use std::time::Duration;
 
 use agentwire_store::{Node, NodeListener};
@@ -17,7 +18,7 @@ use crate::server::endpoint_counts::EndpointCounts;
 use crate::server::incoming::Incoming;
 use crate::server::nodes::bus::BusListener;
 use crate::server::service::SharedService;
-use crate::server::spawned_tasks::SpawnedTasks;
+use crate::server::tasks::Tasks;
 use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -118,7 +119,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// use std::error::Error;
 ///
 /// use agentwire_transport::{connection_fn, bridge};
-/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 /// use agentwire_transport_stdio::{Child, Command};
 ///
 /// async fn session(connection: Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -130,7 +131,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 ///     // The client gets status 500 where there is no answer: the reason is for the operator.
 ///     session(connection).await.unwrap_or_else(|error| eprintln!("{error}"));
 /// });
-/// let endpoint = Endpoint::serving(EndpointConfig::new().era(Era::Legacy), service);
+/// let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
@@ -171,7 +172,7 @@ impl Endpoint {
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
     /// use agentwire_transport::{Exchange, Service};
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
     /// use futures::{SinkExt, StreamExt};
     ///
     /// /// Sends every message of a session back, and answers other requests with their params.
@@ -218,14 +219,18 @@ impl Endpoint {
     /// server: sessions wait for it for a second, and then are refused with status 500. It ends when the endpoint has
     /// [shut down](Self::shutdown) and every session has ended.
     ///
-    /// Each session runs in a task of its own, so that one which blocks its thread stalls no other. Dropping the future ends them. It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
+    /// It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
     #[must_use = "sessions are served while this future is polled: `tokio::spawn(endpoint.run())`"]
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
-        let tasks = SpawnedTasks::default();
-        let taking = self.run_with(tasks.spawner(Spawner::tokio()));
+        let mut tasks = Tasks::default();
+        let taking = self.run_with(tasks.spawner());
         async move {
-            taking.await;
-            poll_fn(|cx| tasks.poll_idle(cx)).await;
+            let mut taking = pin!(future::maybe_done(taking));
+            poll_fn(|cx| {
+                let taken = taking.as_mut().poll(cx);
+                if tasks.poll(cx).is_pending() { Poll::Pending } else { taken }
+            })
+            .await;
         }
     }
 
@@ -280,7 +285,7 @@ impl Endpoint {
     /// use std::time::Duration;
     ///
     /// use agentwire_transport::Service;
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
     /// use axum::Router;
     ///
     /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {

@@ -98,12 +98,10 @@ pub(crate) mod session;
 pub(crate) mod session_table;
 mod sessions;
 mod shared_config;
-mod spawned_tasks;
-mod spawner;
+mod tasks;
 mod text;
 mod warning;
 
-pub use agentwire_mcp_wire::Era;
 pub use agentwire_seal::SealingKeys;
 pub use agentwire_store::{EventStore, MemoryEventStore, Node, SessionId};
 pub use body::Body;
@@ -122,5 +120,5 @@ pub use response_stream::Stalled;
 pub use sealed_sessions::SealedSessions;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, MountService, RequestBody, Routes, Serve, ServeWarning, serve};
-pub use spawner::Spawner;
+pub use tasks::Spawner;
 pub use warning::EndpointWarning;

@@ -82,14 +82,8 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "there is no such session, or it has ended")
     }
 
-    /// `setter` is the setting of the server that raises the limit.
-    pub(crate) fn busy(status: StatusCode, what: &str, limit: usize, setter: &str) -> Self {
-        Self::new(
-            status,
-            format!(
-                "there are as many {what} as the limit of {limit} allows; the server's `{setter}` raises it"
-            ),
-        )
+    pub(crate) fn busy(status: StatusCode, what: &str, limit: usize) -> Self {
+        Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
     }
 
     /// 503: the unanswered requests and unread answers of this caller, or of all callers, take too much memory.
@@ -113,21 +107,14 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, "nothing is remembered of the stream that Last-Event-ID names")
     }
 
-    /// 503: what the nodes share cannot be reached, so it is not known what is there. The operator is warned.
-    pub(crate) fn store(error: &StoreError, config: &EndpointConfig) -> Self {
-        config.warnings.store(error);
+    /// 503: what the nodes share cannot be reached, so it is not known what is there.
+    pub(crate) fn store(error: &StoreError) -> Self {
         let why = match error {
             StoreError::Full(_) => {
                 "there is no room for this in the store that the nodes of this server share"
             }
-            _ => return Self::store_away(),
+            _ => "the store that the nodes of this server share cannot be used at present",
         };
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
-    }
-
-    /// The same where the operator has been warned.
-    pub(crate) fn store_away() -> Self {
-        let why = "the store that the nodes of this server share cannot be used at present";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
@@ -176,8 +163,11 @@ impl Refusal {
 
     /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
     pub(crate) fn unsupported_version(config: &EndpointConfig, id: RequestId, requested: &str) -> Self {
-        let is_served =
-            |revision: &&Revision| revision.has_streamable_http() && config.era.includes(**revision);
+        let is_served = |revision: &&Revision| match revision {
+            revision if !revision.has_streamable_http() => false,
+            revision if revision.is_stateless() => config.stateless,
+            _ => config.sessions,
+        };
         let supported: Vec<_> =
             Revision::ALL.iter().filter(is_served).map(|revision| revision.as_str()).collect();
         let data = serde_json::json!({ "supported": supported, "requested": requested });
@@ -236,8 +226,7 @@ impl From<NoSession> for Refusal {
             NoSession::Closed => Self::closing(),
             NoSession::TooMany(full) => {
                 let what = if full.is_callers { "sessions of this caller" } else { "sessions" };
-                let setter = if full.is_callers { "caller_session_limit" } else { "session_limit" };
-                Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit, setter)
+                Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
             }
         }
     }
@@ -271,8 +260,7 @@ impl From<DeliverError> for Refusal {
             DeliverError::NoNumber => Self::elsewhere(),
             DeliverError::NoEvent => Self::unknown_event(),
             DeliverError::TooMany(limit) => {
-                let what = "unanswered requests or open streams of the session";
-                Self::busy(StatusCode::TOO_MANY_REQUESTS, what, limit, "stream_limit")
+                Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
             }
         }
     }

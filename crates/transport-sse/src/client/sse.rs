@@ -12,7 +12,6 @@ use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
 use agentwire_sync::Wakers;
 use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::client::{HttpClient, HttpError, Wait};
-use agentwire_transport_http::runtime::client::trace_headers;
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -202,14 +201,15 @@ impl Sse {
         let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) else {
             return;
         };
-        let mut frame = Frame::parse_with(data, self.requests.config.http.limits().batch_limit);
+        let frame = Frame::parse_with(data, self.requests.config.http.limits().batch_limit);
         // An answer without an id would be of no use to the server.
-        if let Frame::Malformed(malformed) = &mut frame
-            && malformed.intent == Intent::Request(RequestId::NULL)
+        if matches!(&frame, Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL))
         {
-            malformed.intent = Intent::Notification;
+            return;
         }
-        self.unaccepted.retain(|id, _| !frame.answers(id));
+        for id in answered_ids(&frame) {
+            self.unaccepted.remove(id);
+        }
         self.arrived.push_back(Packet::new(frame));
     }
 
@@ -226,7 +226,6 @@ impl Sse {
         };
         if let (SseError::Http(HttpError::Refused(refusal)), Some(answered), []) = (&error, answers, rest)
             && answered == *id
-            && !refusal.is_overload()
             && let Some(error) = &refusal.error
         {
             // It answers the request by its id, whatever the status.
@@ -243,12 +242,11 @@ impl Sse {
         };
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
-        let (requests, endpoint) = (self.requests.clone(), opened.endpoint.clone());
-        let message = (trace_headers(frame), Bytes::from(body));
+        let (requests, endpoint, body) = (self.requests.clone(), opened.endpoint.clone(), Bytes::from(body));
         let ids = request_ids(frame);
         if ids.is_empty() {
             let notification_post = async move {
-                let _ = requests.post(&endpoint, message, Wait::Acceptance).await;
+                let _ = requests.post(&endpoint, body, Wait::Acceptance).await;
             };
             self.notification_post = Some(notification_post.boxed());
             return;
@@ -257,7 +255,7 @@ impl Sse {
         self.next_serial += 1;
         self.unaccepted.extend(ids.into_iter().map(|id| (id, serial)));
         let post = async move {
-            let outcome = requests.post(&endpoint, message, Wait::FirstByte).await;
+            let outcome = requests.post(&endpoint, body, Wait::FirstByte).await;
             PostOutcome { serial, outcome }
         };
         self.posts.push(post.boxed());
@@ -368,4 +366,21 @@ fn request_ids(frame: &Frame) -> Vec<RequestId> {
         Frame::Batch(messages) => messages.iter().flatten().filter_map(id).collect(),
         Frame::Malformed(_) => Vec::new(),
     }
+}
+
+/// The ids of the requests that an incoming frame answers, readably or not.
+fn answered_ids(frame: &Frame) -> impl Iterator<Item = &RequestId> {
+    let (single, batch) = match frame {
+        Frame::Single(message) => (Some(Ok(message)), &[][..]),
+        Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),
+        Frame::Batch(messages) => (None, &messages[..]),
+    };
+    single.into_iter().chain(batch.iter().map(Result::as_ref)).filter_map(|message| match message {
+        Ok(Message::Response(response)) => Some(&response.id),
+        Err(malformed) => match &malformed.intent {
+            Intent::Response(id) => Some(id),
+            _ => None,
+        },
+        Ok(_) => None,
+    })
 }

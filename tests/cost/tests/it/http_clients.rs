@@ -342,7 +342,7 @@ impl Client {
         )
     }
 
-    /// A modern call.
+    /// A call that stands alone.
     fn call(self, tool: &str, arguments: &str) -> String {
         let body = call_body(tool, arguments);
         let headers =

@@ -22,14 +22,12 @@ type Tamper = dyn Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync;
 
 /// Answers itself what the function has an answer for.
 #[derive(Clone)]
-pub(crate) struct Tampering {
+struct Tampering {
     http: Hyper,
     answer: Arc<Tamper>,
 }
 
-pub(crate) fn tampering(
-    answer: impl Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync + 'static,
-) -> Tampering {
+fn tampering(answer: impl Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync + 'static) -> Tampering {
     Tampering { http: hyper(), answer: Arc::new(answer) }
 }
 

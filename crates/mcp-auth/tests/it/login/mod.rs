@@ -2,7 +2,6 @@
 
 mod attacks;
 mod opening;
-mod pasting;
 #[cfg(all(unix, not(target_os = "macos")))]
 mod system;
 

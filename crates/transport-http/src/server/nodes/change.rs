@@ -132,7 +132,7 @@ async fn store(
                     shared.set_stale();
                     node.announce(BusMessage::SessionChanged(id));
                 }
-                return Err(Refusal::store(&error, &resources.config));
+                return Err(Refusal::store(&error));
             }
         }
     }
@@ -174,8 +174,7 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     let Some((node, shared)) = sessions.resources().config.shared_node().zip(session.shared()) else {
         return Ok(());
     };
-    let loaded = node.stores().records.load(session.id()).await;
-    let loaded = loaded.map_err(|error| Refusal::store(&error, &sessions.resources().config))?;
+    let loaded = node.stores().records.load(session.id()).await.map_err(|error| Refusal::store(&error))?;
     let Some(new) = loaded else {
         sessions.end(session);
         sessions.forget(session.id());
@@ -280,16 +279,16 @@ fn changed<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Cha
 
 fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {
     if record.messages.iter().filter_map(uri).count() > limits.subscriptions {
-        return Err(too_many("subscriptions of a session", limits.subscriptions, "subscription_limit"));
+        return Err(too_many("subscriptions of a session", limits.subscriptions));
     }
     if record.messages.iter().map(RawJson::len).sum::<usize>() > limits.bytes {
-        return Err(too_many("bytes in the record of a session", limits.bytes, "record_limit"));
+        return Err(too_many("bytes in the record of a session", limits.bytes));
     }
     Ok(())
 }
 
-fn too_many(what: &str, limit: usize, setter: &str) -> Refusal {
-    Refusal::busy(http::StatusCode::TOO_MANY_REQUESTS, what, limit, setter)
+fn too_many(what: &str, limit: usize) -> Refusal {
+    Refusal::busy(http::StatusCode::TOO_MANY_REQUESTS, what, limit)
 }
 
 #[cfg(test)]

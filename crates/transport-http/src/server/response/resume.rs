@@ -55,18 +55,9 @@ impl Resuming {
         reservation: Reservation,
     ) -> Self {
         let resources = resources.clone();
-        let missed = Missed {
-            session,
-            after,
-            live,
-            resources: resources.clone(),
-            store,
-            settled: 0,
-            followed: 0,
-            follower: None,
-        };
-        let refuse = move |failure: Failure| failure.into_refusal(&resources);
-        let first = async move { missed.next().await.map_err(refuse) };
+        let missed =
+            Missed { session, after, live, resources, store, settled: 0, followed: 0, follower: None };
+        let first = async move { missed.next().await.map_err(Failure::into_refusal) };
         Self { first: first.boxed(), reservation: Some(reservation) }
     }
 
@@ -91,10 +82,10 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    fn into_refusal(self, resources: &Resources) -> Refusal {
+    fn into_refusal(self) -> Refusal {
         match self {
             Self::Unknown => Refusal::unknown_event(),
-            Self::Store(error) => Refusal::store(&error, &resources.config),
+            Self::Store(error) => Refusal::store(&error),
             Self::TooMuch(full) => Refusal::too_many_bytes(full),
         }
     }

@@ -229,14 +229,8 @@ fn assert_timed_out(error: &HttpError, waited: Wait) {
 #[test]
 fn headers_are_not_shown() {
     let config = Config::new("https://example.com/").unwrap();
-    let config = config.header("Authorization", "Bearer secret").unwrap();
+    let config = config.header(http::header::AUTHORIZATION, "Bearer secret".parse().unwrap());
     assert!(!format!("{config:?}").contains("secret"));
-    for (name, value) in [("x\n", "1"), ("x", "secret\r\ny: 1"), ("", "1")] {
-        let refused = config.clone().header(name, value).unwrap_err().to_string();
-        assert!(!refused.contains("secret") && !refused.contains('\n'), "{refused}");
-    }
-    let full = (0..1023).try_fold(config, |config, number| config.header("X-Many", number.to_string()));
-    assert_eq!(full.unwrap().header("X-Many", "1").unwrap_err().name, "X-Many");
 }
 
 #[test]

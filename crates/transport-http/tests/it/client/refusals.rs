@@ -40,30 +40,6 @@ async fn an_error_with_our_id_is_the_answer() {
     assert_eq!(client.frame().await, answer, "an unknown method is not the end of the session");
 }
 
-/// The request was not begun, and the caller must see that it may try again.
-#[tokio::test]
-async fn error_of_an_overloaded_server_keeps_its_status() {
-    let mock = Mock::new().await;
-    let mut client = mock.client();
-    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
-        let answer = error(json!(1), -32600).to_string();
-        call(
-            &mock,
-            &client,
-            &response(status, "Content-Type: application/json\r\nRetry-After: 1\r\n", &answer),
-        )
-        .await;
-        client
-            .failed(1, |error| {
-                let refusal = refusal(error);
-                assert!(refusal.is_overload() && refusal.headers["retry-after"] == "1");
-                assert_eq!(refusal.error.as_ref().unwrap().code, -32600);
-                assert!(error.to_string().contains(status), "{error}");
-            })
-            .await;
-    }
-}
-
 /// HTP-62: any other body fails the call with what it says, and the next call goes on.
 #[tokio::test]
 async fn other_refusals_keep_what_they_say() {
@@ -108,14 +84,14 @@ async fn other_refusals_keep_what_they_say() {
 async fn a_refused_handshake_says_by_what() {
     let mock = Mock::new().await;
     let mut client = mock.client();
-    let begin = |modern: bool| {
+    let begin = |stateless: bool| {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
-        let (method, meta) = if modern { ("server/discover", meta) } else { ("initialize", json!({})) };
+        let (method, meta) = if stateless { ("server/discover", meta) } else { ("initialize", json!({})) };
         json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}})
     };
     for status in [400, 404, 405, 406, 415, 422, 500] {
-        for modern in [true, false] {
-            client.say(begin(modern));
+        for stateless in [true, false] {
+            client.say(begin(stateless));
             let page = response(&format!("{status} No"), "Content-Type: text/plain\r\n", "go away");
             mock.next().await.finish(&page).await;
             let look = |error: &HttpError| {

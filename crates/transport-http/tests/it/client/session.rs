@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport_http::client::{Config, HttpError};
+use http::{HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::mock::{
@@ -17,29 +18,13 @@ fn headers(request: &Received) -> [Option<&str>; 5] {
 const BOTH: Option<&str> = Some("application/json, text/event-stream");
 const JSON: Option<&str> = Some("application/json");
 
-/// Telemetry adds the context to `_meta`; proxies and web frameworks read headers.
-#[tokio::test]
-async fn a_trace_context_in_meta_is_sent_as_headers() {
-    let mock = Mock::new().await;
-    let mut client = Client::new(open(mock.config().header("traceparent", "mine").unwrap()));
-    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let context = json!({"traceparent": parent, "tracestate": "a=1"});
-    for (meta, expected) in [(context, [Some(parent), Some("a=1")]), (json!({}), [Some("mine"), None])] {
-        let params = json!({"name": "t", "_meta": meta});
-        client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
-        let request = mock.next().await;
-        assert_eq!(["traceparent", "tracestate"].map(|name| request.header(name)), expected);
-        request.answer().await;
-        client.frame().await;
-    }
-}
-
 /// HTP-02, HTP-03, HTP-17, HTP-39, HTP-45, HTP-48, HTP-49: the server settles on an earlier version than was
 /// offered, and every request after that says so.
 #[tokio::test]
 async fn every_request_has_the_headers_of_its_session() {
     let mock = Mock::new().await;
-    let mut client = Client::new(open(mock.config().header("X-Mine", "yes").unwrap()));
+    let mine = (HeaderName::from_static("x-mine"), HeaderValue::from_static("yes"));
+    let mut client = Client::new(open(mock.config().header(mine.0, mine.1)));
     client.say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}));
     let request = mock.next().await;
     assert_eq!((request.method(), request.path()), ("POST", "/mcp"));
@@ -140,40 +125,6 @@ async fn the_stream_of_the_session_can_be_left_out() {
     assert!(mock.is_quiet().await);
 }
 
-/// The server has not worked on the request.
-fn is_expired(error: &HttpError) {
-    assert!(matches!(error, HttpError::SessionExpired), "{error:?}");
-}
-
-/// A request that fails by itself may be sent again, unlike one that fails with the transport.
-#[tokio::test]
-async fn requests_in_flight_have_their_outcomes_before_an_expired_session_ends() {
-    let mock = Mock::new().await;
-    let mut client = mock.client();
-    mock.session(&mut client).await;
-    (1..=4).for_each(|id| client.call(id));
-    let mut calls = Vec::new();
-    for _ in 1..=4 {
-        calls.push(mock.next().await);
-    }
-    calls.sort_by_key(|call| call.json()["id"].as_u64());
-    let mut calls = calls.into_iter();
-    calls.next().unwrap().finish(&status("404 Not Found")).await;
-    client.failed(1, is_expired).await;
-    // Nothing is sent any more.
-    client.call(5);
-    client.failed(5, is_expired).await;
-    calls.next().unwrap().finish(&status("404 Not Found")).await;
-    client.failed(2, is_expired).await;
-    calls.next().unwrap().answer().await;
-    assert_eq!(client.frame().await, result(3));
-    // The last one has no outcome in time, so it may have been run.
-    let fault = client.heard().await.unwrap().unwrap_err();
-    is_expired(HttpError::of(&fault).unwrap());
-    assert!(client.heard().await.is_none() && mock.is_quiet().await);
-    drop(calls);
-}
-
 /// HTP-44: nothing is tried again, so nothing can go round in circles.
 #[tokio::test]
 async fn an_expired_session_ends_the_transport() {
@@ -191,9 +142,6 @@ async fn an_expired_session_ends_the_transport() {
         let body =
             super::mock::response("404 Not Found", "Content-Type: application/json\r\n", &error.to_string());
         mock.next().await.finish(&body).await;
-        if request {
-            client.failed(1, is_expired).await;
-        }
         let fault = client.heard().await.unwrap().unwrap_err();
         assert!(matches!(HttpError::of(&fault), Some(HttpError::SessionExpired)), "{fault:?}");
         assert!(client.heard().await.is_none());

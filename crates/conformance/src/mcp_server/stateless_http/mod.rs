@@ -1,0 +1,183 @@
+//! Checks of servers: requests that stand alone, mostly over Streamable HTTP.
+
+pub(super) mod headers;
+pub(super) mod methods;
+pub(super) mod parameters;
+pub(super) mod state;
+pub(super) mod streams;
+pub(super) mod versions;
+
+use serde_json::{Value, json};
+
+use super::features::has_code;
+use super::{Server, capabilities};
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::link::http::HttpRequest;
+use crate::link::streamable::post;
+use crate::revision::Revision;
+use crate::subject::Transport;
+use crate::verdict::{Outcome, Stop, ensure};
+
+/// The error for headers that differ from the body.
+const HEADER_MISMATCH: i64 = -32020;
+/// The error for a capability that the client did not declare.
+const MISSING_CAPABILITY: i64 = -32021;
+/// The error for a version that the server does not speak.
+const UNSUPPORTED_VERSION: i64 = -32022;
+/// The key of the version in `_meta`.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const DISCOVER: &str = "server/discover";
+/// The id of the requests that a check writes itself.
+const ID: i64 = 1;
+
+/// How a server answered.
+struct Answer {
+    /// The status over HTTP.
+    status: Option<u16>,
+    body: Value,
+}
+
+impl Answer {
+    /// Whether this is an error with a code and, over HTTP, with a status.
+    fn is_error(&self, status: u16, code: i64) -> bool {
+        self.status.is_none_or(|seen| seen == status) && has_code(&self.body, code)
+    }
+
+    /// Fails unless this is such an error.
+    fn expect_error(&self, status: u16, code: i64, to: &str) -> Outcome {
+        let expected = match self.status {
+            Some(_) => format!("the status {status} and the error {code} in response to {to}"),
+            None => format!("the error {code} in response to {to}"),
+        };
+        ensure!(self.is_error(status, code), expected, "{}", self.as_text());
+        Ok(())
+    }
+
+    /// Fails unless this is a result.
+    fn expect_result(&self, to: &str) -> Outcome<&Value> {
+        let result = &self.body["result"];
+        let is_status = self.status.is_none_or(|seen| seen == 200);
+        ensure!(
+            is_status && result.is_object(),
+            format!("a result in response to {to}"),
+            "{}",
+            self.as_text()
+        );
+        Ok(result)
+    }
+
+    fn as_text(&self) -> String {
+        match self.status {
+            Some(status) => format!("the status {status} and `{}`", self.body),
+            None => format!("`{}`", self.body),
+        }
+    }
+}
+
+/// A request with everything that a client says of itself.
+fn request(server: &Server, method: &str, mut params: Value) -> Value {
+    params["_meta"] = server.meta(capabilities(server.revision()));
+    json!({"jsonrpc": "2.0", "id": ID, "method": method, "params": params})
+}
+
+/// The POST of a message.
+async fn posted(server: &Server, message: &Value) -> Outcome<HttpRequest> {
+    Ok(post(&server.http().await?, server.revision(), None, message))
+}
+
+/// Sends a request over HTTP and waits for its response.
+async fn ask(request: HttpRequest) -> Outcome<Answer> {
+    let mut response = request.send().await?;
+    let status = response.status();
+    let is_request = |body: &Value| body.is_object() || body.is_array();
+    let body = if response.is_stream() {
+        response.response(&json!(ID)).await?
+    } else {
+        let bytes = response.bytes().await?;
+        let read = serde_json::from_slice(&bytes).ok().filter(is_request);
+        read.unwrap_or_else(|| json!(String::from_utf8_lossy(&bytes)))
+    };
+    Ok(Answer { status: Some(status), body })
+}
+
+/// Sends a message on a connection of its own, over HTTP with the version that its `_meta` names. On stdio an ordinary request
+/// comes first: a server that then stays silent has been started.
+async fn tell(server: &Server, message: &Value) -> Outcome<Answer> {
+    if server.setting.transport == Transport::Http {
+        let version = message.pointer("/params/_meta").and_then(|meta| meta[VERSION].as_str());
+        let version = version.unwrap_or(server.revision().as_str());
+        return ask(posted(server, message).await?.header("mcp-protocol-version", version)).await;
+    }
+    let mut conversation = server.open().await?;
+    conversation.request(DISCOVER, json!({})).await.map_err(Stop::while_preparing)?;
+    conversation.send(message).await?;
+    Ok(Answer { status: None, body: conversation.response(&message["id"]).await? })
+}
+
+/// The response to `initialize`; over HTTP the body of the response, which may be another text.
+async fn initialized(server: &Server) -> Outcome<Value> {
+    initialized_as(server, Revision::Mcp20251125).await
+}
+
+/// The response to `initialize` with the version of an older revision.
+async fn initialized_as(server: &Server, revision: Revision) -> Outcome<Value> {
+    let mut server = server.clone();
+    server.setting.revision = revision;
+    let params = server.initialize(json!({}));
+    let message = json!({"jsonrpc": "2.0", "id": ID, "method": "initialize", "params": params});
+    if server.setting.transport == Transport::Http {
+        return Ok(ask(posted(&server, &message).await?).await.map_err(Stop::while_preparing)?.body);
+    }
+    let mut conversation = server.connect().await?;
+    conversation.send(&message).await?;
+    let is_response = |message: &Value| message["id"] == ID || message["error"].is_object();
+    conversation.wanted("a response to initialize", is_response).await.map_err(Stop::while_preparing)
+}
+
+/// Whether the server also serves older revisions.
+async fn serves_sessions(server: &Server) -> Outcome<bool> {
+    Ok(initialized(server).await?["result"].is_object())
+}
+
+/// Whether the server serves a revision that has no version header.
+async fn serves_clients_without_header(server: &Server) -> Outcome<bool> {
+    for revision in [Revision::Mcp20250326, Revision::Mcp20241105] {
+        let response = initialized_as(server, revision).await?;
+        let version = response.pointer("/result/protocolVersion").and_then(Value::as_str);
+        if version.is_some_and(|version| version < Revision::Mcp20250618.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A fault: the server does what such requests ask, although it has to refuse them.
+fn accepts(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
+    answers(accept, 200, json!({"result": {"resultType": "complete", "content": [], "tools": []}}))
+}
+
+/// A fault: the server refuses such requests, although they are right.
+fn refuses(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
+    answers(accept, 400, json!({"error": {"code": HEADER_MISMATCH, "message": "refused"}}))
+}
+
+fn answers(accept: impl FnMut(&str) -> bool + Send + 'static, status: u16, body: Value) -> Box<dyn Fault> {
+    let mut message = body;
+    message["jsonrpc"] = json!("2.0");
+    message["id"] = json!(ID);
+    faults::in_response_to(accept, move |incoming| match incoming {
+        Incoming::Head(mut head) => {
+            head.status = status;
+            vec![Incoming::Head(head)]
+        }
+        Incoming::Body { exchange, .. } => {
+            vec![Incoming::Body { exchange, bytes: message.to_string().into_bytes() }]
+        }
+        Incoming::Event { exchange, event } => {
+            let data = message.to_string();
+            vec![Incoming::Event { exchange, event: crate::link::events::Event { data, ..event } }]
+        }
+        other => vec![other],
+    })
+}

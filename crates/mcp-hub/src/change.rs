@@ -1,0 +1,260 @@
+//! Changes that servers announce, queued for their subscribers.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson};
+use agentwire_mcp_schema::{
+    PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification,
+    SubscriptionFilter, ToolListChangedNotification,
+};
+use agentwire_sync::{Monitor, Mutex, MutexGuard};
+
+/// The maximum length of a queue of changes. On overflow the queue is emptied and reports [`Change::Missed`].
+const LIMIT: usize = 1024;
+
+/// The maximum of their bytes: 1 MiB. A server chooses how long the URI of a part of a resource is.
+const BYTES_LIMIT: usize = 1 << 20;
+
+/// What has changed at a server.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// Changes may have been missed: the server was restarted, its session was begun again, the subscription broke off, or
+    /// the queue overflowed. Everything that the filter names may have changed.
+    Missed,
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The list of resources.
+    Resources,
+    /// A resource: the one of the subscription or, if the server says so, a part of it.
+    #[non_exhaustive]
+    Resource {
+        /// Its URI.
+        uri: String,
+    },
+    /// A notification of an extension, as it arrived.
+    Other(Notification),
+}
+
+impl Change {
+    /// The change that a notification announces; none if its params cannot be decoded.
+    fn of(notification: Notification) -> Option<Self> {
+        Some(match &*notification.method {
+            ToolListChangedNotification::NAME => Self::Tools,
+            PromptListChangedNotification::NAME => Self::Prompts,
+            ResourceListChangedNotification::NAME => Self::Resources,
+            ResourceUpdatedNotification::NAME => {
+                let update: ResourceUpdatedNotification = notification.params?.decode().ok()?;
+                Self::Resource { uri: update.uri }
+            }
+            _ => Self::Other(notification),
+        })
+    }
+
+    /// About how many bytes it takes.
+    fn cost(&self) -> usize {
+        let text = match self {
+            Self::Resource { uri } => uri.len(),
+            Self::Other(Notification { method, params, .. }) => {
+                method.len() + params.as_ref().map_or(0, RawJson::len)
+            }
+            _ => 0,
+        };
+        size_of::<Self>() + text
+    }
+
+    /// Whether a change of a session matches a filter. The server may name a part of a subscribed resource.
+    fn is_wanted(&self, filter: &SubscriptionFilter) -> bool {
+        match self {
+            Self::Tools => filter.tools_list_changed,
+            Self::Prompts => filter.prompts_list_changed,
+            Self::Resources => filter.resources_list_changed,
+            Self::Resource { uri } => filter.resource_subscriptions.iter().any(|whole| is_part(uri, whole)),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a resource is `whole` or, judging by its URI, a part of it.
+fn is_part(uri: &str, whole: &str) -> bool {
+    uri.strip_prefix(whole)
+        .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
+}
+
+/// Changes that were received and not taken yet. A change is queued once.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeQueue(Monitor<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: VecDeque<Change>,
+    bytes: usize,
+    missed: bool,
+}
+
+impl ChangeQueue {
+    pub(crate) fn add(&self, notification: Notification) {
+        if let Some(change) = Change::of(notification) {
+            self.push(change);
+        }
+    }
+
+    /// Records that changes may have been missed.
+    pub(crate) fn miss(&self) {
+        self.0.update(|waiting| waiting.missed = true);
+    }
+
+    /// Returns the next change. Dropping the future loses none.
+    pub(crate) async fn next(&self) -> Change {
+        let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
+            true => Some(Change::Missed),
+            false => waiting.take(),
+        };
+        self.0.wait_until(next).await
+    }
+
+    fn push(&self, change: Change) {
+        self.0.update(|waiting| {
+            if !waiting.changes.contains(&change) {
+                waiting.add(change);
+            }
+        });
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, change: Change) {
+        let cost = change.cost();
+        if self.changes.len() == LIMIT || self.bytes + cost > BYTES_LIMIT {
+            *self = Self { missed: true, ..Self::default() };
+        }
+        if cost <= BYTES_LIMIT {
+            self.bytes += cost;
+            self.changes.push_back(change);
+        }
+    }
+
+    fn take(&mut self) -> Option<Change> {
+        let change = self.changes.pop_front()?;
+        self.bytes -= change.cost();
+        Some(change)
+    }
+}
+
+/// The subscribers to one server with sessions, whose notifications name no subscriber.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
+
+#[derive(Debug)]
+struct Subscriber {
+    filter: SubscriptionFilter,
+    queue: Weak<ChangeQueue>,
+}
+
+impl Subscribers {
+    /// Queues the changes that match the filter until the queue is dropped.
+    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) {
+        let mut subscribers = self.lock();
+        subscribers.retain(|subscriber| {
+            subscriber.queue.strong_count() > 0 && !subscriber.queue.ptr_eq(&Arc::downgrade(queue))
+        });
+        subscribers.push(Subscriber { filter, queue: Arc::downgrade(queue) });
+    }
+
+    pub(crate) fn close(&self, queue: &Arc<ChangeQueue>) {
+        self.lock().retain(|subscriber| !subscriber.queue.ptr_eq(&Arc::downgrade(queue)));
+    }
+
+    pub(crate) fn add(&self, notification: Notification) {
+        let subscribers = self.lock();
+        if subscribers.is_empty() {
+            return;
+        }
+        let Some(change) = Change::of(notification) else { return };
+        for queue in subscribers
+            .iter()
+            .filter(|subscriber| change.is_wanted(&subscriber.filter))
+            .filter_map(|subscriber| subscriber.queue.upgrade())
+        {
+            queue.push(change.clone());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
+        self.0.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use serde_json::json;
+
+    use super::*;
+
+    fn updated(uri: &str) -> Notification {
+        let update = RawJson::encode(&ResourceUpdatedNotification::new(uri)).unwrap();
+        Notification::new(ResourceUpdatedNotification::NAME, Some(update))
+    }
+
+    fn next(queue: &ChangeQueue) -> Option<Change> {
+        queue.next().now_or_never()
+    }
+
+    #[test]
+    fn what_waits_is_told_once_and_what_is_too_much_is_missed() {
+        let queue = ChangeQueue::default();
+        for uri in ["a:", "b:", "a:"] {
+            queue.add(updated(uri));
+        }
+        queue.miss();
+        let resource = |uri: &str| Some(Change::Resource { uri: uri.into() });
+        let told = [(); 4].map(|()| next(&queue));
+        assert_eq!(told, [Some(Change::Missed), resource("a:"), resource("b:"), None]);
+        for number in 0..=LIMIT {
+            queue.add(updated(&format!("{number}:")));
+        }
+        let told = [(); 3].map(|()| next(&queue));
+        assert_eq!(told, [Some(Change::Missed), resource(&format!("{LIMIT}:")), None]);
+    }
+
+    #[test]
+    fn long_changes_are_bounded_in_bytes() {
+        let queue = ChangeQueue::default();
+        let long = |number: usize| format!("{number}:{}", "x".repeat(BYTES_LIMIT / 4));
+        for number in 0..40 {
+            queue.add(updated(&long(number)));
+            queue.add(Notification::new("x", Some(RawJson::encode(&long(number)).unwrap())));
+        }
+        assert_eq!(next(&queue), Some(Change::Missed));
+        let left = std::iter::from_fn(|| next(&queue)).map(|change| change.cost()).sum::<usize>();
+        assert!((1..=BYTES_LIMIT).contains(&left), "{left}");
+        // What was taken makes room, and what is alone too long is missed.
+        for number in 0..9 {
+            queue.add(updated(&long(number)));
+            assert_eq!(next(&queue), Some(Change::Resource { uri: long(number) }));
+        }
+        queue.add(updated(&"x".repeat(BYTES_LIMIT)));
+        assert_eq!([next(&queue), next(&queue)], [Some(Change::Missed), None]);
+    }
+
+    #[test]
+    fn in_a_session_each_hears_what_it_wants() {
+        let subscribers = Subscribers::default();
+        let queue = Arc::<ChangeQueue>::default();
+        let filter: SubscriptionFilter =
+            serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:1"] }))
+                .unwrap();
+        subscribers.open(filter, &queue);
+        for uri in ["b:", "a:10", "a:1/part"] {
+            subscribers.add(updated(uri));
+        }
+        assert_eq!(next(&queue), Some(Change::Resource { uri: "a:1/part".into() }));
+        subscribers.close(&queue);
+        subscribers.add(updated("a:1"));
+        assert_eq!(next(&queue), None);
+    }
+}
