@@ -127,7 +127,7 @@ impl Answer {
     }
 }
 
-/// What a line is that a program writes.
+/// The kind of a line that a program writes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Line {
     Message,

@@ -60,35 +60,32 @@ pub(crate) const ORDERED: &[Transport] = &[Transport::Stdio, Transport::Ws];
 /// Both transports of MCP over HTTP.
 pub(crate) const WEB: &[Transport] = &[Transport::Http, Transport::Sse];
 
-/// `check!("RPC-06", function, ANY, ["what the mutant does" => fault, …])`, where the function is
-/// `async fn(context) -> Outcome`.
-macro_rules! check {
-    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+/// An entry of the list of checks; see [`check!`] and [`shared!`].
+macro_rules! entry {
+    ($kind:ident, $id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
         $crate::check::Check {
             id: $id,
             name: stringify!($run),
             module: module_path!(),
             on: $on,
-            run: $crate::check::Run::Alone(|context| Box::pin($run(context))),
+            run: $crate::check::Run::$kind(|context| Box::pin($run(context))),
             mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
         }
     };
+}
+pub(crate) use entry;
+
+/// `check!("RPC-06", function, ANY, ["what the mutant does" => fault, …])`, where the function is
+/// `async fn(context) -> Outcome`.
+macro_rules! check {
+    ($($entry:tt)*) => { $crate::check::entry!(Alone, $($entry)*) };
 }
 pub(crate) use check;
 
 /// The same for a check that passes by what the program answers, and never by its silence, to requests that a client may send at any
 /// time. It may run in a conversation that others had before.
 macro_rules! shared {
-    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
-        $crate::check::Check {
-            id: $id,
-            name: stringify!($run),
-            module: module_path!(),
-            on: $on,
-            run: $crate::check::Run::Shared(|context| Box::pin($run(context))),
-            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
-        }
-    };
+    ($($entry:tt)*) => { $crate::check::entry!(Shared, $($entry)*) };
 }
 pub(crate) use shared;
 

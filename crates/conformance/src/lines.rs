@@ -1,4 +1,4 @@
-//! What a program writes on a stream of lines: messages, broken messages, and everything else.
+//! The lines that a program writes: messages, broken messages, and everything else.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::trace::{Part, Sender, Trace};
 pub(crate) struct OddLines {
     /// Messages over several lines, and lines of several messages.
     pub(crate) broken: Vec<String>,
-    /// What is not part of a message.
+    /// Text outside of messages.
     pub(crate) other: Vec<String>,
 }
 

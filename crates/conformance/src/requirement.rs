@@ -29,7 +29,7 @@ pub struct Requirement {
     /// Whether the specification implies it without a key word.
     #[serde(default)]
     pub implied: bool,
-    /// The words of the page that demand it, with their key word: at most 15. `None` if it is implied.
+    /// The page's sentence for it, quoted with its key word: at most 15 words. `None` if it is implied.
     quote: Option<String>,
     /// The same in revisions with other words, each under the last revision that has them.
     #[serde(default)]
@@ -138,7 +138,7 @@ impl Requirement {
         crate::page::url(&self.page, revision)
     }
 
-    /// The words of the page that demand it in a revision. `None` if it is implied.
+    /// The sentence of a revision's page for it. `None` if it is implied.
     pub fn quote(&self, revision: Revision) -> Option<&str> {
         let earlier = self.earlier_quotes.range(revision..).next().map(|(_, quote)| quote);
         earlier.or(self.quote.as_ref()).map(String::as_str)

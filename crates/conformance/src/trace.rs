@@ -81,20 +81,20 @@ pub(crate) struct Trace {
 #[derive(Debug, Default)]
 struct Inner {
     events: Vec<TraceEvent>,
-    messages: Kept,
-    errors: Kept,
+    messages: SpaceUsed,
+    errors: SpaceUsed,
     /// The weight of what the subject sent, kept or not.
     received: usize,
 }
 
-/// How much is kept.
+/// The space that the kept steps of one kind take, and the number of those left out.
 #[derive(Debug, Default)]
-struct Kept {
+struct SpaceUsed {
     bytes: usize,
     omitted: usize,
 }
 
-impl Kept {
+impl SpaceUsed {
     /// Whether a step is kept. After one that is not, none is: audits need each message up to there.
     fn take(&mut self, step: &[u8], most: usize) -> bool {
         let bytes = self.bytes + step.len().max(KEPT_STEP);

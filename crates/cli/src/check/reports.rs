@@ -14,7 +14,7 @@ pub(super) fn expect_writable(files: &ReportFiles, beside: Option<&Path>) -> Res
     paths.chain(beside).try_for_each(|path| {
         let is_new = !path.exists();
         if !is_new && !path.is_file() && !path.is_dir() {
-            // Whoever reads a pipe would take this for its end.
+            // The reader of a pipe would take this for its end.
             return Ok(());
         }
         create_folder(path)?;

@@ -103,7 +103,7 @@ async fn with_server(agent: &Agent, answer: ToolAnswer) -> Outcome<(Conversation
     Ok((conversation, session.map_err(Stop::while_preparing)?))
 }
 
-/// What the agent asks of the suite's server in two prompts, in order.
+/// The requests of the agent to the suite's server in two prompts, in order.
 async fn calls(agent: &Agent) -> Outcome<Vec<Value>> {
     let (mut conversation, session) = with_server(agent, ToolAnswer::Result).await?;
     let text = agent.setting.text("mcp").or_else(|_| agent.setting.text("say"))?;

@@ -270,7 +270,7 @@ async fn each_plan_is_whole(agent: Agent) -> Outcome {
     if plans.len() < 2 {
         return Err(Stop::inconclusive("the prompt `plan` led to fewer than two plans"));
     }
-    // An agent may remove an entry, or write it anew. One that is back later was only left out.
+    // An agent may remove an entry, or write it again. An entry that comes back later was only left out.
     let has = |entries: &[Value], content: &Value| entries.iter().any(|entry| entry["content"] == *content);
     for (place, (id, entries)) in plans.iter().enumerate() {
         let of_plan = |others: &[(Value, Vec<Value>)], content: &Value| {

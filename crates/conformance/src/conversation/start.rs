@@ -38,12 +38,12 @@ impl Start {
         self.is_heard |= matches!(received, Some(Received::Message { .. }));
     }
 
-    /// What a missing message says while the program may still start: that it does not, or slowly.
+    /// The reason for a missing message while the program may still start: it does not start, or slowly.
     pub(super) fn silent(&self, stop: Stop) -> Stop {
         if self.time.is_some() { stop.while_preparing() } else { stop }
     }
 
-    /// What the end of the conversation says.
+    /// The reason that the end of the conversation gives.
     pub(super) fn ended(&self, stop: Stop) -> Stop {
         match &self.processes {
             Some(processes) if !self.is_heard => {

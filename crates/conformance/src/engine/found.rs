@@ -48,7 +48,7 @@ impl<C> Audit<'_, C> {
     }
 }
 
-/// How much one conversation's finding says of all: a failure everything, and one that had nothing to look at nothing.
+/// The weight of one conversation's finding: a failure decides, and a finding without anything to look at counts last.
 fn weight(outcome: &Outcome) -> u8 {
     match outcome {
         Err(Stop::NotApplicable(_)) => 0,

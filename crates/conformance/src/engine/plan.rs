@@ -62,7 +62,7 @@ impl<C> Job<'_, C> {
 
 /// A check that has ended, or an ordinary conversation.
 pub(super) struct Done<'p, C: 'static> {
-    /// What is left of its job.
+    /// The rest of its job.
     pub(super) rest: Vec<Job<'p, C>>,
     pub(super) planned: Option<&'p Planned<'p, C>>,
     pub(super) setting: Setting,

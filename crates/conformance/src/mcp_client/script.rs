@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::revision::Revision;
 
-/// What a played server answers to each method. Each entry can be replaced. Methods without an entry are refused, so that no step
+/// The answers of a played server to each method. Each entry can be replaced. Methods without an entry are refused, so that no step
 /// of a client waits for ever.
 pub(crate) struct Script {
     answers: HashMap<&'static str, Result<Value, Value>>,
@@ -100,7 +100,7 @@ impl Script {
         self
     }
 
-    /// What is answered; the methods that the script leaves stay with the check.
+    /// The answers. Methods that the script leaves out stay with the check.
     pub(crate) fn answers(self) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
         self.answers_after(|_, _| None)
     }

@@ -54,7 +54,7 @@ const START_TIME: Duration = Duration::from_secs(60);
 pub(crate) struct Server {
     pub(crate) setting: Setting,
     hosts: Arc<Hosts>,
-    /// Where the conversation of the check before is, and this one is left. `None` for a check with one of its own.
+    /// The place of the conversation of the check before, and of this one afterwards. `None` for a check with one of its own.
     shared: Option<Shared>,
 }
 
@@ -83,7 +83,7 @@ impl Server {
         Self { shared: Some(shared), ..self }
     }
 
-    /// What a check does not hear: not applicable, unless a check before it in the conversation may have heard it.
+    /// The outcome of silence: not applicable, unless a check before it in the conversation may have heard it.
     pub(crate) fn silent(&self, why: &str) -> Stop {
         let is_reused = self.shared.as_ref().is_some_and(Shared::is_reused);
         if is_reused { Stop::inconclusive(why) } else { Stop::not_applicable(why) }

@@ -42,7 +42,7 @@ async fn ping_is_answered(server: Server) -> Outcome {
     Ok(())
 }
 
-/// Which error an unknown method gets is the matter of other requirements.
+/// Other requirements are about the error for an unknown method.
 async fn ping_is_gone(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     conversation.ok("server/discover", json!({})).await.map_err(Stop::while_preparing)?;

@@ -1,4 +1,4 @@
-//! Which tools of a server the checks call: those that the profile names, and others if they declare that they change nothing.
+//! The tools of a server that the checks call: those that the profile names, and others if they declare that they change nothing.
 
 use serde_json::{Value, json};
 

@@ -76,7 +76,7 @@ pub struct CheckResult {
     pub implied: bool,
     /// What it demands.
     pub text: String,
-    /// The words of the specification that demand it. `None` if it is implied.
+    /// The specification's sentence for it, quoted. `None` if it is implied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
     /// Where the specification says so.
