@@ -83,7 +83,7 @@ pub(crate) async fn with_questions<R>(
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let options = ConnectOptions::new().mode(era.into());
+    let options = ConnectOptions::new();
     let options = match &target {
         Target::Http(target) if !is_authorized => tokio::select! {
             options = add_tokens(options, target, is_person_there(json), &person, notes, recorder.clone()) => options?,
@@ -94,7 +94,7 @@ pub(crate) async fn with_questions<R>(
         }
         _ => options,
     };
-    let client = client(timeout, notes, text_lines);
+    let client = client(timeout, notes, text_lines).era(era.into());
     let client = match observer {
         Some(observer) => client.connection(|connection| connection.observer(observer)),
         None => client,

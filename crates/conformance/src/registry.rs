@@ -39,7 +39,7 @@ const FILES: &[(Protocol, &str, &str)] = files! {
         "files", "terminals", "options", "content", "elicitation", "updates", "remote", "proxy", "v2",
     ]
     Mcp "mcp" [
-        "jsonrpc", "lifecycle", "stdio", "http-sse", "streamable-http", "stateless-http", "cancellation", "progress",
+        "jsonrpc", "lifecycle", "stdio", "http-sse", "streamable-http", "modern-http", "cancellation", "progress",
         "ping", "pagination", "logging", "completion", "discovery", "subscriptions", "input-required", "caching", "tasks",
     ]
 };

@@ -58,7 +58,7 @@ impl Revision {
     }
 
     /// Whether a client begins a session with `initialize`.
-    pub fn has_sessions(self) -> bool {
+    pub fn is_legacy(self) -> bool {
         self != Self::Mcp20260728
     }
 

@@ -159,7 +159,7 @@ impl Answers {
         params: Option<&RawJson>,
         agreed: &Agreed,
     ) -> Result<(), ErrorObject> {
-        let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
+        let revision = agreed.get().copied().unwrap_or(Revision::LATEST_LEGACY);
         if method != CreateMessageRequest::NAME || self.samples_with_tools || !revision.has_sampling_tools() {
             return Ok(());
         }
@@ -256,7 +256,7 @@ fn with_defaults(mut result: ElicitResult, schema: &ElicitSchema) -> ElicitResul
 /// Encodes an answer in the terms of the server's revision. A server that asks before it has answered the handshake gets the
 /// offered revision.
 fn encode_in<T: Serialize + Downgrade>(mut value: T, agreed: &OnceLock<Revision>) -> Outcome {
-    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
+    let revision = agreed.get().copied().unwrap_or(Revision::LATEST_LEGACY);
     value.downgrade(revision);
     value.fits(revision).map_err(ErrorObject::internal_error)?;
     encode(&value)

@@ -32,7 +32,7 @@ const METHODS: [&str; 5] = [
 /// The bytes that an entry takes beside its texts, about.
 const OVERHEAD: usize = 300;
 
-/// Keeps lists and resources for as long as a stateless server says that they are fresh. See
+/// Keeps lists and resources for as long as a modern server says that they are fresh. See
 /// [`Client::cache`](crate::Client::cache).
 ///
 /// It keeps the pages of lists, and resources, by their exact parameters. It does not keep results of requests with a `_meta`

@@ -26,7 +26,7 @@ pub(crate) struct Connection {
     pub(crate) subscriptions: Subscriptions,
     pub(crate) answers: Answers,
     pub(crate) agreed: Agreed,
-    /// Only for a stateless server.
+    /// Only for a modern server.
     pub(crate) cache: Option<Arc<ConnectionCache>>,
     /// How tasks are followed; `None` if they are not.
     pub(crate) tasks: Option<Tasks>,
@@ -53,7 +53,7 @@ pub(crate) struct ServerInfo {
 }
 
 impl Connection {
-    pub(crate) fn is_stateless(&self) -> bool {
+    pub(crate) fn is_modern(&self) -> bool {
         self.server.stamp.is_some()
     }
 
@@ -92,7 +92,7 @@ impl Connection {
         if let Some(tools) = &self.tools {
             tools.learn(tool);
         }
-        if self.is_stateless()
+        if self.is_modern()
             && let Err(wrong) = tool.header_marks()
         {
             self.warn(Warning::ToolLeftOut { tool: tool.name.clone(), why: wrong.to_string() });

@@ -120,8 +120,8 @@ impl ClientHandler {
         }
     }
 
-    fn is_stateless(&self) -> bool {
-        self.agreed.get().copied().is_some_and(Revision::is_stateless)
+    fn is_modern(&self) -> bool {
+        self.agreed.get().copied().is_some_and(Revision::is_modern)
     }
 
     /// The task that a request belongs to, in 2025-11-25: the answer must name it, too.
@@ -137,7 +137,7 @@ impl ClientHandler {
         RelatedTaskMetadata::read(params.decode::<Params>().ok()?.meta.as_ref())
     }
 
-    /// Whether a stateless server's notification is for the client's hooks. Notifications about a subscription itself, or of
+    /// Whether a modern server's notification is for the client's hooks. Notifications about a subscription itself, or of
     /// one that has ended, are not.
     fn is_dispatched(&self, notification: &Notification) -> bool {
         if notification.method == SubscriptionsAcknowledgedNotification::NAME {
@@ -185,7 +185,7 @@ impl Handler for ClientHandler {
         if let Err(why) = checked {
             return self.warn(Warning::notification_left_out(&notification.method, &why));
         }
-        if self.is_stateless() && !self.is_dispatched(&notification) {
+        if self.is_modern() && !self.is_dispatched(&notification) {
             return;
         }
         // The peer has passed on the progress of calls. What is left belongs to a task, or to no hook.

@@ -30,9 +30,9 @@
 //!
 //! # Defaults
 //!
-//! - The client opens a session in the newest stateful revision, or in the one that the server answers with, from 2024-11-05
-//!   on. Any other answer ends the connection with an error that names it. With [`Client::mode`], [`ProtocolMode::Stateless`] speaks
-//!   2026-07-28, and [`ProtocolMode::Auto`] finds out what the server speaks. [`Client::revisions`] leaves out some.
+//! - The client finds out what the server speaks, and prefers the modern revision 2026-07-28 ([`Era::Auto`]). With a legacy
+//!   server it opens a session in the newest revision that both speak, from 2024-11-05 on. With [`Client::era`] it speaks one
+//!   era only. [`Client::revisions`] leaves out some.
 //! - Every call has a time limit of 60 s, which each progress report starts anew, up to 10 min. A client or a call can set
 //!   others. A call that times out or is dropped is cancelled at the server.
 //! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
@@ -45,7 +45,7 @@
 //!   [`Pages`]. An item that cannot be decoded is left out, and [`Client::on_warning`] is called.
 //! - A message that would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
 //!
-//! With a stateless server, since 2026-07-28:
+//! With a modern server, since 2026-07-28:
 //!
 //! - Every request carries the revision, the client's capabilities, its name and its log level.
 //! - A client with hooks for changes of lists subscribes to them, and again when that ends; see [`Client`](Client#changes).
@@ -54,7 +54,7 @@
 //!   So is any request that is refused because of its version, if the server names one that the client speaks. The server has
 //!   not worked on either before. The repetition has a time limit of its own.
 //! - Tools that ask for HTTP headers in a wrong way are left out, and [`Client::on_warning`] is called.
-//! - The functions that answer a server's requests in a session also answer the questions by which a stateless server
+//! - The functions that answer a server's requests in a session also answer the questions by which a modern server
 //!   answers a call, and the call is made again, up to 10 times; see [`Client`](Client#questions). A call whose server asks
 //!   another kind of question fails with [`CallError::Unusable`], which names it.
 //! - A server may work on a call of a tool as a task. A client with [`Tasks`] says that it can wait for that: the call returns
@@ -72,11 +72,11 @@
 //! which can be dropped and found again by its id, also after a restart of the program:
 //!
 //! ```no_run
-//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer, TaskOrResult, Tasks};
+//! # use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer, TaskOrResult, Tasks};
 //! # use agentwire_transport_stdio::{Child, Command};
 //! # fn keep(_: &str) {}
 //! # async fn run() -> Result<(), BoxError> {
-//! let client = Client::new("my-host", "1.0.0").mode(ProtocolMode::Auto).tasks(Tasks::new());
+//! let client = Client::new("my-host", "1.0.0").era(Era::Auto).tasks(Tasks::new());
 //! client
 //!     .connect(Child::spawn(Command::new("builder"))?, async |server: RemoteServer| {
 //!         match server.call_tool("build", ()).start().await? {
@@ -123,7 +123,6 @@ mod handshake;
 mod hooks;
 mod listening;
 mod lists;
-mod mode;
 #[cfg(feature = "validate")]
 mod output;
 mod page;
@@ -142,6 +141,7 @@ mod warning;
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
+pub use agentwire_mcp_schema::Era;
 pub use agentwire_peer::layers::{CallLayer, FromFn, FromFnService, LayerError};
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{Backoff, BoxError, CallError, Clock, Closed, TokioClock};
@@ -151,7 +151,6 @@ pub use client::Client;
 pub use config::Config;
 pub use connecting::connect;
 pub use handshake::HandshakeError;
-pub use mode::ProtocolMode;
 pub use pages::Pages;
 pub use raw::{RawAnswer, RawCall};
 pub use server::RemoteServer;

@@ -1,4 +1,4 @@
-//! The subscription that a client with hooks for changes of lists opens by itself at a stateless server.
+//! The subscription that a client with hooks for changes of lists opens by itself at a modern server.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
 /// ends that, until it refuses or has left too many subscriptions unacknowledged.
 pub(crate) async fn listen(server: RemoteServer, handler: ClientHandler) {
     let filter = wanted(&server, &handler);
-    if !server.connection().is_stateless() || filter == SubscriptionFilter::default() {
+    if !server.connection().is_modern() || filter == SubscriptionFilter::default() {
         return;
     }
     let clock = TokioClock::default();

@@ -52,7 +52,7 @@ pub struct RawCall {
     pub(crate) method: ByteString,
     pub(crate) params: RawJson,
     pub(crate) options: CallOptions,
-    /// Whether `_meta` already has what a stateless request must say there.
+    /// Whether `_meta` already has what a modern request must say there.
     pub(crate) is_stamped: bool,
     /// Whether the caller or a layer has put something into `_meta`.
     pub(crate) has_own_meta: bool,
@@ -68,13 +68,13 @@ impl RawCall {
         &self.method
     }
 
-    /// The parameters, an object. Those of a stateless request include the `_meta` with which it is sent, except for the
+    /// The parameters, an object. Those of a modern request include the `_meta` with which it is sent, except for the
     /// progress token.
     pub fn params(&self) -> &RawJson {
         &self.params
     }
 
-    /// Replaces the parameters, including `_meta`. What every stateless request says in `_meta` is added when the request is
+    /// Replaces the parameters, including `_meta`. What every modern request says in `_meta` is added when the request is
     /// sent.
     pub fn set_params(&mut self, params: RawObject) {
         self.has_own_meta = params.contains_key("_meta");

@@ -60,7 +60,7 @@ pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Erro
     Err(serde_json::Error::custom(why))
 }
 
-/// The kind of result, which stateless servers name in `resultType`.
+/// The kind of result, which modern servers name in `resultType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultKind {
     /// What was asked for.
@@ -73,7 +73,7 @@ pub(crate) enum ResultKind {
     Unknown,
 }
 
-/// The kind of a stateless server's result.
+/// The kind of a modern server's result.
 pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -91,7 +91,7 @@ pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error>
     })
 }
 
-/// Decodes a stateless server's result where only a complete one will do, with the default limit.
+/// Decodes a modern server's result where only a complete one will do, with the default limit.
 pub(crate) fn decode_complete<T: DeserializeOwned>(
     method: &'static str,
     result: &RawJson,

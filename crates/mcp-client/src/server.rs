@@ -49,7 +49,7 @@ pub struct RemoteServer {
 
 impl RemoteServer {
     pub(crate) fn new(peer: Peer, server: ServerInfo, handler: &ClientHandler) -> Self {
-        let is_stateless = server.stamp.is_some();
+        let is_modern = server.stamp.is_some();
         let needs_tools =
             !handler.layers.is_empty() || (handler.tasks.is_some() && server.revision.has_core_tasks());
         let connection = Arc::new(Connection {
@@ -59,7 +59,7 @@ impl RemoteServer {
             subscriptions: handler.subscriptions.clone(),
             answers: handler.answers.clone(),
             agreed: handler.agreed.clone(),
-            cache: handler.connection_cache.clone().filter(|_| is_stateless),
+            cache: handler.connection_cache.clone().filter(|_| is_modern),
             tasks: handler.tasks.clone(),
             tools: needs_tools.then(|| handler.tools.clone()),
             progress_hooks: handler.progress_hooks.clone(),
@@ -77,7 +77,7 @@ impl RemoteServer {
         &self.stack.connection
     }
 
-    /// The server's name and version. A stateless server need not name itself: then the name is empty.
+    /// The server's name and version. A modern server need not name itself: then the name is empty.
     pub fn info(&self) -> &Implementation {
         &self.connection().server.info
     }
@@ -241,7 +241,7 @@ impl RemoteServer {
 
     /// Makes a request of any method, known to the protocol or not, with these parameters as they are.
     ///
-    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A stateless
+    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A modern
     /// request still gets its `_meta`, and the call passes the layers.
     pub fn call_raw(&self, method: impl Into<ByteString>, params: RawObject) -> RawCallFuture {
         self.stack.start(RawCall::new(self.connection(), method.into(), params))

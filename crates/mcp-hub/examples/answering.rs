@@ -6,12 +6,12 @@
 //! cargo run -p agentwire-mcp-hub --example answering -- 'my-server --stdio' ask-a-friend '{"about": "roots"}'
 //! ```
 //!
-//! With `--legacy` only revisions with sessions are spoken. In them a server asks by requests of its own, and since then
+//! With `--legacy` only legacy revisions are spoken. In them a server asks by requests of its own, and since then
 //! by results; the functions are the same.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer};
 use agentwire_mcp_hub::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, JsonObject, Root, TextContent,
 };
@@ -52,10 +52,10 @@ async fn call(server: RemoteServer, calls: Calls) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn read_arguments() -> Result<(Target, ProtocolMode, Calls), BoxError> {
+fn read_arguments() -> Result<(Target, Era, Calls), BoxError> {
     let mut words = std::env::args().skip(1).peekable();
     let legacy = words.next_if_eq("--legacy").is_some();
-    let era = if legacy { ProtocolMode::Stateful } else { ProtocolMode::Auto };
+    let era = if legacy { Era::Legacy } else { Era::Auto };
     let target = Target::parse(&words.next().ok_or("say where the server is")?)?;
     let mut calls = Calls::new();
     while let Some(tool) = words.next() {
@@ -68,6 +68,6 @@ fn read_arguments() -> Result<(Target, ProtocolMode, Calls), BoxError> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
     let (target, era, calls) = read_arguments()?;
-    connect_to(&target, &ConnectOptions::new().mode(era), client(), async |server| call(server, calls).await)
-        .await
+    let client = client().era(era);
+    connect_to(&target, &ConnectOptions::new(), client, async |server| call(server, calls).await).await
 }

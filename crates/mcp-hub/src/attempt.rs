@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use agentwire_mcp_client::ProtocolMode;
+use agentwire_mcp_client::Era;
+use agentwire_transport::chain;
 
 /// One way to connect to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,30 +11,29 @@ use agentwire_mcp_client::ProtocolMode;
 pub enum Attempt {
     /// `server/discover`, and `initialize` on the same connection if that is refused.
     Auto,
-    /// Stateless requests, since 2026-07-28.
-    Stateless,
+    /// Modern requests, since 2026-07-28.
+    Modern,
     /// A session that begins with `initialize`, over stdio or Streamable HTTP.
-    Stateful,
+    Legacy,
     /// A session over HTTP+SSE (feature `sse`).
     #[cfg(feature = "sse")]
     Sse,
 }
 
 impl Attempt {
-    /// The mode of the client for this attempt.
-    pub(crate) fn mode(self) -> ProtocolMode {
+    /// The era of the client for this attempt.
+    pub(crate) fn era(self) -> Era {
         match self {
-            Self::Auto => ProtocolMode::Auto,
-            Self::Stateless => ProtocolMode::Stateless,
-            Self::Stateful => ProtocolMode::Stateful,
+            Self::Auto => Era::Auto,
+            Self::Modern => Era::Modern,
+            Self::Legacy => Era::Legacy,
             #[cfg(feature = "sse")]
-            Self::Sse => ProtocolMode::Stateful,
+            Self::Sse => Era::Legacy,
         }
     }
 }
 
 /// The first error of this type in a chain of causes.
 pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    let mut causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.find_map(|cause| cause.downcast_ref())
+    chain(error).find_map(|cause| cause.downcast_ref())
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_client::{Tasks, Warning};
+use agentwire_mcp_client::{Era, Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 use agentwire_peer::observe::Observer;
 
@@ -68,7 +68,9 @@ pub struct HubConfig {
     pub connect_limit: Duration,
     /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
     pub timeout: Option<Duration>,
-    /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the mode of a server once.
+    /// Which era to speak with the servers (default [`Era::Auto`]).
+    pub era: Era,
+    /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the era of a server once.
     pub connect_options: ConnectOptions,
     /// The maximum number of consecutive restarts of a process that crashes (default 3). The count starts anew after a minute
     /// without a crash.
@@ -111,6 +113,7 @@ impl HubConfig {
             info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             connect_limit: Duration::from_secs(30),
             timeout: Some(Duration::from_secs(60)),
+            era: Era::Auto,
             connect_options: ConnectOptions::new(),
             restarts: 3,
             restart_pause: Duration::from_secs(1),
@@ -145,6 +148,13 @@ impl HubConfig {
     #[must_use]
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.timeout = timeout.into();
+        self
+    }
+
+    /// Sets which era to speak with the servers.
+    #[must_use]
+    pub fn era(mut self, era: Era) -> Self {
+        self.era = era;
         self
     }
 
@@ -250,6 +260,7 @@ impl fmt::Debug for HubConfig {
             .field("info", &self.info)
             .field("connect_limit", &self.connect_limit)
             .field("timeout", &self.timeout)
+            .field("era", &self.era)
             .field("connect_options", &self.connect_options)
             .field("restarts", &self.restarts)
             .field("restart_pause", &self.restart_pause)

@@ -1,4 +1,4 @@
-//! Connects to one server, in the newest mode that it supports.
+//! Connects to one server, in the newest era that it supports.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, Message};
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, RemoteServer};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 #[cfg(feature = "http")]
 use agentwire_transport_http::client::{DefaultClient, HttpClient};
@@ -30,8 +30,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConnectOptions {
-    /// Which revisions to speak (default [`ProtocolMode::Auto`]).
-    pub mode: ProtocolMode,
     /// Remembers the attempt that worked for each server.
     pub memory: Memory,
     #[cfg(feature = "http")]
@@ -54,21 +52,13 @@ impl fmt::Debug for WrapHttp {
 }
 
 impl ConnectOptions {
-    /// Options for any revision, with an empty memory.
+    /// The defaults, with an empty memory.
     pub fn new() -> Self {
         Self {
-            mode: ProtocolMode::Auto,
             memory: Memory::new(),
             #[cfg(feature = "http")]
             wrap_http: None,
         }
-    }
-
-    /// Sets which revisions to speak.
-    #[must_use]
-    pub fn mode(mut self, mode: ProtocolMode) -> Self {
-        self.mode = mode;
-        self
     }
 
     /// Sets what sends the requests to servers at a URL (default: the default client of `transport-http`, which the function
@@ -119,8 +109,8 @@ impl Default for ConnectOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// [`ProtocolMode::Stateless`] over HTTP+SSE, which has no stateless revision.
-    StatelessOverSse,
+    /// [`Era::Modern`](agentwire_mcp_client::Era::Modern) over HTTP+SSE, which has no modern revision.
+    ModernOverSse,
     /// Every attempt failed. The source is the last failure, except that of a final attempt over HTTP+SSE with a server that
     /// does not support it: that one explains nothing.
     #[non_exhaustive]
@@ -140,10 +130,10 @@ pub struct FailedAttempt {
     pub error: BoxError,
 }
 
-/// Connects to a server while `main` runs, in the newest mode that the server supports.
+/// Connects to a server while `main` runs, in the [era](Client::era) of the client.
 ///
-/// `client` sets the client's name and time limits; its mode is overridden. For a process, the attempts are
-/// `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
+/// In [`Era::Auto`](agentwire_mcp_client::Era::Auto) that is the newest that the server supports. For a process, the attempts
+/// are `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
 /// stored in [`ConnectOptions::memory`], and the next connection begins with it.
 ///
 /// ```no_run
@@ -171,8 +161,9 @@ pub async fn connect_to<R>(
     client: Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
-    let first = Attempt::first(target, options.mode).ok_or(ConnectError::StatelessOverSse)?;
-    let name = format!("{:?} {}", options.mode, target.key());
+    let era = client.chosen_era();
+    let first = Attempt::first(target, era).ok_or(ConnectError::ModernOverSse)?;
+    let name = format!("{era:?} {}", target.key());
     let mut remembered = options.memory.recall(&name);
     let mut attempt = remembered.unwrap_or(first);
     let mut connector = Connector {
@@ -262,7 +253,7 @@ impl<F> Connector<'_, F> {
                 }
             }
         };
-        let client = self.client.clone().mode(attempt.mode());
+        let client = self.client.clone().era(attempt.era());
         let run = async |server: RemoteServer| {
             settle(&server);
             let main = self.main.take().expect("nothing is tried after a connection");
@@ -328,7 +319,7 @@ impl ConnectError {
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Exhausted { attempts } = self else {
-            return f.write_str("HTTP+SSE has no revision without sessions");
+            return f.write_str("HTTP+SSE has no modern revision");
         };
         let mut texts: Vec<String> = Vec::new();
         for FailedAttempt { attempt, error } in attempts {

@@ -214,6 +214,7 @@ fn client(
 ) -> Client {
     let name = &*server.name;
     let client = Client::from_info(config.info.clone())
+        .era(config.era)
         .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
         .handshake_timeout(None)
         .timeout(config.timeout)

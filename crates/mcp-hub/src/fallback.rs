@@ -1,14 +1,14 @@
 //! The order of the attempts to connect, and the failures that lead from one to the next. The crate's docs have a drawing.
 //!
 //! A server that refuses a request in JSON-RPC has understood it, and the client falls back on the same connection. This
-//! module decides what only the transport knows. No error code leads to another attempt. The three codes of stateless
+//! module decides what only the transport knows. No error code leads to another attempt. The three codes of modern
 //! servers prevent a fallback to a session.
 
 use std::error::Error;
 
 use agentwire_mcp_client::schema::Revision;
 use agentwire_mcp_client::schema::code::UnsupportedVersion;
-use agentwire_mcp_client::{CallError, HandshakeError, ProtocolMode};
+use agentwire_mcp_client::{CallError, Era, HandshakeError};
 use agentwire_transport::Exited;
 
 use crate::attempt::{Attempt, find};
@@ -17,14 +17,14 @@ use crate::http_failure;
 use crate::target::Target;
 
 impl Attempt {
-    /// The first attempt; none if the transport has no server of that mode.
-    pub(crate) fn first(target: &Target, mode: ProtocolMode) -> Option<Self> {
-        match mode {
-            ProtocolMode::Stateless if target.is_sse() => None,
+    /// The first attempt; none if the transport has no server of that era.
+    pub(crate) fn first(target: &Target, era: Era) -> Option<Self> {
+        match era {
+            Era::Modern if target.is_sse() => None,
             #[cfg(feature = "sse")]
             _ if target.is_sse() => Some(Self::Sse),
-            ProtocolMode::Stateful => Some(Self::Stateful),
-            ProtocolMode::Stateless => Some(Self::Stateless),
+            Era::Legacy => Some(Self::Legacy),
+            Era::Modern => Some(Self::Modern),
             _ => Some(Self::Auto),
         }
     }
@@ -32,14 +32,14 @@ impl Attempt {
     /// The attempt after this one has failed; none if the failure is final. `answered`: whether the process had answered
     /// anything before it failed.
     pub(crate) fn next(self, target: &Target, error: &(dyn Error + 'static), answered: bool) -> Option<Self> {
-        if self == Self::Auto && names_stateless_version(error) {
+        if self == Self::Auto && names_modern_version(error) {
             // Its answer to `server/discover` came too late.
-            return Some(Self::Stateless);
+            return Some(Self::Modern);
         }
         match target {
             // Some servers exit when another request comes before `initialize`.
             Target::Stdio(_) | Target::Custom(_) => {
-                (self == Self::Auto && has_ended(error) && !answered).then_some(Self::Stateful)
+                (self == Self::Auto && has_ended(error) && !answered).then_some(Self::Legacy)
             }
             #[cfg(feature = "http")]
             Target::Http(target) => http_failure::next(self, target, error),
@@ -66,26 +66,26 @@ impl Attempt {
     /// The attempt to remember after this one has worked with this revision.
     pub(crate) fn settled(self, revision: Revision) -> Self {
         match self {
-            Self::Auto if revision.is_stateless() => Self::Stateless,
-            Self::Auto => Self::Stateful,
+            Self::Auto if revision.is_modern() => Self::Modern,
+            Self::Auto => Self::Legacy,
             other => other,
         }
     }
 }
 
 /// Whether `initialize` was refused by a server that names a version without sessions.
-fn names_stateless_version(error: &(dyn Error + 'static)) -> bool {
+fn names_modern_version(error: &(dyn Error + 'static)) -> bool {
     match find(error) {
-        Some(HandshakeError::VersionRefused(versions)) => has_stateless(versions),
+        Some(HandshakeError::VersionRefused(versions)) => has_modern(versions),
         #[cfg(feature = "http")]
-        _ => http_failure::refused_versions(error).is_some_and(|versions| has_stateless(&versions)),
+        _ => http_failure::refused_versions(error).is_some_and(|versions| has_modern(&versions)),
         #[cfg(not(feature = "http"))]
         _ => false,
     }
 }
 
-fn has_stateless(versions: &UnsupportedVersion) -> bool {
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_stateless)
+fn has_modern(versions: &UnsupportedVersion) -> bool {
+    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
 }
 
 /// Whether the server's process ended.

@@ -23,10 +23,10 @@ pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + '
     let (method, failed) = uncarried(error)?;
     match attempt {
         Attempt::Auto if method == DiscoverRequest::NAME => {
-            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Stateful)
+            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Legacy)
         }
         // A server that understands `initialize` supports this transport.
-        Attempt::Auto | Attempt::Stateful if method == InitializeRequest::NAME => {
+        Attempt::Auto | Attempt::Legacy if method == InitializeRequest::NAME => {
             after_initialize(target, failed)
         }
         _ => None,
@@ -46,11 +46,9 @@ fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Attempt> {
 /// Returns whether an answer over HTTP shows that the server does not support this attempt. None for other failures.
 pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option<bool> {
     if let Some(error) = find(error) {
-        // A server that refuses with a code of the stateless revisions still supports them.
+        // A server that refuses with a code of the modern revisions still supports them.
         let is_elsewhere = match error {
-            HttpError::Refused(refusal) if attempt == Attempt::Stateful => {
-                is_about_the_request(refusal.status)
-            }
+            HttpError::Refused(refusal) if attempt == Attempt::Legacy => is_about_the_request(refusal.status),
             _ => is_unknown_there(error),
         };
         return Some(is_elsewhere || is_no_mcp(error));
@@ -126,7 +124,7 @@ fn is_modern(error: &ErrorObject) -> bool {
             let any = |versions: UnsupportedVersion, is_it: fn(Revision) -> bool| {
                 versions.supported.iter().filter_map(|version| version.revision()).any(is_it)
             };
-            !versions.is_some_and(|versions| any(versions, Revision::has_sessions))
+            !versions.is_some_and(|versions| any(versions, Revision::is_legacy))
         }
         _ => false,
     }

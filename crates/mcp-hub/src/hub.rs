@@ -259,7 +259,7 @@ impl Hub {
         *seen = self.shared().until_changed(*seen).await;
     }
 
-    /// Listens for changes at one server, stateful or stateless, also over its crashes: once it is connected to again it is asked
+    /// Listens for changes at one server, legacy or modern, also over its crashes: once it is connected to again it is asked
     /// to tell the same once more, and [`Change::Missed`](crate::Change::Missed) says that something may have been missed.
     ///
     /// This waits until the server is connected and has agreed. In a session it is asked by `resources/subscribe` for each

@@ -186,10 +186,10 @@ impl Listener {
         Ok(server)
     }
 
-    /// Subscribes: by `subscriptions/listen` on a stateless server, by `resources/subscribe` in a session.
+    /// Subscribes: by `subscriptions/listen` on a modern server, by `resources/subscribe` in a session.
     async fn listen(&mut self, server: &RemoteServer) -> Result<(), CallError> {
         let queue = self.queue.clone();
-        let acknowledged = if server.revision().is_stateless() {
+        let acknowledged = if server.revision().is_modern() {
             let hook = move |notification| queue.add(notification);
             let subscription = server.listen_with(self.filter.clone(), hook).await?;
             let acknowledged = subscription.acknowledged().clone();

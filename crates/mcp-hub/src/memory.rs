@@ -57,12 +57,12 @@ mod tests {
     fn what_is_used_is_kept_longest() {
         let memory = Memory::new();
         for number in 0..MOST {
-            memory.remember(&number.to_string(), Attempt::Stateful);
+            memory.remember(&number.to_string(), Attempt::Legacy);
         }
-        assert_eq!(memory.clone().recall("0"), Some(Attempt::Stateful));
+        assert_eq!(memory.clone().recall("0"), Some(Attempt::Legacy));
         memory.remember("one more", Attempt::Sse);
         assert_eq!(memory.recall("1"), None);
-        assert_eq!(memory.recall("0"), Some(Attempt::Stateful));
+        assert_eq!(memory.recall("0"), Some(Attempt::Legacy));
         memory.forget("0");
         assert_eq!(memory.recall("0"), None);
         assert_eq!(memory.lock().len(), MOST - 1);

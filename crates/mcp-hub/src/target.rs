@@ -118,7 +118,7 @@ impl From<CustomTarget> for Target {
 /// A server that is reached in a way of the caller's own: one in this process behind a
 /// [`duplex`](agentwire_transport::duplex), or behind a transport that this library does not have.
 ///
-/// As with a process, both kinds of revisions, stateless and stateful, are tried on one connection.
+/// As with a process, both kinds of revisions, modern and legacy, are tried on one connection.
 #[derive(Clone)]
 pub struct CustomTarget {
     name: String,

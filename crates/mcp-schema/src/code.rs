@@ -63,7 +63,7 @@ pub const CODES: &[ErrorInfo] = &[
 /// [`missing_resource`] knows what later revisions say instead.
 #[inline]
 pub fn resource_not_found(uri: &str) -> ErrorObject {
-    missing_resource(uri, Revision::LATEST_SESSION)
+    missing_resource(uri, Revision::LATEST_LEGACY)
 }
 
 /// There is no resource at that URI, as that revision says it: `-32002`, or `-32602` since 2026-07-28.

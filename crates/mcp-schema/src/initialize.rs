@@ -1,4 +1,4 @@
-//! The params and result of `initialize`, and `notifications/initialized`, which begin a session in stateful revisions.
+//! The params and result of `initialize`, and `notifications/initialized`, which begin a session in legacy revisions.
 
 use agentwire_wire_derive::Wire;
 
@@ -28,7 +28,7 @@ impl InitializeRequest {
     /// Asks for the newest revision that has sessions, offering nothing.
     pub fn new(client_info: Implementation) -> Self {
         Self {
-            protocol_version: Revision::LATEST_SESSION.into(),
+            protocol_version: Revision::LATEST_LEGACY.into(),
             capabilities: ClientCapabilities::default(),
             client_info,
             meta: None,

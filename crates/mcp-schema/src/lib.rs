@@ -50,12 +50,12 @@
 //! The type of a method's parameters is named like the method and is its
 //! [`RequestMethod`](agentwire_jsonrpc::RequestMethod) or [`NotificationMethod`](agentwire_jsonrpc::NotificationMethod).
 //!
-//! # Stateful and stateless revisions
+//! # Legacy and modern revisions
 //!
 //! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
 //! its own. In 2026-07-28 every request says in its `_meta` which revision it is in and what its client can
 //! do ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
-//! [`Revision::has_sessions`] tells the two apart, and the types of what is said are the same.
+//! [`Revision::is_legacy`] tells the two apart, and the types of what is said are the same.
 //!
 //! # Features
 //!
@@ -144,7 +144,7 @@ mod task_status;
 mod tools;
 mod version;
 
-pub use agentwire_mcp_wire::{HeaderMark, InvalidHeaderMark, Revision};
+pub use agentwire_mcp_wire::{Era, HeaderMark, InvalidHeaderMark, Revision};
 
 pub use call_tool::{CallToolParams, CallToolRequest, CallToolResult};
 pub use cancellation::CancelledNotification;

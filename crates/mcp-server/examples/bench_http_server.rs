@@ -47,8 +47,7 @@ async fn main() -> io::Result<()> {
         .tool("burst", "Reports progress many times", burst)
         .tool("big", "Says many letters", big);
     // All clients of a benchmark have one address.
-    let config =
-        EndpointConfig::new().session_answer(form).stateless_answer(form).caller_session_limit(10_000);
+    let config = EndpointConfig::new().legacy_answer(form).modern_answer(form).caller_session_limit(10_000);
     let endpoint = Endpoint::serving(config, server);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;

@@ -31,7 +31,7 @@ use crate::settings::Settings;
 pub(crate) enum ClientContext {
     /// The client of a session.
     Session(Arc<Session>),
-    /// The client of a request that stands alone.
+    /// The client of a modern request.
     Request(Arc<ClientMeta>),
 }
 
@@ -81,7 +81,7 @@ impl ClientContext {
         }
     }
 
-    /// Checks that the `Mcp-Param-*` headers of a call repeat its marked arguments. Headers route stateless requests, and what
+    /// Checks that the `Mcp-Param-*` headers of a call repeat its marked arguments. Headers route modern requests, and what
     /// was routed by must be what is worked on. A transport without headers repeats nothing.
     pub(crate) fn check_param_headers(
         &self,
@@ -112,14 +112,14 @@ impl ClientContext {
         match (self, peer) {
             (Self::Session(session), Some(peer)) => session.call(peer, request),
             _ => {
-                let why = "this request stands alone (revision 2026-07-28), so its client can be sent no request; \
-                           what is wanted of it has to be said in the result";
+                let why = "the request is modern (revision 2026-07-28), so its client can be sent no request; \
+                           put what is wanted of it into the result";
                 Call::failed(CallError::not_allowed(M::NAME, why))
             }
         }
     }
 
-    /// Begins a round of a stateless request. None where the client can be asked nothing and brings nothing back.
+    /// Begins a round of a modern request. None where the client can be asked nothing and brings nothing back.
     pub(crate) fn begin_round(
         &self,
         settings: &Arc<Settings>,

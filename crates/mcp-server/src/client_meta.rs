@@ -1,4 +1,4 @@
-//! What a stateless request says of its client, in `_meta`. Since revision 2026-07-28.
+//! What a modern request says of its client, in `_meta`. Since revision 2026-07-28.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::lazy_capabilities::LazyCapabilities;
 use crate::lazy_json::LazyJson;
 use crate::params::Params;
 
-/// The client of a stateless request, as the request describes it.
+/// The client of a modern request, as the request describes it.
 pub(crate) struct ClientMeta {
     revision: Revision,
     info: Option<LazyJson<Implementation>>,
@@ -61,7 +61,7 @@ impl ClientMeta {
             return None;
         }
         Some(Self {
-            revision: Revision::parse(version).filter(|revision| revision.is_stateless())?,
+            revision: Revision::parse(version).filter(|revision| revision.is_modern())?,
             info,
             capabilities,
             log_level,
@@ -83,7 +83,7 @@ impl ClientMeta {
             }
         };
         let revision = match version.revision() {
-            Some(revision) if revision.is_stateless() => revision,
+            Some(revision) if revision.is_modern() => revision,
             Some(_) if in_session => return Ok(None),
             _ => return Err(UnsupportedVersion::new(supported(), version.clone()).into()),
         };
@@ -160,8 +160,8 @@ fn version_in(meta: &str) -> Result<Option<ProtocolVersion>, ErrorObject> {
     version.decode().map(Some).map_err(ErrorObject::invalid_params)
 }
 
-/// The versions that a stateless request may name.
+/// The versions that a modern request may name.
 pub(crate) fn supported() -> Vec<ProtocolVersion> {
-    let stateless = Revision::ALL.iter().filter(|revision| revision.is_stateless());
-    stateless.map(|revision| ProtocolVersion::from(*revision)).collect()
+    let modern = Revision::ALL.iter().filter(|revision| revision.is_modern());
+    modern.map(|revision| ProtocolVersion::from(*revision)).collect()
 }

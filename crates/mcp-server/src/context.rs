@@ -49,7 +49,7 @@ struct Parts {
     meta: Option<LazyJson<Meta>>,
     progress: Progress,
     yields: YieldTimer,
-    /// The round in which a stateless request is answered.
+    /// The round in which a modern request is answered.
     round: Option<Box<InputRound>>,
     keys: Keys,
     /// The memory of the arguments, as values.
@@ -132,7 +132,7 @@ impl Context {
     /// Completes when the client cancels the request, or the task that the call has become.
     ///
     /// In a session and in a task, a function that waits for this is polled once more after the cancel, up to its next
-    /// wait. Then it is dropped. A request that stands alone over HTTP is cancelled by closing its response, and its
+    /// wait. Then it is dropped. A modern request over HTTP is cancelled by closing its response, and its
     /// function is dropped at once: nothing behind this wait runs. So cleaning up belongs in a destructor. This future is
     /// of use there only in what the function has spawned.
     pub fn cancelled(&self) -> Cancelled {
@@ -206,7 +206,7 @@ impl Context {
     }
 
     /// The client of a session. What is sent through the peer belongs to the request, unless the call has become a task,
-    /// which outlives its request. None for a request that stands alone.
+    /// which outlives its request. None for a modern request.
     pub(crate) fn session_peer(&self) -> Option<Peer> {
         let peer = self.0.request.peer().filter(|_| self.in_session())?;
         Some(if self.task().is_some() { peer.unrelated() } else { peer.clone() })

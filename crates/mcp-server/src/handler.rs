@@ -16,7 +16,7 @@ use futures::FutureExt;
 
 use crate::Server;
 use crate::client_meta::ClientMeta;
-use crate::lifecycle::{stateful, stateless};
+use crate::lifecycle::{legacy, modern};
 use crate::params::Params;
 use crate::request_future::{Reply, RequestFuture};
 use crate::scope::RequestScope;
@@ -45,8 +45,8 @@ fn reply(
     let params = Params::of(request.params.as_ref(), scope.source().map(|source| &**source));
     value_limit::check(&server.parts.settings, request, &params)?;
     match ClientMeta::of(&params, session.get().is_some())? {
-        Some(client) => stateless::reply(server, client, request, params, scope),
-        None => stateful::reply(server, session, request, params, scope),
+        Some(client) => modern::reply(server, client, request, params, scope),
+        None => legacy::reply(server, session, request, params, scope),
     }
 }
 
@@ -97,7 +97,7 @@ impl Drop for ConnectionHandler {
 impl Server {
     /// Serves one client until it closes the connection.
     ///
-    /// A client may begin a session with `initialize`, send requests that stand alone, or do both. A connection without a
+    /// A client may begin a session with `initialize`, send modern requests, or do both. A connection without a
     /// session costs little.
     ///
     /// The future needs the clock of a tokio runtime. It is `Send` if the transport is, and does not borrow
@@ -113,9 +113,9 @@ impl Server {
     }
 }
 
-/// Serves a transport that delivers connections and requests that stand alone, such as Streamable HTTP.
+/// Serves a transport that delivers connections and modern requests, such as Streamable HTTP.
 ///
-/// A request that stands alone needs no connection: its function runs within the future that the transport polls, and is
+/// A modern request needs no connection: its function runs within the future that the transport polls, and is
 /// dropped with it. When the transport is about to end, it decides how long what still runs may take; subscriptions end at
 /// once.
 impl<T: Transport + Send + 'static> Service<T> for Server {

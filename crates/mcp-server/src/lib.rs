@@ -37,13 +37,13 @@
 //!                                                   Context: progress, log, elicit, cancelled, client
 //! ```
 //!
-//! # Sessions and stateless requests
+//! # Legacy sessions and modern requests
 //!
-//! Up to revision 2025-11-25 a client begins a session with `initialize`. Since 2026-07-28 each request stands alone and
-//! describes its client in `_meta`. Every connection serves both, and a function is the same for both. It can look at the
+//! Up to revision 2025-11-25 a client begins a session with `initialize`. Since 2026-07-28 each request describes
+//! its client in `_meta`. The specification calls the first *legacy* and the second *modern*. Every connection serves both, and a function is the same for both. It can look at the
 //! [revision](Context::revision). The differences:
 //!
-//! | | in a session | a stateless request |
+//! | | in a session | a modern request |
 //! |---|---|---|
 //! | [`RemoteClient`] | as in `initialize` | as in the request; the [name](RemoteClient::info) may be missing |
 //! | [`Context::log`] | from the level that the client set last | from the level in the request, and only until its answer |
@@ -70,7 +70,7 @@
 //! ```
 //!
 //! ```text
-//!  in a session                                    a stateless request
+//!  in a session                                    a modern request
 //!
 //!  tools/call ───────────▶ clear                   tools/call ───────────▶ clear
 //!  ◀── elicitation/create  … waits                 ◀── input_required      … is dropped
@@ -131,9 +131,9 @@
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for another one gets the
 //!   newest. [`Downgrade`](schema::Downgrade) leaves out of a message what an older revision does not have; a message
 //!   without any form in that revision is an error here.
-//! - Discovery for clients of 2026-07-28. A stateless request that lacks a required member of `_meta`, or names an unknown
+//! - Discovery for clients of 2026-07-28. A modern request that lacks a required member of `_meta`, or names an unknown
 //!   version, gets the error of the protocol for that. Every result names the server.
-//! - A request that is neither of a session nor stateless is answered with an error. No message of a client ends the server.
+//! - A request that is neither of a session nor modern is answered with an error. No message of a client ends the server.
 //! - Arguments of the wrong shape do not reach the function; the error names each wrong and each missing
 //!   member. With the feature and the
 //!   method `validate` of [`Server`], arguments that the tool's schema forbids do not reach it either, and structured

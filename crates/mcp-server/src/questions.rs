@@ -17,7 +17,7 @@ const ROOTS_KEY: &str = "roots";
 /// as if the answer came at once:
 ///
 /// - In a session the question is a request to the client, which is awaited, and withdrawn when the call is cancelled.
-/// - A request that stands alone (since 2026-07-28) is answered with the question. The function is dropped where it asks, as
+/// - A modern request (since 2026-07-28) is answered with the question. The function is dropped where it asks, as
 ///   when its call is cancelled. The client makes its request again, with the answer. Then the function runs again from its
 ///   beginning, and gets the answer to that question at once.
 ///
@@ -67,7 +67,7 @@ impl Context {
     ) -> Result<Elicited<E::Accepted>, AskError> {
         let answer = self.ask(key, elicitation.request()).await?;
         read_elicited(&elicitation, answer).map_err(|why| {
-            // Only in a stateless call, the answer is a part of the request.
+            // Only in a modern call, the answer is a part of the request.
             AskError::wrong(key, why, !self.in_session() && self.task().is_none())
         })
     }
@@ -114,7 +114,7 @@ impl Context {
         let claim = self.keys().claim(key)?;
         let revision = self.revision();
         if let Some(capability) = lacking(&question, revision, self.client_context().capabilities()) {
-            return Err(AskErrorKind::Missing { capability, has_code: revision.is_stateless() }.into());
+            return Err(AskErrorKind::Missing { capability, has_code: revision.is_modern() }.into());
         }
         question.downgrade(revision);
         if let Err(unsupported) = question.fits(revision) {
@@ -125,7 +125,7 @@ impl Context {
         Ok(answer)
     }
 
-    /// Chooses the questioner: the session, the round of a stateless request, or the task that the call has become.
+    /// Chooses the questioner: the session, the round of a modern request, or the task that the call has become.
     async fn send_question<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Response, AskError> {
         if let Some(session) = self.session() {
             return match self.task() {

@@ -26,7 +26,7 @@ use crate::yield_timer::yield_once;
 /// ```
 #[derive(Clone)]
 pub struct RemoteClient {
-    /// None for a request that stands alone, whose client takes no requests.
+    /// None for a modern request, whose client takes no requests.
     peer: Option<Peer>,
     caller: ClientContext,
     /// The id of the task in a session that the request has become.

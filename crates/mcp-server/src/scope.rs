@@ -32,7 +32,7 @@ pub(crate) type Closing = InScope<Map<agentwire_peer::WhenClosed, fn(Closed)>, E
 pub(crate) enum RequestScope {
     /// The connection carries other requests too.
     Connection(RequestContext),
-    /// The request stands alone. Dropping its future cancels it.
+    /// The request is modern. Dropping its future cancels it.
     Exchange(ExchangeScope),
 }
 

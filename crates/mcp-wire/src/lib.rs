@@ -42,6 +42,7 @@
 //! - A `ParamsIndex` holds the text that it was made of, and is used for that text only.
 
 pub mod code;
+mod era;
 pub mod header;
 mod header_marks;
 pub mod meta;
@@ -50,6 +51,7 @@ mod params;
 mod revision;
 mod routing;
 
+pub use era::Era;
 pub use header_marks::{HeaderMark, HeaderMismatch, InvalidHeaderMark};
 pub use params::{Member, ParamsIndex, ParamsMembers};
 pub use revision::Revision;

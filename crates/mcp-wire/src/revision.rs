@@ -37,8 +37,8 @@ impl Revision {
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// The newest revision whose connections are sessions that begin with `initialize`.
-    pub const LATEST_SESSION: Self = Self::V2025_11_25;
+    /// The newest legacy revision, whose connections are sessions that begin with `initialize`.
+    pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The date that names the revision on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -56,15 +56,15 @@ impl Revision {
         Self::ALL.iter().copied().find(|revision| revision.as_str() == name)
     }
 
-    /// Whether a connection is a session that begins with `initialize`. Only such a revision may be agreed on
-    /// there.
-    pub fn has_sessions(self) -> bool {
-        self <= Self::LATEST_SESSION
+    /// Whether the revision is of the legacy era: a connection is a session that begins with `initialize`, and only such a
+    /// revision may be agreed on there.
+    pub fn is_legacy(self) -> bool {
+        self <= Self::LATEST_LEGACY
     }
 
-    /// Whether every request stands alone and names its revision in its `_meta`.
-    pub fn is_stateless(self) -> bool {
-        !self.has_sessions()
+    /// Whether the revision is of the modern era: every request names its revision in its `_meta`, without a session.
+    pub fn is_modern(self) -> bool {
+        !self.is_legacy()
     }
 
     /// Whether several messages may travel as one JSON array. Only 2025-03-26 allows it.

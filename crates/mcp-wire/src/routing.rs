@@ -18,12 +18,12 @@ const ROUTES: &[Member] = &[
     Member::MetaProtocolVersion,
 ];
 
-/// The data that routes a request or a notification. The headers of a stateless request repeat it.
+/// The data that routes a request or a notification. The headers of a modern request repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Routing<'a> {
     /// The version that its `_meta` names ([`meta::PROTOCOL_VERSION`](crate::meta::PROTOCOL_VERSION)). Every request of a
-    /// stateless revision names one, and a message of a session names none.
+    /// modern revision names one, and a message of a session names none.
     pub protocol_version: Option<Cow<'a, str>>,
     /// The method.
     pub method: &'a str,

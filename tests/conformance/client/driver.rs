@@ -9,9 +9,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, JsonObject, Revision, Root,
 };
-use agentwire_mcp_client::{
-    BoxError, Cache, CallError, Client, ErrorObject, ProtocolMode, RemoteServer, Tasks,
-};
+use agentwire_mcp_client::{BoxError, Cache, CallError, Client, Era, ErrorObject, RemoteServer, Tasks};
 use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 use agentwire_transport_http::client::HttpError;
 use anyhow::{Context as _, Result, anyhow};
@@ -168,14 +166,14 @@ async fn connect(
         Ok(target) => target,
         Err(error) => return drop(state.send(Connection::Ended(json!({"error": described(&error)})))),
     };
-    let mode = match options.revision {
+    let era = match options.revision {
         // A host of the newest revision asks first whether the server does without sessions, and falls back.
-        Some(revision) if !revision.is_stateless() => ProtocolMode::Stateful,
-        _ => ProtocolMode::Auto,
+        Some(revision) if !revision.is_modern() => Era::Legacy,
+        _ => Era::Auto,
     };
     let ended = loop {
         let client = client(options.revision, changes.clone());
-        match converse(&target, mode, client, &state, &mut closing).await {
+        match converse(&target, era, client, &state, &mut closing).await {
             // The server has forgotten the session, so the next step needs another one.
             Ok(true) => drop(state.send(Connection::Pending)),
             Ok(false) => break Ok(()),
@@ -192,7 +190,7 @@ async fn connect(
 /// Keeps one connection. Returns whether the server has forgotten its session.
 async fn converse(
     target: &Target,
-    mode: ProtocolMode,
+    era: Era,
     client: Client,
     state: &watch::Sender<Connection>,
     closing: &mut watch::Receiver<bool>,
@@ -212,9 +210,9 @@ async fn converse(
             std::future::pending::<()>().await;
         }
     };
-    let options = ConnectOptions::new().mode(mode);
+    let options = ConnectOptions::new();
     tokio::select! {
-        ended = connect_to(target, &options, client, main) => ended,
+        ended = connect_to(target, &options, client.era(era), main) => ended,
         () = early => Ok(false),
     }
 }

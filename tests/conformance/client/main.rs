@@ -23,7 +23,7 @@ mod tools;
 
 use std::env;
 
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer};
 use agentwire_transport_http::client::{Config, Http};
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
@@ -60,11 +60,11 @@ struct Case {
 impl Case {
     /// A client in the revision that the scenario is about.
     fn client(&self) -> Client {
-        let stateless = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")
+        let modern = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")
             .is_ok_and(|version| version.as_str() >= "2026-07-28");
-        let era = if stateless { ProtocolMode::Stateless } else { ProtocolMode::Stateful };
+        let era = if modern { Era::Modern } else { Era::Legacy };
         Client::new("agentwire-everything-client", env!("CARGO_PKG_VERSION"))
-            .mode(era)
+            .era(era)
             .validate_output(true)
             .on_warning(|warning| eprintln!("{warning}"))
     }

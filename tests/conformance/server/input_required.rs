@@ -1,6 +1,6 @@
 //! Tools and a prompt that ask the client: once, several things at once, or one after the other.
 //!
-//! In a session each question is a request. To a request that stands alone it is the result, and the client makes its
+//! In a session each question is a request. To a modern request it is the result, and the client makes its
 //! request again with the answer; what it carries in between is sealed by the library.
 
 use agentwire_mcp_server::schema::{

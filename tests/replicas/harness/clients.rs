@@ -12,9 +12,9 @@ use crate::exchange::LastEvent;
 use crate::history::Count;
 use crate::jobs;
 use crate::listener::{Listener, WATCHED};
+use crate::modern::Modern;
 use crate::random::Random;
 use crate::session::Session;
-use crate::stateless::Stateless;
 use crate::wire::Wire;
 
 /// How long a listener may take to open its stream again, and to hear of the last change.
@@ -89,7 +89,7 @@ pub(crate) async fn run(
 ) {
     match revision {
         Some(revision) => in_sessions(number, wire, revision, shared, random).await,
-        None => stateless(number, wire, shared, random).await,
+        None => modern(number, wire, shared, random).await,
     }
 }
 
@@ -204,11 +204,11 @@ async fn last_change(number: usize, wire: &Wire, listener: Option<&Listener>, sh
     }
 }
 
-async fn stateless(number: usize, wire: Wire, mut shared: Shared, mut random: Random) {
-    let client = Stateless::new(&wire);
+async fn modern(number: usize, wire: Wire, mut shared: Shared, mut random: Random) {
+    let client = Modern::new(&wire);
     let listener = number.is_multiple_of(2).then(|| {
         wire.history.count(Count::Subscriptions);
-        Listener::stateless(&client)
+        Listener::modern(&client)
     });
     let mut call = 0;
     while shared.is_load() {
@@ -222,7 +222,7 @@ async fn stateless(number: usize, wire: Wire, mut shared: Shared, mut random: Ra
                 client.tool("slow", arguments).await.judge(&wire.history, &key, 5);
             }
             60..80 => client.ask("ask", &named, random.percent(30)).await.judge(&wire.history, &key, 0),
-            80..92 => jobs::run(jobs::Client::Stateless(&client), &key, &mut random).await,
+            80..92 => jobs::run(jobs::Client::Modern(&client), &key, &mut random).await,
             _ => drop(client.tool("change", json!({})).await),
         }
     }

@@ -8,9 +8,9 @@ use tokio::time::sleep;
 
 use crate::exchange::{Answer, Exchange};
 use crate::history::{Count, History, Outcome};
+use crate::modern::Modern;
 use crate::random::Random;
 use crate::session::Session;
-use crate::stateless::Stateless;
 
 /// The longest that a task may take. A node that has died counts as dead after 2 s.
 const TASK_TIME: Duration = Duration::from_secs(40);
@@ -25,7 +25,7 @@ pub(crate) enum Client<'a> {
     /// A session of 2025-11-25.
     Session(&'a mut Session),
     /// One of 2026-07-28.
-    Stateless(&'a Stateless),
+    Modern(&'a Modern),
 }
 
 /// A task, and the call that it is.
@@ -63,7 +63,7 @@ impl<'a> Job<'a> {
                 let params = json!({ "name": tool, "arguments": arguments, "task": task });
                 session.call("tools/call", params, false).await
             }
-            Client::Stateless(client) => client.tool(tool, arguments).await,
+            Client::Modern(client) => client.tool(tool, arguments).await,
         };
         let task = match &created.answer {
             Answer::Result(result) => result["task"]["taskId"].as_str().or(result["taskId"].as_str()),
@@ -86,7 +86,7 @@ impl<'a> Job<'a> {
     async fn request(&mut self, method: &str, params: Value) -> Exchange {
         match &mut self.client {
             Client::Session(session) => session.call(method, params, false).await,
-            Client::Stateless(client) => client.call(method, &self.task, params).await,
+            Client::Modern(client) => client.call(method, &self.task, params).await,
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Job<'a> {
     async fn completed(&mut self, status: &Value) {
         let exchange = match self.client {
             Client::Session(_) => self.request("tasks/result", self.params()).await,
-            Client::Stateless(_) => Exchange::of(Answer::Result(status["result"].clone())),
+            Client::Modern(_) => Exchange::of(Answer::Result(status["result"].clone())),
         };
         if let (Answer::Result(result), Some(before)) = (&exchange.answer, &self.result)
             && result != before
@@ -265,7 +265,7 @@ impl Client<'_> {
     fn history(&self) -> &History {
         match self {
             Self::Session(session) => &session.wire.history,
-            Self::Stateless(client) => &client.wire.history,
+            Self::Modern(client) => &client.wire.history,
         }
     }
 }

@@ -11,8 +11,8 @@ use tokio::time::sleep;
 
 use crate::exchange::Position;
 use crate::history::{Count, History};
+use crate::modern::Modern;
 use crate::session::{Session, borrowed};
-use crate::stateless::Stateless;
 use crate::wire::{Events, Reply, Wire, text};
 
 /// The resource.
@@ -58,7 +58,7 @@ impl Listener {
     }
 
     /// Listens without a session, with `subscriptions/listen`.
-    pub(crate) fn stateless(client: &Stateless) -> Self {
+    pub(crate) fn modern(client: &Modern) -> Self {
         let received = Arc::<Received>::default();
         let (client, shared) = (client.clone(), received.clone());
         let task = tokio::spawn(async move {

@@ -19,6 +19,7 @@ mod history;
 mod jobs;
 mod kills;
 mod listener;
+mod modern;
 mod nodes;
 mod options;
 mod own;
@@ -28,7 +29,6 @@ mod random;
 mod run;
 mod serve;
 mod session;
-mod stateless;
 mod summary;
 mod wire;
 

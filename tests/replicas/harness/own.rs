@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{ElicitResult, JsonObject, Revision};
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer};
 use agentwire_transport_http::client::{Config, Http, HttpError};
 use http::header::AUTHORIZATION;
 use serde_json::json;
@@ -44,10 +44,10 @@ async fn connect(
 ) -> Result<(), BoxError> {
     let client = Client::new("replicas", "1");
     let client = match number % 3 {
-        0 => client.mode(ProtocolMode::Stateful),
+        0 => client.era(Era::Legacy),
         2 if wire.history.promises().no_failure => client.revisions([Revision::V2024_11_05]),
         // A call whose stream is lost before it has an event id waits for its time-out, so without kills only.
-        _ => client.mode(ProtocolMode::Auto),
+        _ => client.era(Era::Auto),
     };
     let client = client.elicitation(|_| async {
         let mut content = JsonObject::new();

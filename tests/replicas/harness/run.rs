@@ -17,11 +17,11 @@ use crate::balancer::Balancer;
 use crate::clients::{self, Phase, REVISIONS, Shared};
 use crate::engine::Engine;
 use crate::history::{History, Promises};
+use crate::modern::Modern;
 use crate::nodes::{Nodes, Program};
 use crate::options::Options;
 use crate::peers::Peer;
 use crate::random::Random;
-use crate::stateless::Stateless;
 use crate::wire::Wire;
 use crate::{kills, own, prober, summary};
 
@@ -121,7 +121,7 @@ async fn finish(
     wire: &Wire,
 ) {
     let finished = timeout(FINISH_TIME, async {
-        let (count, client) = (callers.len(), Stateless::new(wire));
+        let (count, client) = (callers.len(), Modern::new(wire));
         let waiting = Instant::now();
         while shared.ready.load(Ordering::SeqCst) < count && waiting.elapsed() < FINISH_TIME / 2 {
             sleep(Duration::from_millis(20)).await;

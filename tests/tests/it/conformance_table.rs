@@ -14,7 +14,7 @@ use agentwire_mcp_client::schema::{
     CompleteRequest, CompletionArgument, CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel,
     PromptReference, Revision, Root, SubscriptionFilter,
 };
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer, Tasks};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Config as Http;
 use agentwire_transport_sse::client::Config as Sse;
@@ -49,7 +49,7 @@ impl Over {
         match self {
             Self::Stdio => true,
             Self::Http => revision.has_streamable_http(),
-            Self::Sse => revision.has_sessions(),
+            Self::Sse => revision.is_legacy(),
         }
     }
 }
@@ -197,7 +197,7 @@ impl Heard {
 fn client(heard: &Heard, revision: Revision) -> Client {
     let (logged, changed, updated) = (heard.logged.clone(), heard.changed.clone(), heard.updated.clone());
     Client::new("table", "1")
-        .mode(if revision.has_sessions() { ProtocolMode::Stateful } else { ProtocolMode::Stateless })
+        .era(if revision.is_legacy() { Era::Legacy } else { Era::Modern })
         .log_level(LoggingLevel::Info)
         .on_log(move |said| logged.lock().expect("no panic").push(said.data.as_str().to_owned()))
         .on_tools_changed(move || changed.notify_one())
@@ -311,7 +311,7 @@ async fn templates(server: &RemoteServer) -> Result<(), BoxError> {
 async fn subscribe(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     const WATCHED: &str = "test://watched-resource";
     let update = || server.call_tool("test_trigger_resource_update", json!({}));
-    if server.revision().has_sessions() {
+    if server.revision().is_legacy() {
         server.subscribe(WATCHED).await?;
         update().await?;
         heard.updated.notified().await;

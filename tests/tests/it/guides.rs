@@ -87,7 +87,7 @@ fn the_server_does_what_its_guide_says() {
             "Noted.",
             "{\"notes\":[\"Buy milk\"]}",
             "{\"notes\":[\"Call Ann\"]}", // in a session
-            "{\"notes\":[\"Call Ann\"]}", // by requests that stand alone
+            "{\"notes\":[\"Call Ann\"]}", // by modern requests
             "`text` is missing",
             "and why it failed",
             "2 are left.", // a task, after its question
@@ -119,7 +119,7 @@ fn the_server_is_reached_over_http_as_its_guide_says() {
     server.wait().expect("it is our child");
     let said = said.unwrap_or_else(|| panic!("it does not say where it listens: {line:?}"));
     let said = said.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    appear_in_order(&said, &["search(limit?: integer|null, word: string)", "{\"notes\":[\"Buy milk\"]}"]);
+    appear_in_order(&said, &["search(word: string, limit?: integer|null)", "{\"notes\":[\"Buy milk\"]}"]);
 }
 
 /// Our client, our agent, both as in the guides: what one of them says is what the other hears.

@@ -45,13 +45,13 @@ fn a_client_that_cannot_be_asked_is_not_asked() {
     assert!(text.is_some_and(|text| text.starts_with("cannot ask for the folders: ")), "{result}");
     let said = server.program.stdout.text();
     assert!(!said.contains("\"method\":\"roots/list\""), "{said}");
-    let stateless = json!({
+    let modern = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "roots": {} },
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
     });
     // Without a session the question is the answer.
-    let result = &server.ask("tools/call", json!({ "name": "roots", "_meta": stateless }))["result"];
+    let result = &server.ask("tools/call", json!({ "name": "roots", "_meta": modern }))["result"];
     assert_eq!(result["inputRequests"]["roots"]["method"], "roots/list", "{result}");
     end(server);
 }

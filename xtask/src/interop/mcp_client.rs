@@ -134,10 +134,10 @@ fn ours(scratch: &Scratch<'_>, server: &[String], revision: &str) -> Result<()> 
     scratch.expect_logged("server: cancelled")
 }
 
-/// Calls a tool that sends a request to the client. In a session it is answered. A stateless server asks for a second call
+/// Calls a tool that sends a request to the client. In a session it is answered. A modern server asks for a second call
 /// with the answer, which our command line does not have, so the call fails.
-pub(super) fn call_asking_tool(caller: &Caller<'_>, stateless: bool) -> Result<()> {
-    if stateless {
+pub(super) fn call_asking_tool(caller: &Caller<'_>, modern: bool) -> Result<()> {
+    if modern {
         let last = caller.refused("ask", json!({}))?;
         ensure!(last["error"].is_object(), "a question is no result: {last}");
     } else {

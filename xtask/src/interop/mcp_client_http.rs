@@ -21,7 +21,7 @@ pub(super) const PAIRS: &[Pair] = &[
     pair("our MCP client, npm server-everything over SSE", 60, |scratch| {
         everything(scratch, "sse", "/sse", wire::sse)
     }),
-    pair("our MCP client, npm server over HTTP: newest revision", 60, npm_stateless),
+    pair("our MCP client, npm server over HTTP: newest revision", 60, npm_modern),
     pair("our MCP client, npm server over HTTP: handshake, no session", 60, npm_handshake),
     pair("our MCP client, npm server over HTTP: cut, not resumable", 30, npm_cut),
     pair("our MCP client, npm server over HTTP: sessions", 60, |scratch| {
@@ -34,7 +34,7 @@ pub(super) const PAIRS: &[Pair] = &[
         sse(scratch, scratch.peers().npm("mcp_server_1.mjs", &["sse"]))
     }),
     pair("our MCP client, PyPI server over HTTP: newest revision", 60, |scratch| {
-        stateless(scratch, scratch.peers().pypi("mcp_server.py", &["http"])).map(drop)
+        modern(scratch, scratch.peers().pypi("mcp_server.py", &["http"])).map(drop)
     }),
     pair("our MCP client, PyPI server over HTTP: handshake", 60, |scratch| {
         sessions(scratch, scratch.peers().pypi("mcp_server.py", &["http"]), "legacy")
@@ -100,18 +100,18 @@ fn cancel(caller: &Caller<'_>, server: &Service<'_>) -> Result<()> {
 }
 
 /// A server of the newest revision, which our client must discover.
-fn stateless<'a>(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<(Service<'a>, Proxy)> {
+fn modern<'a>(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<(Service<'a>, Proxy)> {
     let (server, proxy) = Service::start_behind_proxy(scratch, command, "/mcp", &[])?;
     let caller = Caller::new(scratch, proxy.url());
     caller.check_tools()?;
     call_asking_tool(&caller, true)?;
     cancel(&caller, &server)?;
-    wire::stateless(&proxy)?;
+    wire::modern(&proxy)?;
     Ok((server, proxy))
 }
 
-fn npm_stateless(scratch: &Scratch<'_>) -> Result<()> {
-    let (_server, proxy) = stateless(scratch, scratch.peers().npm("mcp_server.mjs", &["http"]))?;
+fn npm_modern(scratch: &Scratch<'_>) -> Result<()> {
+    let (_server, proxy) = modern(scratch, scratch.peers().npm("mcp_server.mjs", &["http"]))?;
     // This argument is repeated in a header, and the server refuses a call when they differ.
     let caller = Caller::new(scratch, proxy.url());
     for region in ["us-west1", "köln, süd "] {

@@ -31,7 +31,7 @@ pub(super) const PAIRS: &[Pair] = &[
     }),
     pair("our MCP server, npm inspector", 60, inspector_stdio),
     pair("our MCP server over HTTP, npm client: newest revision", 60, |scratch| {
-        http(scratch, Peers::npm, &["mcp_client.mjs", "auto"], wire::stateless)
+        http(scratch, Peers::npm, &["mcp_client.mjs", "auto"], wire::modern)
     }),
     pair("our MCP server over HTTP, npm client: handshake", 60, |scratch| {
         http(scratch, Peers::npm, &["mcp_client.mjs", "legacy"], wire::sessions)
@@ -47,7 +47,7 @@ pub(super) const PAIRS: &[Pair] = &[
     }),
     pair("our MCP server over SSE, npm client 1", 60, |scratch| sse(scratch, Peers::npm, "mcp_client_1.mjs")),
     pair("our MCP server over HTTP, PyPI client: newest revision", 60, |scratch| {
-        http(scratch, Peers::pypi, &["mcp_client.py", "auto"], wire::stateless)
+        http(scratch, Peers::pypi, &["mcp_client.py", "auto"], wire::modern)
     }),
     pair("our MCP server over HTTP, PyPI client: handshake", 60, |scratch| {
         http(scratch, Peers::pypi, &["mcp_client.py", "legacy"], wire::sessions)
@@ -157,8 +157,8 @@ fn inspector_http(scratch: &Scratch<'_>, era: &str) -> Result<()> {
     let (server, url) = serve(scratch, "--http")?;
     let proxy = Proxy::new(&url)?;
     inspect(scratch, &["--server-url", proxy.url(), "--transport", "http", "--protocol-era", era])?;
-    let stateless = proxy.requests().iter().all(|request| request.method() != "initialize");
-    ensure!(stateless == (era == "modern"), "not the requested era");
+    let modern = proxy.requests().iter().all(|request| request.method() != "initialize");
+    ensure!(modern == (era == "modern"), "not the requested era");
     stop(server)
 }
 

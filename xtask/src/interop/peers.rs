@@ -81,7 +81,7 @@ impl Peers {
         self.python("pypi", program, arguments)
     }
 
-    /// The same on the older SDKs, which have no stateless protocol.
+    /// The same on the older SDKs, which have no modern protocol.
     pub(super) fn pypi_1(&self, program: &str, arguments: &[&str]) -> Vec<String> {
         self.python("pypi-1", program, arguments)
     }

@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use super::proxy::{Proxy, Request};
 
 /// The revision without sessions.
-const STATELESS: &str = "2026-07-28";
+const MODERN: &str = "2026-07-28";
 
 /// Whether a request comes before the session, to find out what the server speaks.
 fn is_opening(request: &Request) -> bool {
@@ -32,8 +32,8 @@ pub(super) fn sessions(proxy: &Proxy) -> Result<()> {
     Ok(())
 }
 
-/// Stateless requests: only POST, without a session, with the headers that repeat the body.
-pub(super) fn stateless(proxy: &Proxy) -> Result<()> {
+/// Modern requests: only POST, without a session, with the headers that repeat the body.
+pub(super) fn modern(proxy: &Proxy) -> Result<()> {
     let requests = proxy.requests();
     ensure!(requests.iter().any(|request| request.method() == "tools/call"), "no tool was called");
     for request in &requests {
@@ -43,7 +43,7 @@ pub(super) fn stateless(proxy: &Proxy) -> Result<()> {
         );
         let meta = &request.message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
         let named = [request.header("mcp-protocol-version"), meta.as_str().unwrap_or_default()];
-        ensure!(named == [STATELESS; 2], "not the revision: {request:?}");
+        ensure!(named == [MODERN; 2], "not the revision: {request:?}");
         ensure!(request.header("mcp-method") == request.method(), "not the method: {request:?}");
         let params = &request.message["params"];
         let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or_default();

@@ -18,7 +18,7 @@ const CLAIMS: [Claim; 7] = [
     ("Threads and tasks", starts_a_task),
     ("Unbounded channels", |line, _| contains_any(line, &["mpsc::unbounded(", "unbounded_channel("])),
     ("Branches on MCP's revision", |line, _| {
-        contains_any(line, &["is_stateless()", "::is_stateless", "Revision::V2"])
+        contains_any(line, &["is_modern()", "::is_modern", "Revision::V2"])
     }),
     ("Features that take something away", |line, before| {
         is_cfg_not_feature(before) && line.trim().starts_with("pub ")
@@ -208,7 +208,7 @@ mod tests {
             ("Global state", "", "thread_local! {", "fn f(x: &'static Mutex<u8>) {}"),
             ("Threads and tasks", "", "tokio::spawn(work)", "spawner.spawn(work)"),
             ("Unbounded channels", "", "let (a, b) = mpsc::unbounded();", "use mpsc::UnboundedSender;"),
-            ("Branches on MCP's revision", "", "if revision.is_stateless() {", "let stateless = true;"),
+            ("Branches on MCP's revision", "", "if revision.is_modern() {", "let modern = true;"),
             (
                 "Features that take something away",
                 "#[cfg(not(feature = ))]",

@@ -60,8 +60,8 @@ pub(crate) fn attempts(error: &anyhow::Error) -> Vec<String> {
     let line = |attempt: Attempt, error: &BoxError| {
         let name = match attempt {
             Attempt::Auto => "server/discover, then initialize",
-            Attempt::Stateless => "server/discover",
-            Attempt::Stateful => "initialize",
+            Attempt::Modern => "server/discover",
+            Attempt::Legacy => "initialize",
             Attempt::Sse => "HTTP+SSE",
             _ => "another way",
         };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentwire_mcp_client::ProtocolMode;
+use agentwire_mcp_client::Era;
 use agentwire_mcp_hub::Target;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -43,9 +43,9 @@ pub(crate) struct Connect {
     /// The directory in which to start the command [default: the current one]
     #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) cwd: Option<PathBuf>,
-    /// The revisions of the protocol to use
-    #[arg(long, value_enum, default_value_t = Era::Auto)]
-    pub(crate) era: Era,
+    /// The era of the protocol to use
+    #[arg(long, value_enum, default_value_t = EraArgument::Auto)]
+    pub(crate) era: EraArgument,
     /// How many seconds the server may take to answer; for `call`, without a report of progress, and 10 minutes at most with
     /// them, or this limit if it is longer
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
@@ -271,23 +271,23 @@ place! {
     Request ["METHOD"] Some(2);
 }
 
-/// The revisions of MCP to use.
+/// The era of MCP to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Era {
+pub(crate) enum EraArgument {
     /// Any that the server speaks.
     Auto,
     /// A session that begins with `initialize`: up to 2025-11-25.
     Legacy,
-    /// Stateless requests: from 2026-07-28 on.
+    /// Requests without a session: from 2026-07-28 on.
     Modern,
 }
 
-impl From<Era> for ProtocolMode {
-    fn from(era: Era) -> Self {
+impl From<EraArgument> for Era {
+    fn from(era: EraArgument) -> Self {
         match era {
-            Era::Auto => Self::Auto,
-            Era::Legacy => Self::Stateful,
-            Era::Modern => Self::Stateless,
+            EraArgument::Auto => Self::Auto,
+            EraArgument::Legacy => Self::Legacy,
+            EraArgument::Modern => Self::Modern,
         }
     }
 }

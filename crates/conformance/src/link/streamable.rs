@@ -103,7 +103,7 @@ pub(crate) fn post(
 ) -> HttpRequest {
     let method = message.get("method").and_then(Value::as_str);
     let mut request = target.request("POST").json(message);
-    if revision.has_sessions() {
+    if revision.is_legacy() {
         if method == Some("initialize") {
             return request;
         }

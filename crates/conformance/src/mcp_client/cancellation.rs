@@ -160,7 +160,7 @@ async fn meaningless_cancellations_are_ignored(client: McpClient) -> Outcome {
         json!({"reason": "no reason"}),
         json!([]),
     ];
-    if client.revision().has_sessions() {
+    if client.revision().is_legacy() {
         let id = opened.server.start("ping", json!({})).await?;
         opened.server.response(&id).await.map_err(Stop::while_preparing)?;
         all.push(json!({"requestId": id}));
@@ -194,7 +194,7 @@ async fn late_responses_are_ignored(client: McpClient) -> Outcome {
     let (mut opened, step, request) = calling(&client).await?;
     let cancel = opened.played.driver.cancel(step).await?;
     opened.outcome(cancel).await.map_err(Stop::while_preparing)?;
-    if client.revision().has_sessions() || client.setting.transport == Transport::Stdio {
+    if client.revision().is_legacy() || client.setting.transport == Transport::Stdio {
         opened.server.call(CANCELLED).await.map_err(Stop::while_preparing)?;
     }
     opened.server.reply(&request, client.script().result("tools/call")).await?;

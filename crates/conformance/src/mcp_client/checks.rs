@@ -1,8 +1,8 @@
 //! The checks of MCP clients, in the order of the requirements.
 
 use super::{
-    McpClient, caching, cancellation, http_sse, input_required, jsonrpc, lifecycle, logging, pagination,
-    ping, progress, stateless_http, stdio, streamable_http, subscriptions, tasks,
+    McpClient, caching, cancellation, http_sse, input_required, jsonrpc, lifecycle, logging, modern_http,
+    pagination, ping, progress, stdio, streamable_http, subscriptions, tasks,
 };
 use crate::check::{Check, Running};
 
@@ -26,11 +26,11 @@ pub(crate) const CHECKS: &[&[Check<McpClient>]] = &[
     streamable_http::sessions::CHECKS,
     streamable_http::streams::CHECKS,
     streamable_http::failures::CHECKS,
-    stateless_http::CHECKS,
-    stateless_http::headers::CHECKS,
-    stateless_http::tools::CHECKS,
-    stateless_http::streams::CHECKS,
-    stateless_http::versions::CHECKS,
+    modern_http::CHECKS,
+    modern_http::headers::CHECKS,
+    modern_http::tools::CHECKS,
+    modern_http::streams::CHECKS,
+    modern_http::versions::CHECKS,
     cancellation::CHECKS,
     progress::CHECKS,
     ping::CHECKS,

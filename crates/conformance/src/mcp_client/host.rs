@@ -11,9 +11,7 @@ use crate::conversation::Answers;
 use crate::driver::{Driver, StepId};
 use crate::fault::ClientRequest;
 use crate::link::events::Event;
-use crate::played_http::{
-    EventStream, Exchange, HeaderCase, HttpServer, error, is_stateless, status_of, text,
-};
+use crate::played_http::{EventStream, Exchange, HeaderCase, HttpServer, error, is_modern, status_of, text};
 use crate::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop};
@@ -27,7 +25,7 @@ pub(super) enum ServerKind {
     /// Streamable HTTP with sessions.
     Session,
     /// Streamable HTTP since 2026-07-28.
-    Stateless,
+    Modern,
     /// HTTP+SSE.
     Older,
 }
@@ -65,10 +63,10 @@ impl McpClient {
     pub(super) async fn host_with(&self, case: HeaderCase) -> Outcome<(Driver, Host)> {
         let server = HttpServer::listen(&self.setting, case).await?;
         let is_sse = self.setting.transport == Transport::Sse;
-        let kind = match self.revision().has_sessions() {
+        let kind = match self.revision().is_legacy() {
             _ if is_sse => ServerKind::Older,
             true => ServerKind::Session,
-            false => ServerKind::Stateless,
+            false => ServerKind::Modern,
         };
         let driver =
             Driver::new(&self.command, &self.setting, &server.url(if is_sse { "/sse" } else { "/mcp" }));
@@ -235,7 +233,7 @@ impl Host {
             },
             (ServerKind::Session, "DELETE", _) => exchange.status(self.delete_status),
             (ServerKind::Session, "POST", Some(message))
-                if is_stateless(&message) || message["method"] == "server/discover" =>
+                if is_modern(&message) || message["method"] == "server/discover" =>
             {
                 let body = error(&Value::Null, -32000, "Bad Request: no session id");
                 exchange.json(400, &[], &body).await

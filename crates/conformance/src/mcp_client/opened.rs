@@ -75,7 +75,7 @@ impl McpClient {
 
     /// Stops a check of what only sessions have.
     pub(super) fn needs_sessions(&self) -> Outcome {
-        if self.revision().has_sessions() {
+        if self.revision().is_legacy() {
             return Ok(());
         }
         Err(Stop::not_applicable("the server sends no requests in this revision"))

@@ -11,7 +11,7 @@ pub(super) async fn converse(client: McpClient) -> Outcome {
     let (mut opened, request) = client.held().await?;
     let message = json!({"level": "info", "data": "a message"});
     opened.server.notify("notifications/message", message).await?;
-    if client.revision().has_sessions() {
+    if client.revision().is_legacy() {
         for method in ["ping", "roots/list", "conformance/unknown"] {
             opened.server.request(method, json!({})).await?;
         }

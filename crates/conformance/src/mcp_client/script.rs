@@ -39,7 +39,7 @@ impl Script {
         ] {
             script = script.on(method, result);
         }
-        if revision.has_sessions() {
+        if revision.is_legacy() {
             // A client may ask first whether the server does without a session.
             for method in ["ping", "resources/subscribe", "resources/unsubscribe"] {
                 script = script.on(method, json!({}));
@@ -86,7 +86,7 @@ impl Script {
 
     /// Changes the capabilities that the server declares.
     pub(crate) fn capabilities(mut self, edit: impl FnOnce(&mut Value)) -> Self {
-        let opening = if self.revision.has_sessions() { "initialize" } else { "server/discover" };
+        let opening = if self.revision.is_legacy() { "initialize" } else { "server/discover" };
         if let Some(Ok(result)) = self.answers.get_mut(opening) {
             edit(&mut result["capabilities"]);
         }
@@ -122,7 +122,7 @@ impl Script {
 
     /// Adds what every result has since 2026-07-28.
     pub(crate) fn complete(&self, method: &str, mut result: Value) -> Value {
-        if self.revision.has_sessions() {
+        if self.revision.is_legacy() {
             return result;
         }
         let cached =

@@ -176,7 +176,7 @@ async fn work_stops(server: Server) -> Outcome {
 
 /// Sends a cancelled notification. Over HTTP a server may refuse it, and the reaction has the messages in return.
 async fn cancel(server: &Server, conversation: &mut Conversation, params: Value) -> Outcome<Reaction> {
-    if raw::is_web(server) && !server.revision().has_sessions() {
+    if raw::is_web(server) && !server.revision().is_legacy() {
         let why = "clients send no cancelled notifications over Streamable HTTP in this revision";
         return Err(Stop::not_applicable(why));
     }

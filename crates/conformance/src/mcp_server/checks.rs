@@ -3,8 +3,7 @@
 use super::raw;
 use super::{
     Server, caching, cancellation, completion, discovery, http_sse, input_required, jsonrpc, lifecycle,
-    logging, pagination, ping, progress, stateless_http, stdio, streamable_http, subscriptions, tasks,
-    versions,
+    logging, modern_http, pagination, ping, progress, stdio, streamable_http, subscriptions, tasks, versions,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +17,7 @@ pub(crate) const CHECKS: &[&[Check<Server>]] = &[
     jsonrpc::malformed::CHECKS,
     jsonrpc::batches::CHECKS,
     jsonrpc::meta::CHECKS,
-    jsonrpc::stateless::CHECKS,
+    jsonrpc::modern::CHECKS,
     lifecycle::CHECKS,
     versions::CHECKS,
     stdio::CHECKS,
@@ -30,12 +29,12 @@ pub(crate) const CHECKS: &[&[Check<Server>]] = &[
     streamable_http::versions::CHECKS,
     streamable_http::origins::CHECKS,
     streamable_http::http1::CHECKS,
-    stateless_http::versions::CHECKS,
-    stateless_http::headers::CHECKS,
-    stateless_http::parameters::CHECKS,
-    stateless_http::methods::CHECKS,
-    stateless_http::streams::CHECKS,
-    stateless_http::state::CHECKS,
+    modern_http::versions::CHECKS,
+    modern_http::headers::CHECKS,
+    modern_http::parameters::CHECKS,
+    modern_http::methods::CHECKS,
+    modern_http::streams::CHECKS,
+    modern_http::state::CHECKS,
     cancellation::CHECKS,
     progress::CHECKS,
     ping::CHECKS,
@@ -61,7 +60,7 @@ pub(crate) fn speaks(server: Server) -> Running {
             Ok(offer) => offer,
             Err(Stop::NotApplicable(Absence { why, .. })) => return Err(silent(why)),
             // A server may know no revision without sessions, and over HTTP a status refuses one. Nothing permits silence.
-            Err(stop) if revision.has_sessions() && server.setting.transport == Transport::Stdio => {
+            Err(stop) if revision.is_legacy() && server.setting.transport == Transport::Stdio => {
                 return Err(stop.while_preparing());
             }
             Err(Stop::Failed(failure) | Stop::Ended(failure)) => {
@@ -69,7 +68,7 @@ pub(crate) fn speaks(server: Server) -> Running {
             }
             Err(Stop::Inconclusive(why)) => return Err(silent(why)),
         };
-        let spoken = if revision.has_sessions() {
+        let spoken = if revision.is_legacy() {
             offer["protocolVersion"].as_str().is_none_or(|version| version == revision.as_str())
         } else {
             let versions = offer["supportedVersions"].as_array();
@@ -88,7 +87,7 @@ fn offered(offer: &Value) -> String {
 pub(crate) fn plain_conversation(server: Server) -> Running {
     Box::pin(async move {
         let mut conversation = server.open().await?;
-        if server.revision().has_sessions() {
+        if server.revision().is_legacy() {
             conversation.ok("ping", json!({})).await?;
         } else {
             conversation.ok("server/discover", json!({})).await?;

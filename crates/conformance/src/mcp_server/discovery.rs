@@ -79,7 +79,7 @@ async fn listed_versions_are_accepted(server: Server) -> Outcome {
         offer["supportedVersions"]
     );
     for version in versions.iter().filter_map(Value::as_str) {
-        let old = Revision::MCP.iter().find(|known| known.as_str() == version && known.has_sessions());
+        let old = Revision::MCP.iter().find(|known| known.as_str() == version && known.is_legacy());
         let response = match old {
             Some(revision) => {
                 let mut server = server.clone();

@@ -65,7 +65,7 @@ fn is_in(revision: Revision, trace: &Trace) -> bool {
     versions.retain(|exchange| exchange.method == "initialize");
     let is_same = |exchange: &Exchange| {
         let version = exchange.response.pointer("/result/protocolVersion");
-        version.is_none_or(|version| revision.has_sessions() && version == revision.as_str())
+        version.is_none_or(|version| revision.is_legacy() && version == revision.as_str())
     };
     versions.len() == asked.count() && versions.iter().all(is_same)
 }

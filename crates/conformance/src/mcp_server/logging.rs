@@ -111,7 +111,7 @@ async fn logger(server: &Server, conversation: &mut Conversation) -> Outcome<Val
 }
 
 async fn set_level(server: &Server, conversation: &mut Conversation, level: &str) -> Outcome {
-    if server.revision().has_sessions() {
+    if server.revision().is_legacy() {
         // A server that logs without the capability need not know the method.
         let set = conversation.request("logging/setLevel", json!({"level": level})).await;
         set.map_err(Stop::while_preparing)?;

@@ -13,12 +13,12 @@ mod input_required;
 mod jsonrpc;
 mod lifecycle;
 mod logging;
+mod modern_http;
 mod pagination;
 mod ping;
 mod progress;
 mod raw;
 mod shapes;
-mod stateless_http;
 mod stdio;
 mod streamable_http;
 mod subscriptions;
@@ -134,7 +134,7 @@ impl Server {
         let opened = async {
             let mut conversation = self.connect().await?;
             conversation.answer_with(answers::answer);
-            if self.revision().has_sessions() {
+            if self.revision().is_legacy() {
                 let result = conversation.ok("initialize", self.initialize(capabilities)).await?;
                 let version = &result["protocolVersion"];
                 if version.is_string() && version != self.revision().as_str() {
@@ -166,7 +166,7 @@ impl Server {
 
     async fn fresh_offer(&self) -> Outcome<Value> {
         let mut conversation = self.connect().await?;
-        let mut response = if self.revision().has_sessions() {
+        let mut response = if self.revision().is_legacy() {
             conversation.request("initialize", self.initialize(capabilities(self.revision()))).await
         } else {
             conversation.set_meta(self.meta(capabilities(self.revision())));

@@ -157,7 +157,7 @@ pub(super) fn is_response(message: &Value) -> bool {
 
 /// A request that every server answers at once.
 pub(super) fn quick(server: &Server) -> &'static str {
-    if server.revision().has_sessions() { "ping" } else { "server/discover" }
+    if server.revision().is_legacy() { "ping" } else { "server/discover" }
 }
 
 /// The quick request as a message.
@@ -167,7 +167,7 @@ pub(super) fn quick_message(server: &Server, id: &Value) -> Value {
 
 /// A request as a message, with what a request without a session needs.
 pub(super) fn message(server: &Server, id: &Value, method: &str, mut params: Value) -> Value {
-    if !server.revision().has_sessions() {
+    if !server.revision().is_legacy() {
         params["_meta"] = server.meta(super::capabilities(server.revision()));
     }
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})

@@ -141,27 +141,27 @@ async fn nothing_after_a_cancel(server: Server) -> Outcome {
 }
 
 async fn both_kinds_of_client(server: Server) -> Outcome {
-    let mut stateful = server.connect().await?;
+    let mut legacy = server.connect().await?;
     let version = crate::revision::Revision::Mcp20251125;
     let mut params = server.initialize(super::capabilities(version));
     params["protocolVersion"] = json!(version.as_str());
-    let initialized = stateful.request("initialize", params).await.map_err(Stop::while_preparing)?;
+    let initialized = legacy.request("initialize", params).await.map_err(Stop::while_preparing)?;
     if initialized.get("result").is_none() {
         return Err(Stop::not_applicable("the server has no sessions"));
     }
-    stateful.notify("notifications/initialized", json!({})).await?;
+    legacy.notify("notifications/initialized", json!({})).await?;
     let mut methods = vec!["ping"];
     if initialized.pointer("/result/capabilities/tools").is_some() {
         methods.push("tools/list");
     }
     for method in methods {
-        let response = stateful.request(method, json!({})).await.map_err(Stop::while_preparing)?;
+        let response = legacy.request(method, json!({})).await.map_err(Stop::while_preparing)?;
         let expected = format!("a result of {method} without `_meta` after initialize");
         ensure!(response.get("result").is_some(), expected, "`{response}`");
     }
-    let mut stateless = server.connect().await?;
-    stateless.set_meta(server.meta(super::capabilities(server.revision())));
-    let response = stateless.request("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
+    let mut modern = server.connect().await?;
+    modern.set_meta(server.meta(super::capabilities(server.revision())));
+    let response = modern.request("server/discover", json!({})).await.map_err(Stop::while_preparing)?;
     let expected = "a result for a request with a protocol version in `_meta`, without a session";
     ensure!(response.get("result").is_some(), expected, "`{response}`");
     Ok(())

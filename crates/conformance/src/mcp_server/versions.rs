@@ -148,7 +148,7 @@ async fn offers_the_newest(server: &Server, known: bool) -> Outcome {
     let Some(offered) = server.agreement("1999-01-01", known).await? else {
         return Err(Stop::not_applicable("the server refuses unsupported versions with an error"));
     };
-    let versions = Revision::MCP.iter().copied().filter(|revision| revision.has_sessions());
+    let versions = Revision::MCP.iter().copied().filter(|revision| revision.is_legacy());
     let versions: Vec<&str> = versions.map(Revision::as_str).collect();
     if !versions.contains(&offered.as_str()) {
         return Err(Stop::inconclusive(format!("the suite does not know the version {offered:?}")));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::messages::{error, is_stateless, requests_of, status_of};
+use super::messages::{error, is_modern, requests_of, status_of};
 use super::served::{Accepted, Command, Conversations, IDLE, Served};
 use super::{EventStream, Exchange, HeaderCase, HttpServer};
 use crate::fault::ClientRequest;
@@ -108,10 +108,10 @@ impl Server {
         if self.setting.transport == Transport::Sse {
             return self.take_sse(exchange).await;
         }
-        if self.setting.revision.has_sessions() {
+        if self.setting.revision.is_legacy() {
             return self.take_in_session(exchange).await;
         }
-        self.take_stateless(exchange).await
+        self.take_modern(exchange).await
     }
 
     /// HTTP+SSE: a GET begins a conversation, and each POST names its own.
@@ -148,8 +148,7 @@ impl Server {
 
     async fn take_in_session(&mut self, mut exchange: Exchange) -> Outcome {
         let is_probe = |request: &ClientRequest| {
-            request.calls("server/discover")
-                || request.message().is_some_and(|message| is_stateless(&message))
+            request.calls("server/discover") || request.message().is_some_and(|message| is_modern(&message))
         };
         let session = exchange.request.header("mcp-session-id").map(str::to_owned);
         let number = match session.as_deref().and_then(|session| session.strip_prefix("session-")) {
@@ -195,7 +194,7 @@ impl Server {
     }
 
     /// Without sessions, requests go to the newest conversation that a check still has, or begin the one it waits for.
-    async fn take_stateless(&mut self, mut exchange: Exchange) -> Outcome {
+    async fn take_modern(&mut self, mut exchange: Exchange) -> Outcome {
         if exchange.request.method != "POST" {
             return exchange.respond(405, &[("allow", "POST")], b"");
         }

@@ -9,15 +9,15 @@ pub(super) fn requests_of(body: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Whether a message names its revision itself.
-pub(crate) fn is_stateless(message: &Value) -> bool {
+pub(crate) fn is_modern(message: &Value) -> bool {
     message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some()
 }
 
 /// The status of a response: since 2026-07-28 some errors have their own.
 pub(crate) fn status_of(request: &Value, response: &Value) -> u16 {
     match response.pointer("/error/code").and_then(Value::as_i64) {
-        Some(-32601) if is_stateless(request) => 404,
-        Some(-32602 | -32020 | -32021 | -32022) if is_stateless(request) => 400,
+        Some(-32601) if is_modern(request) => 404,
+        Some(-32602 | -32020 | -32021 | -32022) if is_modern(request) => 400,
         _ => 200,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) use self::agent::listen as play_agent;
 pub(crate) use self::conversations::listen as play_server;
 pub(crate) use self::exchange::{EventStream, Exchange, text};
 use self::exchange::{Reply, ResponseBody, write_down};
-pub(crate) use self::messages::{error, is_stateless, status_of};
+pub(crate) use self::messages::{error, is_modern, status_of};
 pub(crate) use self::served::{Conversations, Served};
 use crate::fault::{ClientRequest, Faults, Incoming};
 use crate::setting::Setting;

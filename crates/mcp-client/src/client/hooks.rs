@@ -8,7 +8,7 @@ use crate::hooks::hook;
 use crate::{TaskState, Warning};
 
 impl Client {
-    /// Sets a hook for the server's log. A stateless server sends none without a [level](Self::log_level).
+    /// Sets a hook for the server's log. A modern server sends none without a [level](Self::log_level).
     #[must_use]
     pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
         self.handler.on_log = hook(function);

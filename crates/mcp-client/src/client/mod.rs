@@ -8,12 +8,11 @@ use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
-    ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, Revision, Root,
+    ElicitUrlRequest, Era, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, Revision, Root,
 };
 
 use crate::handler::ClientHandler;
 use crate::handshake::HandshakeConfig;
-use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::{Cache, CallLayer, Config, RawCall, Tasks};
@@ -24,15 +23,15 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 ///
 /// # Questions
 ///
-/// In a session a server asks by requests of its own, while a call waits for it. A stateless server answers a call by its
+/// In a session a server asks by requests of its own, while a call waits for it. A modern server answers a call by its
 /// questions, and the client makes the call again with the answers, up to a [limit](Self::input_rounds). The same functions
 /// answer both, concurrently where there are several questions. Each of these requests has the whole
 /// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. A function that fails
-/// fails the call, because a stateless server cannot be told. Dropping the call drops the functions' futures.
+/// fails the call, because a modern server cannot be told. Dropping the call drops the functions' futures.
 ///
 /// # Tasks
 ///
-/// A client with [`Tasks`] lets stateless servers work on a call of a tool as a task. The call polls the task at the server's
+/// A client with [`Tasks`] lets modern servers work on a call of a tool as a task. The call polls the task at the server's
 /// interval, answers each of its questions once by the functions above, and returns what a plain call would return. It has
 /// the time limit of a plain call: each change of the task counts as a progress report, and the time in which the client
 /// answers does not count. When the time is over, or the call is dropped, the task is cancelled. So a call that may take
@@ -44,7 +43,7 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 ///
 /// # Changes
 ///
-/// In a session a server reports changes unasked. A stateless server does so only on a subscription, so a client with hooks
+/// In a session a server reports changes unasked. A modern server does so only on a subscription, so a client with hooks
 /// for changes of lists opens one for the changes that the server offers to report. When the server ends that, the client
 /// opens another one after 1 s, then 2 s, and so on up to 60 s. After such a gap it calls the hooks, because there may have
 /// been a change. A server that never acknowledges a subscription gets five. This runs within the future of the connection.
@@ -53,14 +52,14 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 ///
 /// A call passes a stack of layers, each of which may change it, repeat it or answer it. From the outside in:
 ///
-/// 1. The typed request is brought into the terms of the revision and encoded; `_meta` gets what a stateless request must
+/// 1. The typed request is brought into the terms of the revision and encoded; `_meta` gets what a modern request must
 ///    say there. What the server does not offer fails here.
 /// 2. **The layers of [`layer`](Self::layer)**, the first one added outermost.
 /// 3. Validation of structured results (feature `validate`).
 /// 4. The [cache](Self::cache).
 /// 5. [Tasks](Self::tasks), which are followed to their results.
 /// 6. [Questions](Self#questions), which are answered.
-/// 7. Recovery: a stateless request is repeated once where the refusal says how to mend it.
+/// 7. Recovery: a modern request is repeated once where the refusal says how to mend it.
 /// 8. The request itself, with its progress token.
 ///
 /// So a layer of yours sees each call once and its final result, however many requests that takes, and sees a call too that
@@ -108,7 +107,7 @@ impl Client {
     /// A client with more information about itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let handshake = HandshakeConfig {
-            mode: ProtocolMode::Stateful,
+            era: Era::Auto,
             revisions: Revision::ALL.to_vec(),
             info,
             capabilities: ClientCapabilities::default(),
@@ -123,17 +122,27 @@ impl Client {
         Self { handshake, connection: Config::new(), handler: ClientHandler::default() }
     }
 
-    /// Sets which revisions are spoken (default [`ProtocolMode::Stateful`]).
+    /// Sets which era is spoken (default [`Era::Auto`]).
+    ///
+    /// With [`Era::Auto`] the client sends `server/discover` first. It sends `initialize` on the same connection if the server
+    /// refuses that, answers something else, or does not answer within a [time](Self::discover_timeout). A server that names
+    /// its versions gets the newest of them that the client speaks. A failure of the transport is an error. Over HTTP a
+    /// legacy server may refuse `server/discover` by a status alone: `connect_to` of `mcp-hub` falls back then.
     #[must_use]
-    pub fn mode(mut self, mode: ProtocolMode) -> Self {
-        self.handshake.mode = mode;
+    pub fn era(mut self, era: Era) -> Self {
+        self.handshake.era = era;
         self
     }
 
-    /// Sets which revisions may be agreed on (default all that the library has), within the [mode](Self::mode): the newest
+    /// Returns which era is spoken.
+    pub fn chosen_era(&self) -> Era {
+        self.handshake.era
+    }
+
+    /// Sets which revisions may be agreed on (default all that the library has), within the [era](Self::era): the newest
     /// of them is offered, and a server that wants another is refused.
     ///
-    /// Without this a client speaks the newest revision that both sides have. Where none of these is of the mode, connecting
+    /// Without this a client speaks the newest revision that both sides have. Where none of these belongs to the era, connecting
     /// fails with
     /// [`HandshakeError::NoRevision`](crate::HandshakeError::NoRevision), and nothing is sent.
     #[must_use]
@@ -142,7 +151,7 @@ impl Client {
         self
     }
 
-    /// Sets how long [`ProtocolMode::Auto`] waits for the answer to `server/discover` before it sends `initialize`
+    /// Sets how long [`Era::Auto`] waits for the answer to `server/discover` before it sends `initialize`
     /// (default 5 s).
     #[must_use]
     pub fn discover_timeout(mut self, timeout: Duration) -> Self {
@@ -165,7 +174,7 @@ impl Client {
         self
     }
 
-    /// Sets how long the answer to `initialize` may take, or with [`ProtocolMode::Stateless`] that to `server/discover`
+    /// Sets how long the answer to `initialize` may take, or with [`Era::Modern`] that to `server/discover`
     /// (default 60 s); `None` for ever.
     #[must_use]
     pub fn handshake_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -248,7 +257,7 @@ impl Client {
         self
     }
 
-    /// Sets how often a call is made again with answers to a stateless server's questions (default 10).
+    /// Sets how often a call is made again with answers to a modern server's questions (default 10).
     #[must_use]
     pub fn input_rounds(mut self, rounds: usize) -> Self {
         self.handler.answers.round_limit = rounds;
@@ -257,7 +266,7 @@ impl Client {
 
     /// Sets how many questions a server may ask at once on one connection (default 100). They are answered concurrently.
     ///
-    /// In a session each question over the limit is refused with an error that names it. A stateless server's call fails.
+    /// In a session each question over the limit is refused with an error that names it. A modern server's call fails.
     #[must_use]
     pub fn input_requests(mut self, requests: usize) -> Self {
         self.handler.answers.request_limit = requests;
@@ -265,7 +274,7 @@ impl Client {
     }
 
     /// Sets how long the answer to a question may take (default 1 h); `None` for ever. Then its function's future is dropped,
-    /// and the server gets an error, or a stateless server's call fails.
+    /// and the server gets an error, or a modern server's call fails.
     #[must_use]
     pub fn input_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.handler.answers.time_limit = timeout.into();
@@ -284,7 +293,7 @@ impl Client {
         self
     }
 
-    /// Keeps lists and resources for as long as a stateless server says that they are fresh (default: not).
+    /// Keeps lists and resources for as long as a modern server says that they are fresh (default: not).
     ///
     /// Such a client also subscribes to changes of lists. Changes of a resource are reported only on a
     /// [subscription](crate::RemoteServer::listen) to it.
@@ -328,8 +337,8 @@ impl Client {
 
     /// Requests the server's log from this level upwards; see [`on_log`](Self::on_log).
     ///
-    /// In a session this sends `logging/setLevel` first, where the server has a log; a refusal is ignored. Every stateless
-    /// request carries the level, and a stateless server logs nothing without it.
+    /// In a session this sends `logging/setLevel` first, where the server has a log; a refusal is ignored. Every modern
+    /// request carries the level, and a modern server logs nothing without it.
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.handshake.log_level = Some(level);

@@ -1,16 +1,15 @@
 use std::time::Duration;
 
-use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Implementation, LoggingLevel, Revision};
+use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Era, Implementation, LoggingLevel, Revision};
 use agentwire_peer::runtime::Responses;
 
-use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
 
 /// What the client says about itself, and how long it waits.
 #[derive(Clone)]
 pub(crate) struct HandshakeConfig {
-    pub(crate) mode: ProtocolMode,
+    pub(crate) era: Era,
     /// The revisions that may be agreed on.
     pub(crate) revisions: Vec<Revision>,
     pub(crate) info: Implementation,
@@ -18,7 +17,7 @@ pub(crate) struct HandshakeConfig {
     pub(crate) log_level: Option<LoggingLevel>,
     /// How long the answer to `initialize`, or to the only `server/discover`, may take.
     pub(crate) handshake_timeout: Option<Duration>,
-    /// How long [`ProtocolMode::Auto`] waits for the answer to `server/discover`.
+    /// How long [`Era::Auto`] waits for the answer to `server/discover`.
     pub(crate) discover_timeout: Duration,
     /// How long calls wait.
     pub(crate) waits: Waits,
@@ -35,15 +34,15 @@ impl HandshakeConfig {
         self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
     }
 
-    /// Which messages of the server's get a response before a revision is agreed on. In [`ProtocolMode::Auto`] a request
+    /// Which messages of the server's get a response before a revision is agreed on. In [`Era::Auto`] a request
     /// does, because only a server with sessions sends one. Any server may write what cannot be read.
     pub(crate) fn responses(&self) -> Responses {
-        match self.mode {
-            ProtocolMode::Stateful => Responses::All,
-            ProtocolMode::Stateless => Responses::None,
-            ProtocolMode::Auto if self.newest(Revision::is_stateless).is_none() => Responses::All,
-            ProtocolMode::Auto if self.newest(Revision::has_sessions).is_none() => Responses::None,
-            ProtocolMode::Auto => Responses::WithId,
+        match self.era {
+            Era::Legacy => Responses::All,
+            Era::Modern => Responses::None,
+            Era::Auto if self.newest(Revision::is_modern).is_none() => Responses::All,
+            Era::Auto if self.newest(Revision::is_legacy).is_none() => Responses::None,
+            _ => Responses::WithId,
         }
     }
 
@@ -54,7 +53,7 @@ impl HandshakeConfig {
         capabilities
     }
 
-    /// What every stateless request says about the client.
+    /// What every modern request says about the client.
     pub(super) fn stamp(&self, revision: Revision) -> Stamp {
         let capabilities = self.capabilities_in(revision);
         Stamp::new(revision, self.info.clone(), capabilities, self.log_level.clone())

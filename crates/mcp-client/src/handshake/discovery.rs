@@ -15,11 +15,11 @@ use agentwire_peer::{CallError, Peer};
 
 /// The outcome of `server/discover`.
 pub(crate) enum Discovery {
-    /// Both speak a stateless revision.
-    Stateless(Box<ServerInfo>),
+    /// Both speak a modern revision.
+    Modern(Box<ServerInfo>),
     /// The best revision that both speak has sessions.
     Session(Revision, UnsupportedVersion),
-    /// The server may not know stateless revisions.
+    /// The server may not know modern revisions.
     Unknown(CallError),
 }
 
@@ -29,7 +29,7 @@ pub(crate) async fn discover(
     peer: &Peer,
     timeout: Option<Duration>,
 ) -> Result<Discovery, HandshakeError> {
-    let mut revision = handshake.newest(Revision::is_stateless).ok_or(HandshakeError::NoRevision)?;
+    let mut revision = handshake.newest(Revision::is_modern).ok_or(HandshakeError::NoRevision)?;
     let mut named_before = false;
     loop {
         let mut request = DiscoverRequest::default();
@@ -44,7 +44,7 @@ pub(crate) async fn discover(
             Err(error) => error,
         };
         let Some(versions) = error.refusal().and_then(|error| named(error, revision)) else {
-            return if error.refusal().is_some_and(is_stateless) {
+            return if error.refusal().is_some_and(is_modern) {
                 Err(error.into())
             } else {
                 Ok(Discovery::Unknown(error))
@@ -52,9 +52,9 @@ pub(crate) async fn discover(
         };
         // A server may refuse a revision that it has named itself. It gets one more.
         let will_do =
-            |revision: Revision| handshake.speaks(revision) && (revision.has_sessions() || !named_before);
+            |revision: Revision| handshake.speaks(revision) && (revision.is_legacy() || !named_before);
         match best(&versions.supported, will_do) {
-            Some(best) if best.has_sessions() => return Ok(Discovery::Session(best, versions)),
+            Some(best) if best.is_legacy() => return Ok(Discovery::Session(best, versions)),
             Some(best) => revision = best,
             // The list names no version that the server speaks.
             None if error.refusal().is_some_and(|error| error.code != code::UNSUPPORTED_PROTOCOL_VERSION) => {
@@ -74,12 +74,12 @@ fn settle(
 ) -> Result<Discovery, HandshakeError> {
     let versions = UnsupportedVersion::new(found.supported_versions, requested);
     let revision = match best(&versions.supported, |revision| handshake.speaks(revision)) {
-        Some(revision) if revision.has_sessions() => return Ok(Discovery::Session(revision, versions)),
+        Some(revision) if revision.is_legacy() => return Ok(Discovery::Session(revision, versions)),
         Some(revision) => revision,
         None => return Err(HandshakeError::VersionRefused(versions)),
     };
     let about = ResultMeta::read(found.meta.as_ref()).unwrap_or_default();
-    Ok(Discovery::Stateless(Box::new(ServerInfo {
+    Ok(Discovery::Modern(Box::new(ServerInfo {
         // A server need not name itself.
         info: about.server_info.unwrap_or_else(|| Implementation::new("", "")),
         capabilities: found.capabilities,
@@ -92,8 +92,8 @@ fn settle(
     })))
 }
 
-/// Whether only a stateless server answers with this error.
-fn is_stateless(error: &ErrorObject) -> bool {
+/// Whether only a modern server answers with this error.
+fn is_modern(error: &ErrorObject) -> bool {
     let has_capabilities = || error.data.as_ref()?.decode::<MissingCapabilities>().ok();
     match error.code {
         code::HEADER_MISMATCH => true,

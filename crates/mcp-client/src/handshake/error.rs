@@ -28,14 +28,14 @@ pub enum HandshakeError {
         /// What the server answered.
         answered: ProtocolVersion,
     },
-    /// The server named its versions, and this client speaks none of them, or none of the [`ProtocolMode`](crate::ProtocolMode) that it is
+    /// The server named its versions, and this client speaks none of them, or none of the [`Era`](crate::Era) that it is
     /// set to.
     #[error("the server refuses version `{}`; it speaks {}", Printable::display(&.0.requested), Printable::display(list(&.0.supported)))]
     VersionRefused(UnsupportedVersion),
-    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`ProtocolMode`](crate::ProtocolMode) that it is set to.
-    #[error("no revision that this client may speak is of its protocol mode")]
+    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`Era`](crate::Era) that it is set to.
+    #[error("no revision that this client may speak is of its era")]
     NoRevision,
-    /// With [`ProtocolMode::Auto`](crate::ProtocolMode::Auto): nothing came of `server/discover`, and the server refused `initialize` too.
+    /// With [`Era::Auto`](crate::Era::Auto): nothing came of `server/discover`, and the server refused `initialize` too.
     #[error("the server takes neither beginning: {discover}; {initialize}")]
     #[non_exhaustive]
     RefusedBoth {

@@ -3,9 +3,9 @@
 mod config;
 mod discovery;
 mod error;
-mod stateful;
+mod legacy;
 
-use agentwire_mcp_schema::Revision;
+use agentwire_mcp_schema::{Era, Revision};
 use agentwire_peer::runtime::{PeerExt, Responses};
 use agentwire_peer::{CallError, Peer};
 
@@ -13,7 +13,6 @@ use self::discovery::{Discovery, discover};
 use crate::RemoteServer;
 use crate::connection::ServerInfo;
 use crate::handler::ClientHandler;
-use crate::mode::ProtocolMode;
 
 pub(crate) use self::config::HandshakeConfig;
 pub use self::error::HandshakeError;
@@ -25,40 +24,38 @@ impl HandshakeConfig {
         peer: Peer,
         handler: &ClientHandler,
     ) -> Result<RemoteServer, HandshakeError> {
-        let server = match self.mode {
-            ProtocolMode::Stateful => self.open(&peer).await?,
-            ProtocolMode::Stateless => self.discover(&peer).await?,
-            ProtocolMode::Auto if self.newest(Revision::is_stateless).is_none() => self.open(&peer).await?,
-            ProtocolMode::Auto if self.newest(Revision::has_sessions).is_none() => {
-                self.discover(&peer).await?
-            }
-            ProtocolMode::Auto => self.find_out(&peer).await?,
+        let server = match self.era {
+            Era::Legacy => self.open(&peer).await?,
+            Era::Modern => self.discover(&peer).await?,
+            Era::Auto if self.newest(Revision::is_modern).is_none() => self.open(&peer).await?,
+            Era::Auto if self.newest(Revision::is_legacy).is_none() => self.discover(&peer).await?,
+            _ => self.find_out(&peer).await?,
         };
         // Since 2026-07-28 a client sends no responses, not even to what it cannot read.
-        let is_stateless = server.revision.is_stateless();
-        peer.set_responses(if is_stateless { Responses::None } else { Responses::All });
+        let is_modern = server.revision.is_modern();
+        peer.set_responses(if is_modern { Responses::None } else { Responses::All });
         let _agreed_once = handler.agreed.set(server.revision);
         Ok(RemoteServer::new(peer, server, handler))
     }
 
     async fn open(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
-        let revision = self.newest(Revision::has_sessions).ok_or(HandshakeError::NoRevision)?;
-        stateful::open(self, peer, revision).await
+        let revision = self.newest(Revision::is_legacy).ok_or(HandshakeError::NoRevision)?;
+        legacy::open(self, peer, revision).await
     }
 
     async fn discover(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
         match discover(&self, peer, self.handshake_timeout).await? {
-            Discovery::Stateless(server) => Ok(*server),
+            Discovery::Modern(server) => Ok(*server),
             Discovery::Session(_, versions) => Err(HandshakeError::VersionRefused(versions)),
             Discovery::Unknown(error) => Err(error.into()),
         }
     }
 
-    /// A stateful server may answer `server/discover` by any error, or not at all. A late answer is ignored.
+    /// A legacy server may answer `server/discover` by any error, or not at all. A late answer is ignored.
     async fn find_out(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
         match discover(&self, peer, Some(self.discover_timeout)).await? {
-            Discovery::Stateless(server) => Ok(*server),
-            Discovery::Session(revision, _) => stateful::open(self, peer, revision).await,
+            Discovery::Modern(server) => Ok(*server),
+            Discovery::Session(revision, _) => legacy::open(self, peer, revision).await,
             Discovery::Unknown(discover) => match self.open(peer).await {
                 Err(HandshakeError::Call(initialize @ CallError::Refused { .. })) => {
                     let (discover, initialize) = (Box::new(discover), Box::new(initialize));

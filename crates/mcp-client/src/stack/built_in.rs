@@ -56,8 +56,8 @@ impl fmt::Debug for RawCallFuture {
 /// Passes a call through the built-in layers.
 pub(crate) fn start(connection: &Arc<Connection>, call: RawCall) -> RawCallFuture {
     let validation = Validation::of(connection, &call);
-    if connection.is_stateless() {
-        return RawCallFuture::boxed(stateless(connection.clone(), call, validation).boxed());
+    if connection.is_modern() {
+        return RawCallFuture::boxed(modern(connection.clone(), call, validation).boxed());
     }
     if let Some(error) = core::refusal(connection, &call) {
         return RawCallFuture::refused(connection, error);
@@ -68,7 +68,7 @@ pub(crate) fn start(connection: &Arc<Connection>, call: RawCall) -> RawCallFutur
     RawCallFuture(State::Sent(send::start(connection, &call)))
 }
 
-async fn stateless(
+async fn modern(
     connection: Arc<Connection>,
     call: RawCall,
     validation: Validation,

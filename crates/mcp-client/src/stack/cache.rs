@@ -1,4 +1,4 @@
-//! Answers from the [cache](crate::Cache) what is still fresh, and keeps what the server calls fresh. Only stateless
+//! Answers from the [cache](crate::Cache) what is still fresh, and keeps what the server calls fresh. Only modern
 //! servers say so.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Answers the questions of a stateless server: it asks by a result, and gets the answers with the same request, made
+//! Answers the questions of a modern server: it asks by a result, and gets the answers with the same request, made
 //! again. Also answers the questions of tasks.
 
 use std::collections::BTreeMap;

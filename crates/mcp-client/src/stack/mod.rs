@@ -4,15 +4,15 @@
 //! Call<M>     downgrade to the revision, encode with the stamp                ▲ decode
 //!             the user's layers, the first one added outermost                │
 //!             validation    checks structured results                         │
-//!             cache         answers what is fresh              (stateless)    │
+//!             cache         answers what is fresh              (modern)    │
 //!             tasks         follows a task to its result                      │
-//!             input         answers the server's questions     (stateless)    │
-//!             recovery      repeats what a refusal mends       (stateless)    │
+//!             input         answers the server's questions     (modern)    │
+//!             recovery      repeats what a refusal mends       (modern)    │
 //!             send ▼        one request, one answer                           │
 //! ```
 //!
 //! A built-in layer is a function that calls the next one, so that no layer costs an allocation: a call of a
-//! stateless server is one boxed future, and so is a call of a session in which some layer has something to do. Any other
+//! modern server is one boxed future, and so is a call of a session in which some layer has something to do. Any other
 //! call of a session is the peer's future itself.
 
 mod built_in;

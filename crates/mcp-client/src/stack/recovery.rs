@@ -1,4 +1,4 @@
-//! Repeats a request once where a stateless server's refusal says how to mend it. The server has not worked on it before.
+//! Repeats a request once where a modern server's refusal says how to mend it. The server has not worked on it before.
 //!
 //! A refused revision is replaced by one that the server names and the client speaks. Where the HTTP headers of a tool's
 //! call do not match its schema, the tools are listed again, because the transport takes the headers from the list.
@@ -55,7 +55,7 @@ impl Remedy {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
                 let versions = named(error, connection.server.revision)?;
                 let speaks = |revision: Revision| {
-                    revision.is_stateless() && connection.server.revisions.contains(&revision)
+                    revision.is_modern() && connection.server.revisions.contains(&revision)
                 };
                 best(&versions.supported, speaks).map(Self::Revision)
             }

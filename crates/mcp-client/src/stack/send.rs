@@ -13,7 +13,7 @@ use crate::result::{ResultKind, UNKNOWN_KIND, as_text, kind_of, malformed};
 pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<RawAnswer, CallError> {
     call.stamp(connection)?;
     let result = start(connection, call).await?;
-    let kind = match connection.is_stateless() {
+    let kind = match connection.is_modern() {
         true => kind_of(&result).map_err(|why| malformed(call.method.clone(), &why))?,
         false => ResultKind::Complete,
     };
@@ -24,7 +24,7 @@ pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<
 }
 
 /// Makes the call of the peer that sends a request when it is first polled. The request must be
-/// [stamped](RawCall::stamp) where the server is stateless.
+/// [stamped](RawCall::stamp) where the server is modern.
 pub(crate) fn start(connection: &Connection, call: &RawCall) -> agentwire_peer::Call<RawJson> {
     let (peer, method, params) = (&connection.peer, call.method.clone(), call.params.clone());
     let sent = match call.options.on_progress.clone() {

@@ -1,4 +1,4 @@
-//! What every stateless request says about the client in `_meta`: the revision, the capabilities, the name and the log
+//! What every modern request says about the client in `_meta`: the revision, the capabilities, the name and the log
 //! level. A session says it once, in `initialize`.
 //!
 //! The stamp is written as the request is encoded, so that it costs no second copy of the parameters. Parameters that a
@@ -14,7 +14,7 @@ use agentwire_mcp_wire::meta::LOG_LEVEL;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The members of `_meta` that every stateless request repeats.
+/// The members of `_meta` that every modern request repeats.
 #[derive(Debug)]
 pub(crate) struct Stamp {
     meta: Meta,

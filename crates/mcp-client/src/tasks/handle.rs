@@ -122,7 +122,7 @@ impl Task {
         let (connection, id) = (self.connection.clone(), self.id.clone());
         let run =
             Run::new(connection, id, Deadline::none(), self.hook.clone()).answered(self.answered.clone());
-        let text = match self.connection.is_stateless() {
+        let text = match self.connection.is_modern() {
             true => extension::follow(run).await?,
             false => core::follow(run).await?,
         };
@@ -154,7 +154,7 @@ pub(crate) fn may_start(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(CallToolRequest::NAME, why));
     if connection.tasks.is_none() {
         refuse("this client does not handle tasks")
-    } else if !connection.is_stateless() && !connection.server.revision.has_core_tasks() {
+    } else if !connection.is_modern() && !connection.server.revision.has_core_tasks() {
         refuse("the server's revision has no tasks")
     } else {
         Ok(())
@@ -183,7 +183,7 @@ fn decode(connection: &Connection, result: &RawJson) -> Result<CallToolResult, C
 pub(crate) fn may_ask(connection: &Connection) -> Result<(), CallError> {
     let refuse = |why: &'static str| Err(CallError::not_allowed(GetTaskRequest::NAME, why));
     let server = &connection.server;
-    let offered = match connection.is_stateless() {
+    let offered = match connection.is_modern() {
         true => server.capabilities.has(&format!("extensions.{}", task_extension::NAME)),
         false => server.revision.has_core_tasks() && server.capabilities.has("tasks"),
     };

@@ -1,4 +1,4 @@
-//! Calls that a server works on as tasks. There are two protocols: [`core`] for 2025-11-25 and [`extension`] for stateless
+//! Calls that a server works on as tasks. There are two protocols: [`core`] for 2025-11-25 and [`extension`] for modern
 //! servers. They share [`run`] and [`requests`].
 
 pub(crate) mod core;

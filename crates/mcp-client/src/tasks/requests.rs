@@ -26,7 +26,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Asks once for a task's state.
 pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
     let waits = connection.server.waits;
-    let report: Report = match connection.is_stateless() {
+    let report: Report = match connection.is_modern() {
         true => once(connection, task_extension::GetTaskRequest::new(id), waits).await?,
         false => in_session(connection, core_tasks::GetTaskRequest::new(id), waits).await?,
     };
@@ -38,7 +38,7 @@ pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, C
 
 /// Cancels a task. In a session this fails where the server does not offer it.
 pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
-    if connection.is_stateless() {
+    if connection.is_modern() {
         let request = task_extension::CancelTaskRequest::new(id);
         return once(connection, request, waits).await.map(|EmptyResult { .. }| ());
     }
@@ -69,7 +69,7 @@ async fn in_session<M: RequestMethod, R: DeserializeOwned + Send + 'static>(
     waits.apply(call).await
 }
 
-/// Makes a stateless request about a task, which itself must not become one.
+/// Makes a modern request about a task, which itself must not become one.
 pub(crate) async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
 where
     M: RequestMethod + HasMeta,

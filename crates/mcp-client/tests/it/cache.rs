@@ -7,7 +7,7 @@ use agentwire_mcp_client::{BoxError, Cache, Client, RemoteServer};
 use serde_json::{Value, json};
 use tokio::time::advance;
 
-use crate::mock::{Mock, with_stateless};
+use crate::mock::{Mock, with_modern};
 
 fn tools(names: &[&str], ttl: i64, scope: &str) -> Value {
     let tools: Vec<_> =
@@ -72,7 +72,7 @@ async fn cac_03_pages_are_fresh_for_their_time_and_no_longer() {
         end(mock).await;
     };
     let client = Client::default().cache(Cache::new());
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         for wait in [0, 9_999, 1] {
             advance(Duration::from_millis(wait)).await;
             assert_eq!(names(&server).await?, "a b");
@@ -94,7 +94,7 @@ async fn without_a_cache_everything_is_asked_for() {
         }
         end(mock).await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         names(&server).await?;
         names(&server).await
     })
@@ -128,7 +128,7 @@ async fn what_has_changed_is_forgotten_also_while_it_is_asked_for() {
         end(mock).await;
     };
     let client = Client::default().cache(Cache::new());
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         // The client's own subscription comes first.
         tokio::task::yield_now().await;
         for _ in 0..2 {
@@ -176,7 +176,7 @@ async fn cac_04_what_depends_on_more_than_its_parameters_is_not_kept() {
         end(mock).await;
     };
     let client = Client::default().cache(Cache::new()).roots(vec![Root::new("file:///repo")]);
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         tokio::task::yield_now().await;
         for _ in 0..2 {
             server.read_resource("x:").await?;
@@ -221,7 +221,7 @@ async fn only_what_is_public_goes_from_one_connection_to_another_and_only_where_
                 server.call_tool("x", ()).await?;
                 names(&server).await
             };
-            let (result, ()) = with_stateless(client.clone(), script, main).await;
+            let (result, ()) = with_modern(client.clone(), script, main).await;
             assert_eq!(result.unwrap(), expected, "{scope} {cache:?}");
         }
         assert_eq!(
@@ -251,7 +251,7 @@ async fn what_is_stale_soonest_makes_room() {
     };
     // For two.
     let client = Client::default().cache(Cache::new().limit(3000));
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         tokio::task::yield_now().await;
         for uri in ["a:", "b:", "a:", "c:", "b:", "c:", "a:"] {
             server.read_resource(uri).await?;

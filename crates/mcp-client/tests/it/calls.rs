@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{CallToolRequest, GetPromptRequest, LoggingLevel};
-use agentwire_mcp_client::{CallError, Client};
+use agentwire_mcp_client::{CallError, Client, Era};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, with_mock, with_server};
@@ -84,7 +84,7 @@ async fn lif_14_what_the_server_does_not_offer_is_not_asked() {
         mock.greet_with("2025-11-25", json!({ "tools": {} })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(Client::default(), script, async |server| {
+    let (result, ()) = with_mock(Client::default().era(Era::Legacy), script, async |server| {
         let errors = [
             server.prompts().try_next().await.unwrap_err(),
             server.resources().try_next().await.unwrap_err(),

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use agentwire_mcp_client::{CallError, Client, HandshakeError, schema::Revision};
+use agentwire_mcp_client::{CallError, Client, Era, HandshakeError, schema::Revision};
 use serde_json::json;
 
 use crate::mock::{Mock, NEWEST, with_mock};
 
 fn client() -> Client {
-    Client::new("tester", "1.0.0")
+    Client::new("tester", "1.0.0").era(Era::Legacy)
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +30,7 @@ async fn lif_01_02_04_and_08_the_handshake_comes_first_and_offers_the_newest() {
 
 #[tokio::test(start_paused = true)]
 async fn any_revision_with_sessions_is_spoken() {
-    for revision in Revision::ALL.iter().filter(|revision| revision.has_sessions()) {
+    for revision in Revision::ALL.iter().filter(|revision| revision.is_legacy()) {
         let script = async |mut mock: Mock| {
             mock.greet(revision.as_str()).await;
             mock.expect_end().await;

@@ -12,7 +12,7 @@ use agentwire_mcp_client::{CallError, Client, ErrorObject, RemoteServer};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-use crate::mock::{Mock, with_server, with_stateless};
+use crate::mock::{Mock, with_modern, with_server};
 
 fn form(properties: Value) -> Value {
     let schema = json!({ "type": "object", "properties": properties });
@@ -74,7 +74,7 @@ async fn mrt_09_and_10_answers_go_with_the_same_request_and_the_newest_state() {
         mock.answer(&fourth, done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", json!({ "a": 1.0, "b": [10000000000000000000000_u128 as f64] })).await?)
     })
     .await;
@@ -101,7 +101,7 @@ async fn prompts_and_resources_may_ask_too_and_nothing_else() {
         mock.answer(&list, wanted(json!({ "k": roots() }))).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client(), script, async |server: RemoteServer| {
         server.get_prompt(GetPromptRequest::new("p")).await?;
         server.read_resource("x:").await?;
         let error = server.tools().collect().await.unwrap_err();
@@ -149,8 +149,7 @@ async fn what_is_wanted_at_once_is_found_out_side_by_side() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_stateless(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?))
-            .await;
+        with_modern(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?)).await;
     result.unwrap();
 }
 
@@ -184,7 +183,7 @@ async fn what_cannot_be_answered_fails_the_call_before_anybody_is_asked() {
             mock.answer(&call, wanted(requests.clone())).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(client.clone(), script, async |server: RemoteServer| {
+        let (result, ()) = with_modern(client.clone(), script, async |server: RemoteServer| {
             Ok(server.call_tool("x", ()).await.unwrap_err())
         })
         .await;
@@ -221,10 +220,9 @@ async fn mrt_16_tools_for_the_model_need_their_capability() {
                 }
                 mock.expect_end().await;
             };
-            let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
-                Ok(server.call_tool("x", ()).await)
-            })
-            .await;
+            let (result, ()) =
+                with_modern(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await))
+                    .await;
             match result.unwrap() {
                 Ok(_) => assert!(is_able, "{member}"),
                 Err(error) => {
@@ -249,11 +247,10 @@ async fn a_server_that_asks_for_ever_is_answered_so_often() {
             }
             mock.expect_end().await;
         };
-        let (result, ()) =
-            with_stateless(client().input_rounds(limit), script, async |server: RemoteServer| {
-                Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
-            })
-            .await;
+        let (result, ()) = with_modern(client().input_rounds(limit), script, async |server: RemoteServer| {
+            Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
+        })
+        .await;
         assert!(result.unwrap().contains(&format!("after {limit} rounds")));
     }
 }
@@ -275,7 +272,7 @@ async fn each_round_has_the_time_of_the_call_and_the_users_does_not_count() {
         assert_eq!(cancelled["params"]["requestId"], last["id"]);
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).timeout(Duration::from_secs(10)).await.unwrap_err())
     })
     .await;
@@ -303,7 +300,7 @@ async fn a_call_that_is_dropped_drops_the_question() {
         // The call was answered: there is nothing to take back.
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         let call = server.call_tool("x", ()).into_future();
         tokio::select! {
             result = call => panic!("{result:?}"),
@@ -328,7 +325,7 @@ async fn a_request_that_brings_answers_of_its_own_is_asked_on() {
         mock.answer(&again, done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client(), script, async |server: RemoteServer| {
         let own = InputResponses::from_iter([("own".to_owned(), ElicitResult::decline().into())]);
         Ok(server.call(CallToolRequest::new("x").input_responses(own).request_state("own")).await?)
     })
@@ -350,7 +347,7 @@ async fn progress_is_heard_in_every_round() {
     };
     let reports = Arc::new(Mutex::new(Vec::new()));
     let heard = reports.clone();
-    let (result, ()) = with_stateless(client(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client(), script, async |server: RemoteServer| {
         let call =
             server.call_tool("x", ()).on_progress(move |report| heard.lock().unwrap().push(report.progress));
         Ok(call.await?)

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_jsonrpc::{RawJson, RawObject, WithCauses};
 use agentwire_mcp_client::schema::{CallToolRequest, Meta, Root};
 use agentwire_mcp_client::{
     BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, RemoteServer, Retry, TaskOrResult,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 
-use crate::mock::{Mock, with_server, with_stateless};
+use crate::mock::{Mock, with_modern, with_server};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -115,7 +115,7 @@ async fn a_layer_sees_each_call_once() {
             assert_eq!(message["method"], "notifications/cancelled", "{message}");
         }
     };
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         tokio::task::yield_now().await;
         for expected in ["input", "header", "task"] {
             assert_eq!(server.call_tool("x", ()).await?.text(), expected);
@@ -132,7 +132,7 @@ async fn a_layer_sees_each_call_once() {
     result.unwrap();
 }
 
-/// Also one that the server does not offer; a stateless one gets its `_meta`.
+/// Also one that the server does not offer; a modern one gets its `_meta`.
 #[tokio::test(start_paused = true)]
 async fn a_raw_call_is_sent_as_it_is() {
     let params = RawObject::encode(&json!({ "cursor": "x" })).unwrap();
@@ -158,7 +158,7 @@ async fn a_raw_call_is_sent_as_it_is() {
         mock.expect_end().await;
     };
     let main = async |server: RemoteServer| Ok(server.call_raw("prompts/list", params).await?.into_result());
-    let (result, ()) = with_stateless(Client::default(), script, main).await;
+    let (result, ()) = with_modern(Client::default(), script, main).await;
     assert_eq!(result.unwrap().member("prompts").unwrap().as_str(), "[]");
 }
 
@@ -199,12 +199,13 @@ async fn a_layer_changes_calls_and_answers_and_answers_by_itself() {
         assert_eq!(begun.elapsed(), 5 * SECOND);
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         let own = Meta::from_iter([("example.com/own".to_owned(), json!(1))]);
         assert_eq!(server.call(CallToolRequest::new("x").meta(own)).await?.text(), "5");
         assert_eq!(server.call_tool("own", ()).await?.text(), "own");
         let error = server.call_tool("y", ()).await.unwrap_err();
-        assert!(error.to_string().contains("not today"), "{error}");
+        let error = WithCauses::new(&error).to_string();
+        assert!(error.contains("not today"), "{error}");
         let error = server.call_tool("x", ()).await.unwrap_err();
         assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
         Ok(())
@@ -253,10 +254,8 @@ async fn layers_of_tower_fit() {
         one.and(other)?;
         assert_eq!(begun.elapsed(), 2 * SECOND);
         let error = server.ping().await.unwrap_err();
-        assert!(
-            matches!(&error, CallError::Failed { .. }) && error.to_string().contains("timed out"),
-            "{error}"
-        );
+        let text = WithCauses::new(&error).to_string();
+        assert!(matches!(error, CallError::Failed { .. }) && text.contains("timed out"), "{text}");
         Ok(())
     })
     .await;

@@ -10,7 +10,7 @@ use futures::TryStreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, with_server, with_stateless};
+use crate::mock::{Mock, with_modern, with_server};
 
 async fn page(mock: &mut Mock, cursor: Option<&str>, names: &[&str], next: Option<&str>) {
     let request = mock.expect("tools/list").await;
@@ -252,7 +252,7 @@ async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() 
     assert!(result.unwrap().structured_content.is_some());
 }
 
-/// Asks for a page of which one item is bad and others are good, of a stateful and of a stateless server. Gives how many items it has, or the error, and
+/// Asks for a page of which one item is bad and others are good, of a legacy and of a modern server. Gives how many items it has, or the error, and
 /// what the client was warned of.
 async fn page_with<M>(request: M, items: Value) -> Vec<(Result<usize, String>, Vec<String>)>
 where
@@ -260,12 +260,12 @@ where
     M::Response: Serialize,
 {
     let mut outcomes = Vec::new();
-    for is_stateless in [false, true] {
+    for is_modern in [false, true] {
         let script = async |mut mock: Mock| {
             let asked = mock.expect(M::NAME).await;
             let mut page = json!({ "nextCursor": "2", "_meta": { "a/b": 1 } });
             page[M::ITEMS] = items.clone();
-            if is_stateless {
+            if is_modern {
                 page["resultType"] = "complete".into();
                 page["ttlMs"] = 0.into();
                 page["cacheScope"] = "private".into();
@@ -280,8 +280,8 @@ where
         });
         let request = request.clone();
         let main = async |server: RemoteServer| Ok(server.call(request).await);
-        let outcome = match is_stateless {
-            true => with_stateless(client, script, main).await.0,
+        let outcome = match is_modern {
+            true => with_modern(client, script, main).await.0,
             false => with_server(client, script, main).await.0,
         };
         let outcome = outcome.unwrap().map_err(|error| error.to_string()).map(|page| {

@@ -3,13 +3,14 @@
 
 mod cache;
 mod calls;
+mod eras;
 mod handshake;
 mod input;
 mod layers;
 mod lists;
 mod marks;
 mod mock;
-mod modes;
+mod modern;
 #[cfg(feature = "validate")]
 mod output;
 mod peers;
@@ -17,7 +18,6 @@ mod responses;
 mod revisions;
 mod sloppy_tasks;
 mod spawn;
-mod stateless;
 mod subscriptions;
 mod task_extension;
 mod tasks;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agentwire_mcp_client::{Client, RemoteServer, Warning};
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, with_server, with_stateless};
+use crate::mock::{Mock, with_modern, with_server};
 
 /// A property with a mark.
 fn marked(kind: &str, mark: impl Into<Value>) -> Value {
@@ -103,7 +103,7 @@ async fn st_21_and_22_a_tool_with_a_wrong_mark_is_left_out_and_the_others_stay()
         let tools = server.tools().collect().await?;
         Ok(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
     };
-    let (result, ()) = with_stateless(client.clone(), script, list).await;
+    let (result, ()) = with_modern(client.clone(), script, list).await;
     assert_eq!(result.unwrap(), right_names);
     let mut left_out = Vec::new();
     for warning in warnings.lock().unwrap().drain(..) {
@@ -142,7 +142,7 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
         let resources = server.resources().collect().await?;
         Ok((tools, resources))
     };
-    let (result, ()) = with_stateless(client, script, main).await;
+    let (result, ()) = with_modern(client, script, main).await;
     let (tools, resources) = result.unwrap();
     assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["good"]);
     assert_eq!(resources.iter().map(|resource| &*resource.name).collect::<Vec<_>>(), ["b"]);
@@ -172,6 +172,6 @@ async fn a_hook_that_panics_ends_nothing_else() {
         mock.expect_end().await;
     };
     let main = async |server: RemoteServer| Ok(server.tools().collect().await?);
-    let (tools, ()) = with_stateless(client, script, main).await;
+    let (tools, ()) = with_modern(client, script, main).await;
     assert_eq!(tools.unwrap().iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["right"]);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer};
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::future::LocalBoxFuture;
@@ -10,7 +10,7 @@ use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
 pub(crate) const NEWEST: &str = "2025-11-25";
-pub(crate) const STATELESS: &str = "2026-07-28";
+pub(crate) const MODERN: &str = "2026-07-28";
 
 pub(crate) struct Mock {
     transport: Duplex,
@@ -33,7 +33,7 @@ pub(crate) async fn with_mock<R, S>(
     tokio::join!(client.connect(near, main), script(Mock::new(far)))
 }
 
-/// The same, with a server that answers the handshake and offers everything.
+/// The same, with a legacy server that offers everything.
 pub(crate) async fn with_server<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
@@ -43,11 +43,11 @@ pub(crate) async fn with_server<R, S>(
         mock.greet(NEWEST).await;
         script(mock).await
     };
-    with_mock(client, script, main).await
+    with_mock(client.era(Era::Legacy), script, main).await
 }
 
-/// The same, with a stateless server.
-pub(crate) async fn with_stateless<R, S>(
+/// The same, with a modern server.
+pub(crate) async fn with_modern<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
@@ -56,15 +56,15 @@ pub(crate) async fn with_stateless<R, S>(
         mock.describe().await;
         script(mock).await
     };
-    with_mock(client.mode(ProtocolMode::Stateless), script, main).await
+    with_mock(client.era(Era::Modern), script, main).await
 }
 
-/// What a stateless server that offers everything says of itself.
+/// What a modern server that offers everything says of itself.
 pub(crate) fn description() -> Value {
     let changing = json!({ "listChanged": true });
     json!({
         "resultType": "complete",
-        "supportedVersions": [STATELESS],
+        "supportedVersions": [MODERN],
         "capabilities": {
             "tools": changing, "resources": changing, "prompts": changing, "logging": {}, "completions": {},
         },

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agentwire_mcp_client::{CallError, Client, RemoteServer, Tasks, Warning};
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, with_server, with_stateless};
+use crate::mock::{Mock, with_modern, with_server};
 
 /// Plays a server with one tool, which gives these results.
 async fn play(mut mock: Mock, schema: &Value, results: &[Value]) {
@@ -55,7 +55,7 @@ async fn a_result_that_is_not_as_promised_fails_the_call_in_either_era() {
         let script = async |mock: Mock| play(mock, &schema, &results).await;
         let outcomes = [
             with_server(client.clone(), script, main).await.0.unwrap(),
-            with_stateless(client, script, main).await.0.unwrap(),
+            with_modern(client, script, main).await.0.unwrap(),
         ];
         for (outcome, expected) in outcomes.iter().flat_map(|outcomes| outcomes.iter().zip(expected)) {
             match (outcome, expected.filter(|_| checks)) {
@@ -98,7 +98,7 @@ async fn the_result_of_a_task_is_checked_too() {
         }
         mock.expect_end().await;
     };
-    let (outcomes, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (outcomes, ()) = with_modern(client, script, async |server: RemoteServer| {
         server.tools().collect().await?;
         let mut fit = Vec::new();
         for _ in 0..2 {
@@ -128,7 +128,7 @@ async fn a_schema_by_which_nobody_can_check_is_told_of_once() {
             .on_warning(move |warning| heard.lock().unwrap().push(warning));
         let results = [structured(json!({ "a": "x" })), structured(json!({ "a": "x" }))];
         let script = async |mock: Mock| play(mock, &schema, &results).await;
-        let (outcomes, ()) = with_stateless(client, script, async |server| Ok(call(server, 2).await)).await;
+        let (outcomes, ()) = with_modern(client, script, async |server| Ok(call(server, 2).await)).await;
         assert!(outcomes.unwrap().iter().all(Result::is_ok), "{schema}");
         let warnings = warnings.lock().unwrap();
         assert!(
@@ -153,7 +153,7 @@ async fn a_schema_that_goes_in_a_circle_ends() {
         let results = [structured(json!({ "a": text }))];
         let script = async |mock: Mock| play(mock, &schema, &results).await;
         let client = Client::default().validate_output(true);
-        let (outcomes, ()) = with_stateless(client, script, async |server| Ok(call(server, 1).await)).await;
+        let (outcomes, ()) = with_modern(client, script, async |server| Ok(call(server, 1).await)).await;
         assert_eq!(outcomes.unwrap().len(), 1, "{schema}");
     }
 }

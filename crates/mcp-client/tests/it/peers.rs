@@ -6,7 +6,7 @@ use agentwire_mcp_client::schema::{
     AudioContent, CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitResult, JsonObject, Meta,
     Root, SamplingContent, TextContent, ToolUseContent,
 };
-use agentwire_mcp_client::{Client, RemoteServer};
+use agentwire_mcp_client::{Client, Era, RemoteServer};
 use serde_json::json;
 
 use crate::mock::{Mock, with_mock, with_server};
@@ -50,7 +50,7 @@ async fn what_can_be_answered_is_advertised_and_answered() {
         let wrong = mock.ask("sampling/createMessage", json!({ "messages": 1 })).await;
         assert_eq!(wrong["error"]["code"], -32602);
     };
-    with_mock(client, script, wait).await.0.unwrap();
+    with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +75,7 @@ async fn tools_for_the_model_need_their_capability() {
                 assert_eq!(sampled["error"]["code"] == -32602, !is_taken, "{sampled}");
             }
         };
-        with_mock(client, script, wait).await.0.unwrap();
+        with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
     }
 }
 
@@ -110,7 +110,7 @@ async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
         let chosen = mock.ask("elicitation/create", form).await;
         assert_eq!(chosen["error"]["code"], -32603, "{chosen}");
     };
-    with_mock(client, script, wait).await.0.unwrap();
+    with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
 }
 
 /// SEP-1034.
@@ -147,7 +147,7 @@ async fn what_an_accepted_form_leaves_out_is_its_default() {
                 json!({ "mode": "url", "message": "m", "url": "https://example.com", "elicitationId": "1" });
             assert_eq!(mock.ask("elicitation/create", page).await["error"]["code"], -32602, "not advertised");
         };
-        with_mock(client, script, wait).await.0.unwrap();
+        with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
     }
 }
 
@@ -170,7 +170,7 @@ async fn the_modes_of_elicitation_are_those_with_a_function() {
             let form = json!({ "message": "m", "requestedSchema": { "type": "object", "properties": {} } });
             assert!(mock.ask("elicitation/create", form).await.get(form_answer).is_some());
         };
-        with_mock(client, script, wait).await.0.unwrap();
+        with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
     }
 }
 
@@ -201,7 +201,7 @@ async fn can_04_a_request_that_the_server_takes_back_is_dropped_and_not_answered
         assert_eq!(mock.ask("ping", json!({})).await["result"], json!({}));
         assert_eq!(*dropped.lock().unwrap(), 1);
     };
-    with_mock(client, script, wait).await.0.unwrap();
+    with_mock(client.era(Era::Legacy), script, wait).await.0.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -265,7 +265,8 @@ async fn rpc_22_and_27_batches_are_taken_at_2025_03_26_and_never_sent() {
             assert_eq!(requests.count(), 3, "initialize, initialized, ping");
         };
         let (result, ()) =
-            with_mock(Client::default(), script, async |server| Ok(server.ping().await?)).await;
+            with_mock(Client::default().era(Era::Legacy), script, async |server| Ok(server.ping().await?))
+                .await;
         result.unwrap();
     }
 }

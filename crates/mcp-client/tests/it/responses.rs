@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::Root;
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer, Warning};
+use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer, Warning};
 use agentwire_transport::duplex;
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, NEWEST, with_server, with_stateless};
+use crate::mock::{Mock, NEWEST, with_modern, with_server};
 
 /// What is no message, and what is no valid request.
 const UNREADABLE: [&str; 3] = ["{", "[]", "Server listening on :8080"];
@@ -40,7 +40,7 @@ async fn expect_silence(mock: &mut Mock, why: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rpc_34_and_std_08_a_stateless_server_gets_no_response() {
+async fn rpc_34_and_std_08_a_modern_server_gets_no_response() {
     let (client, warnings) = client();
     let script = async |mut mock: Mock| {
         for text in UNREADABLE.into_iter().chain([MALFORMED]) {
@@ -52,7 +52,7 @@ async fn rpc_34_and_std_08_a_stateless_server_gets_no_response() {
             expect_silence(&mut mock, method).await;
         }
     };
-    with_stateless(client, script, wait).await.0.unwrap();
+    with_modern(client, script, wait).await.0.unwrap();
     let warnings = warnings.lock().expect("nobody panicked");
     assert_eq!(warnings.len(), 6, "{warnings:?}");
     assert!(warnings.iter().all(|warning| warning.starts_with("a message is left out: ")), "{warnings:?}");
@@ -74,7 +74,7 @@ async fn a_server_with_sessions_gets_an_error_for_what_cannot_be_read() {
 /// Until the revision is known, only a request has a sender that certainly has sessions.
 #[tokio::test(start_paused = true)]
 async fn before_the_revision_is_known_only_requests_get_a_response() {
-    for (mode, is_answered) in [(ProtocolMode::Auto, true), (ProtocolMode::Stateless, false)] {
+    for (era, is_answered) in [(Era::Auto, true), (Era::Modern, false)] {
         let script = async |mut mock: Mock| {
             let discover = mock.expect("server/discover").await;
             for text in UNREADABLE {
@@ -93,10 +93,10 @@ async fn before_the_revision_is_known_only_requests_get_a_response() {
             mock.send_text("{").await;
             assert_eq!(mock.next().await.expect("an error")["error"]["code"], -32700);
         };
-        let client = client().0.mode(mode).discover_timeout(Duration::from_secs(60));
+        let client = client().0.era(era).discover_timeout(Duration::from_secs(60));
         // Not checked by the schema: in the revision that the client names there is no `ping`.
         let (near, far) = duplex(16);
         let (result, ()) = tokio::join!(client.connect(near, wait), script(Mock::new(far)));
-        assert_eq!(result.is_ok(), is_answered, "{mode:?}: {result:?}");
+        assert_eq!(result.is_ok(), is_answered, "{era:?}: {result:?}");
     }
 }

@@ -1,10 +1,10 @@
 //! A client that is set to some revisions.
 
 use agentwire_mcp_client::schema::Revision;
-use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError, RemoteServer};
 use serde_json::json;
 
-use crate::mock::{Mock, STATELESS, description, with_mock};
+use crate::mock::{MODERN, Mock, description, with_mock};
 
 async fn revision(server: RemoteServer) -> Result<Revision, BoxError> {
     Ok(server.revision())
@@ -17,8 +17,11 @@ async fn fails(client: Client, script: impl AsyncFnOnce(Mock)) -> HandshakeError
 
 #[tokio::test(start_paused = true)]
 async fn the_newest_of_them_is_offered_and_another_refused() {
-    let client =
-        Client::default().revisions([Revision::V2025_03_26, Revision::V2025_06_18, Revision::LATEST]);
+    let client = Client::default().era(Era::Legacy).revisions([
+        Revision::V2025_03_26,
+        Revision::V2025_06_18,
+        Revision::LATEST,
+    ]);
     let script = async |mut mock: Mock| {
         let request = mock.greet("2025-03-26").await;
         assert_eq!(request["params"]["protocolVersion"], "2025-06-18");
@@ -43,7 +46,7 @@ async fn the_newest_of_them_is_offered_and_another_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn either_era_is_tried_only_where_there_is_one_of_it() {
-    let client = Client::default().mode(ProtocolMode::Auto);
+    let client = Client::default().era(Era::Auto);
     let script = async |mut mock: Mock| {
         mock.greet("2025-06-18").await;
         mock.expect_end().await;
@@ -73,14 +76,14 @@ async fn either_era_is_tried_only_where_there_is_one_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_without_any_of_its_era_says_nothing() {
-    for (mode, revisions) in [
-        (ProtocolMode::Stateful, vec![Revision::V2026_07_28]),
-        (ProtocolMode::Stateless, vec![Revision::V2025_11_25]),
-        (ProtocolMode::Auto, vec![]),
+    for (era, revisions) in [
+        (Era::Legacy, vec![Revision::V2026_07_28]),
+        (Era::Modern, vec![Revision::V2025_11_25]),
+        (Era::Auto, vec![]),
     ] {
         let script = async |mock: Mock| mock.expect_end().await;
-        let error = fails(Client::default().mode(mode).revisions(revisions), script).await;
-        assert!(matches!(error, HandshakeError::NoRevision), "{mode:?}: {error}");
+        let error = fails(Client::default().era(era).revisions(revisions), script).await;
+        assert!(matches!(error, HandshakeError::NoRevision), "{era:?}: {error}");
     }
-    assert_eq!(STATELESS, Revision::LATEST.as_str());
+    assert_eq!(MODERN, Revision::LATEST.as_str());
 }

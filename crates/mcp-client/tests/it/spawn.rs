@@ -4,7 +4,7 @@ use agentwire_mcp_client::{BoxError, Client, RemoteServer, connect};
 use agentwire_transport::{Transport, duplex};
 use tokio::task::JoinHandle;
 
-use crate::mock::{Mock, NEWEST};
+use crate::mock::Mock;
 
 /// Spawns what is generic in everything, the future of `main` included.
 fn spawn<T, F>(
@@ -46,16 +46,16 @@ async fn generic_code_spawns_a_connection() {
     };
     let (near, far) = duplex(8);
     let connected = spawn(near, main);
-    Mock::new(far).greet(NEWEST).await;
+    Mock::new(far).describe().await;
     connected.await.unwrap().unwrap();
 
     let (near, far) = duplex(8);
     let connected = spawn_client(Client::new("tester", "1.0.0"), near, main);
-    Mock::new(far).greet(NEWEST).await;
+    Mock::new(far).describe().await;
     connected.await.unwrap().unwrap();
 
     let (near, far) = duplex(8);
     let name = spawn_both(near);
-    Mock::new(far).greet(NEWEST).await;
+    Mock::new(far).describe().await;
     assert_eq!(name.await.unwrap(), "mock");
 }

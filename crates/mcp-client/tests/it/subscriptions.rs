@@ -1,4 +1,4 @@
-//! Subscriptions to changes at a stateless server.
+//! Subscriptions to changes at a modern server.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::mock::{Mock, with_mock, with_server, with_stateless};
+use crate::mock::{Mock, with_mock, with_modern, with_server};
 
 /// The name under which `_meta` has the subscription.
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -97,7 +97,7 @@ async fn sub_04_05_and_08_subscriptions_are_independent_and_end_when_they_are_dr
     };
     let all = heard.clone();
     let client = heard.updates(Client::default()).on_notification(move |said| all.push(&*said.method));
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         let (ones, twos) = (heard.clone(), heard.clone());
         let (one, two) = tokio::join!(
             server.listen_with(to("one:"), move |_| ones.push("on the first")),
@@ -133,7 +133,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+        let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
             server.listen(to_tools()).await?.ended().await?;
             assert_eq!(server.call_tool("x", ()).await.is_ok(), by_cancel);
             Ok(())
@@ -144,7 +144,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
     let script = async |mut mock: Mock| {
         mock.agree(json!({})).await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         Ok(server.listen(to_tools()).await?.ended().await)
     })
     .await;
@@ -164,7 +164,7 @@ async fn what_is_not_agreed_to_in_time_is_given_up() {
         mock.expect_end().await;
     };
     let client = Client::default().timeout(Duration::from_secs(3));
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         let started = Instant::now();
         let error = server.listen(to_tools()).await.unwrap_err();
         assert!(matches!(error, CallError::Unusable { .. }), "{error}");
@@ -214,7 +214,7 @@ async fn who_has_something_for_changes_listens_by_itself_to_what_is_offered() {
         mock.notify("notifications/tools/list_changed", json!({ "_meta": { ID: "1" } })).await;
     };
     let client = heard.warnings(heard.tools(Client::default())).on_prompts_changed(|| {});
-    let client = client.mode(agentwire_mcp_client::ProtocolMode::Stateless);
+    let client = client.era(agentwire_mcp_client::Era::Modern);
     with_mock(client, script, wait).await.0.unwrap();
     assert_eq!(heard.take(), ["tools", "tools"], "and nothing to warn of");
 }
@@ -235,7 +235,7 @@ async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default())).timeout(Duration::from_secs(3));
-    let (result, ()) = with_stateless(client, script, async |_: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |_: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(())
     })
@@ -256,7 +256,7 @@ async fn the_end_of_main_is_the_end_of_listening() {
         mock.expect_end().await;
     };
     let client = Heard::default().tools(Client::default());
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -291,7 +291,7 @@ async fn sub_07_listening_goes_on_after_an_end_but_not_at_once_and_what_was_miss
         assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 32, 60, 1]);
     };
     let client = heard.warnings(heard.tools(Client::default()));
-    with_stateless(client, script, wait).await.0.unwrap();
+    with_modern(client, script, wait).await.0.unwrap();
     assert_eq!(heard.take(), vec!["tools"; 8], "all but the first, before which nothing was missed");
 }
 
@@ -306,7 +306,7 @@ async fn a_refusal_is_the_end_of_it_and_is_told() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default()));
-    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -336,7 +336,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+        let (result, ()) = with_modern(client, script, async |server: RemoteServer| {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             Ok(server.call_tool("x", ()).await)
         })
@@ -352,7 +352,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
 async fn it_listens_within_the_future_that_drives_too() {
     let heard = Heard::default();
     let (near, far) = agentwire_transport::duplex(1);
-    let client = heard.tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
+    let client = heard.tools(Client::default()).era(agentwire_mcp_client::Era::Auto);
     let (connecting, driver) = client.start(near);
     let script = async {
         let mut mock = Mock::new(far);
@@ -374,7 +374,7 @@ async fn it_listens_within_the_future_that_drives_too() {
 fn futures_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}
     let (near, _far) = agentwire_transport::duplex(1);
-    let client = Heard::default().tools(Client::default()).mode(agentwire_mcp_client::ProtocolMode::Auto);
+    let client = Heard::default().tools(Client::default()).era(agentwire_mcp_client::Era::Auto);
     is_send(&client.connect(near, async |server| {
         let subscription = server.listen(SubscriptionFilter::default()).await?;
         server.call_tool("x", ()).await?;

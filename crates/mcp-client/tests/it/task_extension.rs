@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject, SubscriptionFilter};
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer, TaskOrResult, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 pub(crate) fn client() -> Client {
-    Client::default().mode(ProtocolMode::Stateless).tasks(Tasks::new())
+    Client::default().era(Era::Modern).tasks(Tasks::new())
 }
 
 /// A server that says that it has tasks.
@@ -362,7 +362,7 @@ async fn a_task_that_nobody_has_asked_for_or_of_another_request_is_an_error_that
         assert_eq!(*capabilities, json!({}));
         mock.expect_end().await;
     };
-    let plain = Client::default().mode(ProtocolMode::Stateless);
+    let plain = Client::default().era(Era::Modern);
     let (result, ()) = with_tasks(plain, script, async |server: RemoteServer| {
         let error = server.call_tool("x", ()).await.unwrap_err();
         assert!(matches!(server.task("t-1"), Err(CallError::NotAllowed { .. })));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::core_tasks::TaskMetadata;
 use agentwire_mcp_client::schema::task_extension::TaskStatus;
 use agentwire_mcp_client::schema::{CallToolRequest, ElicitFormRequest, ElicitResult};
-use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, TaskOrResult, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -32,7 +32,7 @@ pub(crate) async fn with_tasks<R, S>(
         assert_eq!(request["params"]["capabilities"].get("extensions"), None);
         script(mock).await
     };
-    with_mock(client, script, main).await
+    with_mock(client.era(Era::Legacy), script, main).await
 }
 
 pub(crate) fn all() -> Value {
@@ -452,7 +452,7 @@ async fn older_revisions_have_no_tasks() {
         mock.answer(&call, json!({ "content": [] })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(client(), script, async |server: RemoteServer| {
+    let (result, ()) = with_mock(client().era(Era::Legacy), script, async |server: RemoteServer| {
         assert!(matches!(server.task("t-1"), Err(CallError::NotAllowed { .. })));
         assert!(matches!(server.call_tool("x", ()).start().await, Err(CallError::NotAllowed { .. })));
         Ok(server.call(CallToolRequest::new("x").task(TaskMetadata::default())).await?)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode};
+use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError};
 use agentwire_mcp_hub::{ConnectOptions, Memory, connect_to};
 
 use crate::script::{check_heard, heard, server};
@@ -20,9 +20,14 @@ fn legacy(says: &str) -> String {
 }
 
 async fn call(cases: &str, options: &ConnectOptions) -> Result<String, BoxError> {
+    call_in(Era::Auto, cases, options).await
+}
+
+async fn call_in(era: Era, cases: &str, options: &ConnectOptions) -> Result<String, BoxError> {
     // A server that answers may take as long as a busy machine makes it.
     let limit = if cases == legacy("") { Duration::from_millis(500) } else { Duration::from_secs(20) };
-    let client = Client::new("test", "1").discover_timeout(limit).handshake_timeout(Duration::from_secs(20));
+    let client =
+        Client::new("test", "1").discover_timeout(limit).handshake_timeout(Duration::from_secs(20)).era(era);
     connect_to(&server("s", "ping", cases).target, options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
@@ -69,12 +74,10 @@ async fn a_process_that_never_answers_the_probe_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a_process_is_not_asked_for_what_it_must_not_be() {
-    let error = call(MODERN, &ConnectOptions::new().mode(ProtocolMode::Stateful)).await.unwrap_err();
+async fn era_of_the_client_limits_the_attempts() {
+    let error = call_in(Era::Legacy, MODERN, &ConnectOptions::new()).await.unwrap_err();
     assert!(error.to_string().starts_with("initialize: refused"), "{error}");
-    let error = call(&legacy("refuse -32601"), &ConnectOptions::new().mode(ProtocolMode::Stateless))
-        .await
-        .unwrap_err();
+    let error = call_in(Era::Modern, &legacy("refuse -32601"), &ConnectOptions::new()).await.unwrap_err();
     assert!(error.to_string().starts_with("server/discover: refused"), "{error}");
     assert!(error.is::<HandshakeError>(), "there was nothing else to try: {error:?}");
 }

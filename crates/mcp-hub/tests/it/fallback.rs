@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::LoggingLevel;
-use agentwire_mcp_client::{BoxError, CallError, Client, HandshakeError, ProtocolMode};
+use agentwire_mcp_client::{BoxError, CallError, Client, Era, HandshakeError};
 use agentwire_mcp_hub::{
     Attempt, ConnectError, ConnectOptions, HttpKind, HttpTarget, Memory, Target, connect_to,
 };
@@ -16,9 +16,15 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Connects and calls a tool. Gives the revision and what the tool said.
 async fn call(target: impl Into<Target>, options: &ConnectOptions) -> Result<String, BoxError> {
+    call_in(Era::Auto, target, options).await
+}
+
+/// The same in one era.
+async fn call_in(era: Era, target: impl Into<Target>, options: &ConnectOptions) -> Result<String, BoxError> {
     // Only for what never would end.
     let limit = Duration::from_secs(20);
-    call_with(target, options, |client| client.discover_timeout(limit).handshake_timeout(limit)).await
+    let limits = |client: Client| client.discover_timeout(limit).handshake_timeout(limit);
+    call_with(target, options, |client| limits(client).era(era)).await
 }
 
 /// The same of a server that may be silent.
@@ -167,28 +173,28 @@ async fn nobody_there_is_told_at_once() {
 /// An era, a transport, a server that may not know them, and what is tried of it.
 #[tokio::test]
 async fn what_was_asked_for_is_not_left() {
-    use ProtocolMode::{Auto, Stateful, Stateless};
+    use Era::{Auto, Legacy, Modern};
     let both = Part { discover: Works, ..Part::legacy(Works) };
     let legacy = Part::legacy(Refuses(200, -32601, &[]));
     let old = Part::old(Status(405));
-    type Row = (ProtocolMode, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
+    type Row = (Era, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
     let rows: Vec<Row> = vec![
-        (Stateless, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
-        (Stateless, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: refused")),
-        (Stateless, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
-        (Stateful, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
-        (Stateful, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
-        (Stateful, HttpKind::Any, old, &["initialize", "GET"], Ok(LEGACY)),
+        (Modern, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
+        (Modern, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: refused")),
+        (Modern, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
+        (Legacy, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
+        (Legacy, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
+        (Legacy, HttpKind::Any, old, &["initialize", "GET"], Ok(LEGACY)),
         (Auto, HttpKind::Streamable, both, &["server/discover"], Ok(MODERN)),
         (Auto, HttpKind::Streamable, old, &["server/discover", "initialize"], Err("HTTP status 405")),
         (Auto, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
-        (Stateful, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
+        (Legacy, HttpKind::Sse, old, &["GET"], Ok(LEGACY)),
         (Auto, HttpKind::Sse, both, &["GET"], Err("405")),
-        (Stateless, HttpKind::Sse, old, &[], Err("HTTP+SSE has no revision without sessions")),
+        (Modern, HttpKind::Sse, old, &[], Err("HTTP+SSE has no modern revision")),
     ];
     for (era, kind, part, tried, expected) in rows {
         let web = Web::playing(part).await;
-        let outcome = call(web.target().kind(kind), &ConnectOptions::new().mode(era)).await;
+        let outcome = call_in(era, web.target().kind(kind), &ConnectOptions::new()).await;
         let outcome = outcome.map_err(|error| error.to_string());
         let is_it = match (&outcome, expected) {
             (Ok(text), Ok(expected)) => text == expected,
@@ -228,18 +234,18 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
     // What is known from whoever wanted one era is no news to others.
-    let options = ConnectOptions::new().memory(memory).mode(ProtocolMode::Stateful);
+    let options = ConnectOptions::new().memory(memory);
     for (part, tried, expected) in [
         (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),
         (Part::old(Status(404)), vec!["initialize", "GET"], LEGACY),
         (Part::old(Status(404)), vec!["GET"], LEGACY),
     ] {
         web.play(part);
-        assert_eq!(call(web.target(), &options).await.unwrap(), expected);
+        assert_eq!(call_in(Era::Legacy, web.target(), &options).await.unwrap(), expected);
         assert_eq!(web.tried(), tried, "{part:?}");
     }
     web.play(Part { discover: Works, ..legacy });
-    let modern = call(web.target(), &options.mode(ProtocolMode::Stateless)).await;
+    let modern = call_in(Era::Modern, web.target(), &options).await;
     assert_eq!((modern.unwrap().as_str(), web.tried()), (MODERN, vec!["server/discover".to_owned()]));
 }
 
@@ -277,7 +283,7 @@ async fn all_that_was_tried_is_told() {
     let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
     let Some(ConnectError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
     let tried: Vec<_> = attempts.iter().map(|attempt| attempt.attempt).collect();
-    assert_eq!(tried, [Attempt::Auto, Attempt::Stateful, Attempt::Sse]);
+    assert_eq!(tried, [Attempt::Auto, Attempt::Legacy, Attempt::Sse]);
     let decisive = error.source().unwrap().to_string();
     assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
     // Who wants to know who asks is there.

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agentwire_mcp_client::ProtocolMode;
+use agentwire_jsonrpc::WithCauses;
+use agentwire_mcp_client::Era;
 use agentwire_mcp_client::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitFormRequest, ElicitResult,
     ElicitUrlRequest, Root, SamplingMessage, TaskSupport,
 };
-use agentwire_mcp_hub::{ConnectOptions, CustomTarget, Hub, HubConfig, HubError, ServerConfig};
+use agentwire_mcp_hub::{CustomTarget, Hub, HubConfig, HubError, ServerConfig};
 use agentwire_mcp_server::{
     Context, Elicited, Form, NoArguments, Page, Server, ServerTool, Tasks, ToolError, field,
 };
@@ -88,22 +89,22 @@ async fn with_hub<R>(
 #[tokio::test(start_paused = true)]
 async fn questions_are_answered_in_sessions_in_rounds_and_in_tasks() {
     let rows = [
-        (ProtocolMode::Stateful, TaskSupport::Forbidden),
-        (ProtocolMode::Stateful, TaskSupport::Required),
-        (ProtocolMode::Stateless, TaskSupport::Forbidden),
-        (ProtocolMode::Stateless, TaskSupport::Required),
+        (Era::Legacy, TaskSupport::Forbidden),
+        (Era::Legacy, TaskSupport::Required),
+        (Era::Modern, TaskSupport::Forbidden),
+        (Era::Modern, TaskSupport::Required),
     ];
-    for (mode, support) in rows {
+    for (era, support) in rows {
         let asked = Arc::<Mutex<Vec<String>>>::default();
-        let config = answering(&asked).connect_options(ConnectOptions::new().mode(mode));
+        let config = answering(&asked).era(era);
         let servers = ["one", "two"].map(|name| asking(name, support.clone()));
         with_hub(config, servers, async |hub| {
             let result = hub.call("two__ask", ()).await.unwrap();
-            assert_eq!(result.text(), "Ada, a model, file:///repo", "{mode:?} {support:?}");
+            assert_eq!(result.text(), "Ada, a model, file:///repo", "{era:?} {support:?}");
         })
         .await;
         let expected = ["two: Who?", "two: https://example.com/", "two: 7 tokens"];
-        assert_eq!(*asked.lock().unwrap(), expected, "{mode:?} {support:?}");
+        assert_eq!(*asked.lock().unwrap(), expected, "{era:?} {support:?}");
     }
 }
 
@@ -125,7 +126,7 @@ async fn a_server_is_told_only_of_what_is_answered() {
             told=${line#*\"capabilities\":}; told=${told%%,\"clientInfo\"*}; answer "$hello" ;;
         *'"tools/call"'*) text "$(printf '%s' "$told" | sed 's/"/\\"/g')" ;;"#;
     for (config, expected) in rows {
-        let config = config.tasks(None).connect_options(ConnectOptions::new().mode(ProtocolMode::Stateful));
+        let config = config.tasks(None).era(Era::Legacy);
         with_hub(config, [server("s", "told", cases)], async |hub| {
             let told = hub.call("told", ()).await.unwrap();
             assert_eq!(told.text(), expected);
@@ -138,10 +139,8 @@ async fn a_server_is_told_only_of_what_is_answered() {
 #[tokio::test(start_paused = true)]
 async fn a_question_has_a_time_limit_and_ends_with_its_call() {
     let (dropped, mut drops) = futures::channel::mpsc::unbounded();
-    let config = HubConfig::new()
-        .input_timeout(Duration::from_secs(30))
-        .connect_options(ConnectOptions::new().mode(ProtocolMode::Stateless))
-        .elicitation(move |_, _| {
+    let config =
+        HubConfig::new().input_timeout(Duration::from_secs(30)).era(Era::Modern).elicitation(move |_, _| {
             let dropped = dropped.clone();
             async move {
                 let _guard = on_drop(move || dropped.unbounded_send(()).unwrap());
@@ -150,7 +149,8 @@ async fn a_question_has_a_time_limit_and_ends_with_its_call() {
         });
     with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
         let error = hub.call("ask", ()).await.unwrap_err();
-        assert!(error.to_string().contains("there was no answer within 30s"), "{error}");
+        let error = WithCauses::new(&error).to_string();
+        assert!(error.contains("there was no answer within 30s"), "{error}");
         assert!(drops.try_recv().is_ok());
         let call = tokio::time::timeout(Duration::from_secs(5), async { hub.call("ask", ()).await });
         assert!(call.await.is_err());
@@ -183,7 +183,7 @@ async fn the_error_of_a_question_that_is_not_answered_says_what_is_asked() {
         ),
     ];
     for (config, wanted) in rows {
-        let config = config.connect_options(ConnectOptions::new().mode(ProtocolMode::Stateless));
+        let config = config.era(Era::Modern);
         with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
             let error = hub.call("ask", ()).await.unwrap_err();
             assert!(matches!(error, HubError::Unanswered { .. }), "{error:?}");
@@ -196,9 +196,7 @@ async fn the_error_of_a_question_that_is_not_answered_says_what_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_asks_so_much_at_once() {
-    let config = answering(&Arc::default())
-        .input_requests(0)
-        .connect_options(ConnectOptions::new().mode(ProtocolMode::Stateful));
+    let config = answering(&Arc::default()).input_requests(0).era(Era::Legacy);
     with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
         let result = hub.call("ask", ()).await.unwrap();
         assert!(

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use agentwire_mcp_client::ProtocolMode;
-use agentwire_mcp_hub::{ConnectOptions, HubConfig, ServerConfig, Target};
+use agentwire_mcp_client::Era;
+use agentwire_mcp_hub::{HubConfig, ServerConfig, Target};
 use agentwire_mcp_server::{Context, Server};
 use agentwire_otel::{Config, Network, Telemetry};
 use agentwire_transport_http::server::{Endpoint, EndpointConfig, EndpointCounts, Routes, serve};
@@ -19,7 +19,7 @@ struct Nothing {}
 
 /// The spans of a call over HTTP: those of the client, of the server, and of the tool's own work. With them what the endpoint
 /// counted while the tool ran.
-async fn spans_of_a_call(mode: ProtocolMode, config: Config) -> ([SpanData; 3], EndpointCounts) {
+async fn spans_of_a_call(era: Era, config: Config) -> ([SpanData; 3], EndpointCounts) {
     let exporter = InMemorySpanExporter::default();
     let tracers = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     let telemetry = Telemetry::new(&tracers, &NoopMeterProvider::new(), config);
@@ -43,7 +43,7 @@ async fn spans_of_a_call(mode: ProtocolMode, config: Config) -> ([SpanData; 3], 
     let serving = Endpoint::serving(EndpointConfig::new(), server);
     *endpoint.lock().unwrap() = Some(serving.clone());
     let serving = tokio::spawn(async move { serve(listener, Routes::new().at("/mcp", serving)).await });
-    let config = HubConfig::new().connect_options(ConnectOptions::new().mode(mode)).observer(move |server| {
+    let config = HubConfig::new().era(era).observer(move |server| {
         assert_eq!(server.name, "web");
         Some(Arc::new(telemetry.mcp_client().network(Network::http(None))))
     });
@@ -82,7 +82,7 @@ fn assert_one_trace([client, server, work]: &[SpanData; 3]) {
 
 #[tokio::test]
 async fn a_trace_goes_on_without_a_session() {
-    let (spans, counts) = spans_of_a_call(ProtocolMode::Stateless, Config::new().session_ids(true)).await;
+    let (spans, counts) = spans_of_a_call(Era::Modern, Config::new().session_ids(true)).await;
     assert_one_trace(&spans);
     assert_eq!(counts.sessions, 0);
     // The call, and beside it the subscription, which may not have arrived.
@@ -97,7 +97,7 @@ async fn a_trace_goes_on_without_a_session() {
 async fn a_trace_goes_on_in_a_session() {
     for with_id in [false, true] {
         let config = Config::new().session_ids(with_id);
-        let (spans, counts) = spans_of_a_call(ProtocolMode::Stateful, config).await;
+        let (spans, counts) = spans_of_a_call(Era::Legacy, config).await;
         assert_one_trace(&spans);
         assert_eq!((counts.sessions, counts.exchanges), (1, 0));
         for span in &spans[..2] {

@@ -139,11 +139,11 @@ async fn the_list_of_an_owner_does_not_grow_with_tasks_that_have_expired() {
         redis::cmd("ZCARD").arg(key).query_async(&mut engine.connection().await).await.unwrap()
     };
     until(async || length("test:to:{\"principal\":\"ada\"}").await == 0).await;
-    let mut stateless = record("stateless", &ada, Some(60_000));
-    stateless.revision = Revision::V2026_07_28;
-    TaskStore::create(&store, stateless.clone()).await.unwrap();
+    let mut modern = record("modern", &ada, Some(60_000));
+    modern.revision = Revision::V2026_07_28;
+    TaskStore::create(&store, modern.clone()).await.unwrap();
     assert_eq!(list(&store, Some(&ada), None, 9).await, [""; 0]);
-    assert!(list(&store, None, None, 999).await.contains(&stateless.id));
-    TaskStore::remove(&store, "stateless").await.unwrap();
-    assert!(!engine.keys().await.iter().any(|key| key.contains("ada") || key.contains("stateless")));
+    assert!(list(&store, None, None, 999).await.contains(&modern.id));
+    TaskStore::remove(&store, "modern").await.unwrap();
+    assert!(!engine.keys().await.iter().any(|key| key.contains("ada") || key.contains("modern")));
 }

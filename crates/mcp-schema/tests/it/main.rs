@@ -4,9 +4,9 @@ mod content;
 mod downgrading;
 mod leniency;
 mod methods;
+mod modern;
 mod requests;
 mod round_trips;
-mod stateless;
 mod tasks;
 
 use agentwire_mcp_schema::Revision;

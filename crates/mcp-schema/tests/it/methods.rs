@@ -45,7 +45,7 @@ fn requests_have_results_and_notifications_have_none() {
 }
 
 #[test]
-fn nothing_of_a_session_is_left_in_a_stateless_revision() {
+fn nothing_of_a_session_is_left_in_a_modern_revision() {
     let of_sessions = [
         "initialize",
         "notifications/initialized",

@@ -100,7 +100,7 @@ fn an_unknown_level_is_refused_as_a_wish_and_kept_in_a_message() {
 fn any_version_can_be_read() {
     for (name, revision) in [
         ("2024-11-05", Some(Revision::V2024_11_05)),
-        ("2025-11-25", Some(Revision::LATEST_SESSION)),
+        ("2025-11-25", Some(Revision::LATEST_LEGACY)),
         ("1999-01-01", None),
         ("", None),
     ] {

@@ -1,4 +1,4 @@
-//! Routes the requests that exist in sessions and as stateless requests.
+//! Routes the requests that exist in sessions and as modern requests.
 
 mod answers;
 mod completions;

@@ -9,7 +9,7 @@ use crate::input::{AskError, AskErrorKind};
 pub(crate) struct Keys(Mutex<BTreeSet<String>>);
 
 impl Keys {
-    /// Takes a key for a question. The same key again would get the same answer in a stateless call, and not in a session,
+    /// Takes a key for a question. The same key again would get the same answer in a modern call, and not in a session,
     /// so it is refused in both.
     pub(crate) fn claim(&self, key: &str) -> Result<Claim<'_>, AskError> {
         if !self.lock().insert(key.to_owned()) {

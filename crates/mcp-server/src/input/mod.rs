@@ -1,6 +1,6 @@
-//! Questions to the client: how they are written, and what a stateless request carries from round to round.
+//! Questions to the client: how they are written, and what a modern request carries from round to round.
 //!
-//! In a session a question is a request. A stateless request is answered with the question, and the client makes it again
+//! In a session a question is a request. A modern request is answered with the question, and the client makes it again
 //! with the answer. A task keeps its question open until a client brings the answer. Each of the three is a [`Questioner`].
 
 mod check;

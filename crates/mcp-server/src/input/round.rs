@@ -12,7 +12,7 @@ use crate::input::state::{Answers, RoundState, request_binding};
 use crate::input::{AskError, AskErrorKind, Question, Questioner};
 use crate::settings::Settings;
 
-/// One of the rounds in which a stateless request is answered.
+/// One of the rounds in which a modern request is answered.
 pub(crate) struct InputRound {
     settings: Arc<Settings>,
     method: ByteString,

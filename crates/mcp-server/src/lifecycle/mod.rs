@@ -1,4 +1,4 @@
-//! Decides about requests, in the two forms of the protocol: sessions, and requests that stand alone.
+//! Decides about requests, in the two forms of the protocol: sessions, and modern requests.
 
-pub(crate) mod stateful;
-pub(crate) mod stateless;
+pub(crate) mod legacy;
+pub(crate) mod modern;

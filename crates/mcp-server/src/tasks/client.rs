@@ -26,7 +26,7 @@ pub(super) fn owner(
     }
 }
 
-/// Whether the client of a stateless request declares the extension for tasks.
+/// Whether the client of a modern request declares the extension for tasks.
 pub(super) fn has_opted_in(caller: &ClientContext) -> bool {
     caller.capabilities().extensions.as_ref().is_some_and(|names| names.contains_key(task_extension::NAME))
 }

@@ -90,7 +90,10 @@ async fn ask(
 
 async fn call(context: &Context, task: &str, request: InputRequest) -> Result<RawJson, CallError> {
     let Some(session) = context.session() else {
-        return Err(CallError::not_allowed(request.method(), "this request stands alone"));
+        return Err(CallError::not_allowed(
+            request.method(),
+            "a modern request has no session to send it in",
+        ));
     };
     match request {
         InputRequest::Elicit(request) => send(context, session, task, request).await,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::raw::{NEWEST, Raw, STATELESS, alone, with_raw, with_session};
+use crate::raw::{MODERN, NEWEST, Raw, alone, with_raw, with_session};
 
 /// Where a request of these tests comes from.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ fn server() -> Server {
 
 /// Calls `any`, which came with these headers, and gives the code of the error, if it is one.
 async fn call(raw: &mut Raw, arguments: &Value, headers: &[(&'static str, &'static str)]) -> Option<i64> {
-    let mut all = vec![("MCP-Protocol-Version", STATELESS)];
+    let mut all = vec![("MCP-Protocol-Version", MODERN)];
     all.extend(headers);
     let answer = ask(raw, alone(json!({ "name": "any", "arguments": arguments })), all).await;
     answer["error"]["code"].as_i64()
@@ -130,7 +130,7 @@ async fn st_19_headers_that_do_not_are_refused() {
             "arguments":{"text":"eu","text":"us"},"_meta":META}}"#;
         let twice = twice.replace("META", &alone(json!({}))["_meta"].to_string());
         let source: Arc<dyn MessageSource> =
-            Arc::new(Headers(vec![("MCP-Protocol-Version", STATELESS), ("Mcp-Param-Text", "eu")]));
+            Arc::new(Headers(vec![("MCP-Protocol-Version", MODERN), ("Mcp-Param-Text", "eu")]));
         raw.give(Packet::Frame {
             frame: Frame::parse(twice.into()),
             in_reply_to: None,
@@ -181,7 +181,7 @@ async fn st_19_over_http_the_status_is_400() {
             json!({ "jsonrpc": "2.0", "id": "q", "method": "tools/call", "params": params }).to_string();
         let request = format!(
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {STATELESS}\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {MODERN}\r\n\
              Mcp-Method: tools/call\r\nMcp-Name: execute_sql\r\n{header}Content-Length: {}\r\n\r\n{body}",
             body.len()
         );

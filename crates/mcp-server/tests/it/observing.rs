@@ -10,7 +10,7 @@ use agentwire_transport::{Duplex, Exchange};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, STATELESS, alone_with, with_both_eras};
+use crate::raw::{MODERN, NEWEST, alone_with, with_both_eras};
 
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<String>>>);
@@ -69,14 +69,14 @@ impl CallObserver for Recorder {
     }
 }
 
-/// Where requests that stand alone come from.
+/// Where modern requests come from.
 #[derive(Debug)]
 struct Head;
 
 impl MessageSource for Head {
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         match name {
-            "mcp-protocol-version" => Some(STATELESS.as_bytes().into()),
+            "mcp-protocol-version" => Some(MODERN.as_bytes().into()),
             "mcp-session-id" => Some(b"s1"[..].into()),
             _ => None,
         }
@@ -121,7 +121,7 @@ async fn an_exchange_is_observed_like_a_call_on_a_connection() {
     let trace = r#"Some("00-1")"#;
     let expected = [
         "In frame".into(),
-        format!("tools/call Some({STATELESS:?}) {trace} Some(\"s1\")"),
+        format!("tools/call Some({MODERN:?}) {trace} Some(\"s1\")"),
         "Out frame".into(),
         "Out notifications/progress".into(),
         "Out frame".into(),

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::raw::{NEWEST, STATELESS, alone, code_of, with_session};
+use crate::raw::{MODERN, NEWEST, alone, code_of, with_session};
 use crate::subject::subject;
 
 /// No test waits for longer.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[tokio::test]
 async fn a_panic_is_answered_over_http_in_every_form() {
     for form in [AnswerForm::Events, AnswerForm::Json] {
-        let web = Web::start(&subject(), EndpointConfig::new().session_answer(form)).await;
+        let web = Web::start(&subject(), EndpointConfig::new().legacy_answer(form)).await;
         let session = web.open().await;
         let panic = json!({ "name": "panic" });
         let answer = web.ask(Some(&session), "tools/call", panic.clone()).await;
@@ -204,11 +204,11 @@ impl Web {
 
     /// Sends a request on a connection of its own.
     async fn send(&self, session: Option<&str>, id: &str, method: &str, params: Value) -> TcpStream {
-        let stateless = params["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
+        let modern = params["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
         let name = params["name"].as_str().unwrap_or_default();
         let standing_alone =
-            format!("MCP-Protocol-Version: {STATELESS}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\n");
-        let headers = session.unwrap_or(if stateless { &standing_alone } else { "" });
+            format!("MCP-Protocol-Version: {MODERN}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\n");
+        let headers = session.unwrap_or(if modern { &standing_alone } else { "" });
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
         let request = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const NEWEST: &str = "2025-11-25";
-pub(crate) const STATELESS: &str = "2026-07-28";
+pub(crate) const MODERN: &str = "2026-07-28";
 
 pub(crate) struct Raw(Duplex);
 
@@ -154,7 +154,7 @@ impl Raw {
     }
 }
 
-/// Params of a request that stands alone: it says who asks.
+/// Params of a modern request: it says who asks.
 pub(crate) fn alone(params: Value) -> Value {
     alone_with(params, json!({}))
 }
@@ -162,7 +162,7 @@ pub(crate) fn alone(params: Value) -> Value {
 /// The same, with more in its `_meta`, or with something else there. Null takes out what stands there.
 pub(crate) fn alone_with(mut params: Value, more: Value) -> Value {
     let mut meta = json!({
-        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });

@@ -63,7 +63,7 @@ async fn city(City { city }: City) -> String {
     city
 }
 
-async fn stateful(number: State<u64>) -> String {
+async fn legacy(number: State<u64>) -> String {
     number.to_string()
 }
 
@@ -147,16 +147,16 @@ fn a_state_that_is_missing() {
              call `Server::state` with it before the {what} is added"
         )
     };
-    assert_eq!(refused(|| drop(server().tool("t", "", stateful))), missing("tool", "t"));
-    assert_eq!(refused(|| server().add_tool(ServerTool::new("t", "", stateful))), missing("tool", "t"));
+    assert_eq!(refused(|| drop(server().tool("t", "", legacy))), missing("tool", "t"));
+    assert_eq!(refused(|| server().add_tool(ServerTool::new("t", "", legacy))), missing("tool", "t"));
     assert_eq!(
-        refused(|| drop(server().resource("memo:///a", "a", stateful))),
+        refused(|| drop(server().resource("memo:///a", "a", legacy))),
         missing("resource", "memo:///a")
     );
     let template = "memo:///{city}";
-    let message = refused(|| drop(server().resource_template(template, "a", stateful)));
+    let message = refused(|| drop(server().resource_template(template, "a", legacy)));
     assert_eq!(message, missing("resource template", template));
-    assert_eq!(refused(|| drop(server().prompt("p", "", stateful))), missing("prompt", "p"));
+    assert_eq!(refused(|| drop(server().prompt("p", "", legacy))), missing("prompt", "p"));
 }
 
 #[test]

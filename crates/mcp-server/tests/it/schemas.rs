@@ -4,7 +4,7 @@ use agentwire_mcp_server::schema::{CallToolResult, Icon, JsonSchema, Tool};
 use agentwire_mcp_server::{NoArguments, RawJson, Server, ServerPrompt, ServerResource, ServerTool};
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, STATELESS, alone, code_of, with_raw, with_session};
+use crate::raw::{MODERN, NEWEST, alone, code_of, with_raw, with_session};
 
 /// Every keyword of 2020-12 that a type rarely has, one that nobody knows, and members in no order.
 fn verbatim() -> Value {
@@ -48,7 +48,7 @@ async fn every_keyword_of_a_schema_reaches_the_client() {
     assert_eq!(tools["tools"][0]["inputSchema"], verbatim());
     assert_eq!(tools["tools"][0]["outputSchema"], verbatim());
     let tools = with_raw(&server, async |raw| raw.result_of("tools/list", alone(json!({}))).await).await;
-    assert_eq!(tools["tools"][0]["inputSchema"], verbatim(), "in {STATELESS}");
+    assert_eq!(tools["tools"][0]["inputSchema"], verbatim(), "in {MODERN}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use agentwire_mcp_server::{Context, NoArguments, Server, ServerResourceTemplate,
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, REVISIONS, STATELESS, alone, code_of, with_raw, with_session};
+use crate::raw::{MODERN, NEWEST, REVISIONS, alone, code_of, with_raw, with_session};
 
 #[derive(Deserialize)]
 struct Page {
@@ -70,7 +70,7 @@ async fn what_no_template_makes_or_no_type_reads_is_no_resource() {
     }
     with_raw(&library(), async |raw| {
         let answer = raw.ask("resources/read", alone(json!({ "uri": "books:///a/b" }))).await;
-        assert_eq!(code_of(&answer), -32602, "in {STATELESS}");
+        assert_eq!(code_of(&answer), -32602, "in {MODERN}");
     })
     .await;
 }

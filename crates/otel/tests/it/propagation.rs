@@ -69,7 +69,7 @@ async fn a_server_without_observed_clients_links_and_continues() {
     let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
     let refuse = Answers(async |request, _| method_not_found(&request));
     let tracer = kept.tracers.tracer("test");
-    // The connection's future runs within this span, as that of a stateless request does within the span of its HTTP request.
+    // The connection's future runs within this span, as that of a modern request does within the span of its HTTP request.
     let http = no_context().with_span(tracer.start("http"));
     let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
     let connection = connected_by(Dialect::MCP, None, Some(server), refuse, meta(), async |peer| {

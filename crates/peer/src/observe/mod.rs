@@ -42,7 +42,7 @@
 //! | tool, prompt, resource, ACP session | members of [`CallBegin::params`] |
 //! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallBegin::meta`], as raw text; out by [`CallContext::meta`] |
 //! | MCP session over HTTP | the header `Mcp-Session-Id` of [`CallBegin::source`] |
-//! | protocol revision | [`CallBegin::revision`], or for stateless MCP a member of [`CallBegin::meta`] |
+//! | protocol revision | [`CallBegin::revision`], or for modern MCP a member of [`CallBegin::meta`] |
 //! | error type, JSON-RPC code | [`Outcome::error_type`], [`Outcome::error_code`] |
 //! | a tool's own error | the member `isError` of [`Outcome::Result`] |
 //!

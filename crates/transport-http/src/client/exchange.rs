@@ -55,7 +55,7 @@ pub(crate) enum Purpose {
         serial: u64,
         pending: Vec<RequestId>,
         kind: MessageKind,
-        stateless: bool,
+        modern: bool,
         /// The error for a malformed message of the server, reported where no answer comes.
         unreadable: Option<HttpError>,
     },
@@ -171,7 +171,7 @@ impl Exchange {
     /// Whether a response with this status says that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
         let in_session = match self.purpose {
-            Purpose::Call { ref kind, stateless, .. } => *kind != MessageKind::Initialize && !stateless,
+            Purpose::Call { ref kind, modern, .. } => *kind != MessageKind::Initialize && !modern,
             // Some servers without such streams answer 404 to every GET.
             Purpose::Listen { opened } => opened,
         };
@@ -233,7 +233,7 @@ impl Exchange {
     /// Waits until the stream is resumed, if it can be.
     fn wait(&mut self, why: HttpError) {
         let resumable = match self.purpose {
-            Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
+            Purpose::Call { modern, .. } => !modern && self.last_event_id.is_some(),
             Purpose::Listen { .. } => true,
         };
         let delay = backoff::delay(&self.requests.config, self.retry, self.failures, self.fruitless);
@@ -337,10 +337,10 @@ impl Exchange {
             (Purpose::Call { kind: MessageKind::Initialize, .. }, Ok(result)) => {
                 if let Some(version) = route::agreed_version(result) {
                     let mut session = self.requests.session();
-                    (session.version, session.stateless) = (Some(version), None);
+                    (session.version, session.modern) = (Some(version), None);
                 }
             }
-            (Purpose::Call { kind: MessageKind::ListTools, stateless: true, .. }, Ok(result)) => {
+            (Purpose::Call { kind: MessageKind::ListTools, modern: true, .. }, Ok(result)) => {
                 self.requests.mirror().learn(result);
             }
             _ => {}

@@ -61,7 +61,7 @@ pub struct Http {
 
 struct PendingCall {
     serial: u64,
-    stateless: bool,
+    modern: bool,
     abort: AbortHandle,
 }
 
@@ -201,7 +201,7 @@ impl Http {
 
     fn take(&mut self, frame: Frame) {
         let mut route = Route::of(&frame);
-        let headers = match route.stateless.take() {
+        let headers = match route.modern.take() {
             Some(mut headers) => {
                 if let (MessageKind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame)
                 {
@@ -210,7 +210,7 @@ impl Http {
                 let version = headers.get(crate::header::PROTOCOL_VERSION).cloned();
                 let mut session = self.requests.session();
                 if session.version.is_none() {
-                    session.stateless = version;
+                    session.modern = version;
                 }
                 drop(session);
                 self.post(frame, route, headers, true);
@@ -218,9 +218,9 @@ impl Http {
             }
             None if route.kind == MessageKind::Initialize => HeaderMap::new(),
             None => {
-                let stateless = self.requests.session().stateless.clone();
-                match stateless {
-                    Some(version) => return self.take_stateless(frame, route, version),
+                let modern = self.requests.session().modern.clone();
+                match modern {
+                    Some(version) => return self.take_modern(frame, route, version),
                     None => self.requests.session_headers(),
                 }
             }
@@ -228,22 +228,22 @@ impl Http {
         self.post(frame, route, headers, false);
     }
 
-    /// Sends a frame that names no revision, after a stateless request and before a session.
-    fn take_stateless(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
+    /// Sends a frame that names no revision, after a modern request and before a session.
+    fn take_modern(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
         if let MessageKind::Cancelled(id) = &route.kind {
-            // A stateless request is cancelled by closing its stream alone.
+            // A modern request is cancelled by closing its stream alone.
             return id.iter().for_each(|id| self.abandon(id));
         }
-        // Stateless servers send no requests, so answers are not sent.
+        // Modern servers send no requests, so answers are not sent.
         if !route.answers {
-            let headers = route::stateless_notification(&frame, version);
+            let headers = route::modern_notification(&frame, version);
             self.post(frame, route, headers, true);
         }
     }
 
-    fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, stateless: bool) {
+    fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, modern: bool) {
         if let MessageKind::Cancelled(Some(id)) = &route.kind
-            && (stateless || self.calls.get(id).is_some_and(|call| call.stateless))
+            && (modern || self.calls.get(id).is_some_and(|call| call.modern))
         {
             return self.abandon(id);
         }
@@ -260,12 +260,12 @@ impl Http {
             serial,
             pending: route.requests.clone(),
             kind: route.kind,
-            stateless,
+            modern,
             unreadable: None,
         };
         let abort = self.add(Exchange::call(self.requests.clone(), purpose, headers, body));
         for id in route.requests {
-            self.calls.insert(id, PendingCall { serial, stateless, abort: abort.clone() });
+            self.calls.insert(id, PendingCall { serial, modern, abort: abort.clone() });
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Learns from `tools/list` results which tool arguments have an `x-mcp-header` mark. Adds their `Mcp-Param-` headers to
-//! stateless `tools/call` requests.
+//! modern `tools/call` requests.
 
 use std::collections::HashMap;
 

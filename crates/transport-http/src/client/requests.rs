@@ -29,8 +29,8 @@ pub(crate) struct SessionHeaders {
     pub(crate) id: Option<HeaderValue>,
     /// The version that it settled on.
     pub(crate) version: Option<HeaderValue>,
-    /// The version of the last request that was stateless, as long as there is no session.
-    pub(crate) stateless: Option<HeaderValue>,
+    /// The version of the last request that was modern, as long as there is no session.
+    pub(crate) modern: Option<HeaderValue>,
 }
 
 /// A response whose body has not been read.

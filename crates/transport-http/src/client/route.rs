@@ -1,4 +1,4 @@
-//! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of stateless revisions.
+//! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of modern revisions.
 
 use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
 use agentwire_mcp_wire::header::encode_value;
@@ -15,8 +15,8 @@ pub(crate) struct Route {
     /// Whether there are answers in it.
     pub(crate) answers: bool,
     pub(crate) kind: MessageKind,
-    /// The headers that only the stateless revisions have. None for a frame that names no such revision.
-    pub(crate) stateless: Option<HeaderMap>,
+    /// The headers that only the modern revisions have. None for a frame that names no such revision.
+    pub(crate) modern: Option<HeaderMap>,
 }
 
 /// The messages that change the state of the transport.
@@ -79,7 +79,7 @@ impl Route {
             }
             _ => MessageKind::Other,
         };
-        self.stateless = protocol_version.and_then(|version| value(&version)).map(|version| {
+        self.modern = protocol_version.and_then(|version| value(&version)).map(|version| {
             let mut headers = HeaderMap::with_capacity(8);
             headers.insert(header::PROTOCOL_VERSION, version);
             headers.extend(value(method).map(|method| (header::METHOD, method)));
@@ -89,8 +89,8 @@ impl Route {
     }
 }
 
-/// The headers of a notification of a stateless revision that does not name its revision itself.
-pub(crate) fn stateless_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
+/// The headers of a notification of a modern revision that does not name its revision itself.
+pub(crate) fn modern_notification(frame: &Frame, version: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(header::PROTOCOL_VERSION, version);
     if let Frame::Single(Message::Notification(notification)) = frame {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_mcp_wire::Era;
 use agentwire_store::MemoryEventStore;
 
 use crate::server::Principal;
@@ -31,10 +32,9 @@ use crate::server::warning::Warnings;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointConfig {
-    pub(crate) sessions: bool,
-    pub(crate) stateless: bool,
-    pub(crate) session_answer: AnswerForm,
-    pub(crate) stateless_answer: AnswerForm,
+    pub(crate) era: Era,
+    pub(crate) legacy_answer: AnswerForm,
+    pub(crate) modern_answer: AnswerForm,
     pub(crate) guard: Guard,
     pub(crate) bearer: Option<BearerCheck>,
     pub(crate) limits: Limits,
@@ -71,10 +71,9 @@ impl EndpointConfig {
     /// The defaults: every revision, and only for clients on the same machine.
     pub fn new() -> Self {
         Self {
-            sessions: true,
-            stateless: true,
-            session_answer: AnswerForm::Events,
-            stateless_answer: AnswerForm::Json,
+            era: Era::Auto,
+            legacy_answer: AnswerForm::Events,
+            modern_answer: AnswerForm::Json,
             guard: Guard::new(),
             bearer: None,
             limits: Limits::new(),
@@ -98,33 +97,27 @@ impl EndpointConfig {
         }
     }
 
-    /// Whether clients of 2025-03-26 to 2025-11-25 are served, which open sessions (default: yes).
+    /// Which clients are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions in a revision from
+    /// 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a session.
     #[must_use]
-    pub fn sessions(mut self, sessions: bool) -> Self {
-        self.sessions = sessions;
-        self
-    }
-
-    /// Whether clients of 2026-07-28 are served, whose every request stands alone (default: yes).
-    #[must_use]
-    pub fn stateless(mut self, stateless: bool) -> Self {
-        self.stateless = stateless;
+    pub fn era(mut self, era: Era) -> Self {
+        self.era = era;
         self
     }
 
     /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
     /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     #[must_use]
-    pub fn session_answer(mut self, form: AnswerForm) -> Self {
-        self.session_answer = form;
+    pub fn legacy_answer(mut self, form: AnswerForm) -> Self {
+        self.legacy_answer = form;
         self
     }
 
     /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
     /// there, because the status of the response says which error it is.
     #[must_use]
-    pub fn stateless_answer(mut self, form: AnswerForm) -> Self {
-        self.stateless_answer = form;
+    pub fn modern_answer(mut self, form: AnswerForm) -> Self {
+        self.modern_answer = form;
         self
     }
 

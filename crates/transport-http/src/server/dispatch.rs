@@ -68,7 +68,7 @@ impl Endpoint {
         let fields = Fields::of(&parts.headers);
         config.guard.admit_names(&fields, &parts.uri)?;
         let fields_len = fields.len();
-        let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
+        let methods = if config.era.includes(Revision::LATEST_LEGACY) { "GET, POST, DELETE" } else { "POST" };
         if parts.method == Method::OPTIONS
             && let Some(headers) = cors.preflight(&parts.headers, methods)
         {
@@ -150,7 +150,9 @@ impl Endpoint {
         let config = &self.core().resources.config;
         let version = fields.single(Field::ProtocolVersion)?;
         let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
-        if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
+        if !config.era.includes(Revision::LATEST_LEGACY)
+            || revision.flatten().is_some_and(Revision::is_modern)
+        {
             return Err(Refusal::method_not_allowed("POST"));
         }
         if let Some(None) = revision {

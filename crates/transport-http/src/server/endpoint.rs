@@ -119,7 +119,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// use std::error::Error;
 ///
 /// use agentwire_transport::{connection_fn, bridge};
-/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
 /// use agentwire_transport_stdio::{Child, Command};
 ///
 /// async fn session(connection: Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -131,7 +131,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 ///     // The client gets status 500 where there is no answer: the reason is for the operator.
 ///     session(connection).await.unwrap_or_else(|error| eprintln!("{error}"));
 /// });
-/// let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service);
+/// let endpoint = Endpoint::serving(EndpointConfig::new().era(Era::Legacy), service);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
@@ -172,7 +172,7 @@ impl Endpoint {
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
     /// use agentwire_transport::{Exchange, Service};
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
     /// use futures::{SinkExt, StreamExt};
     ///
     /// /// Sends every message of a session back, and answers other requests with their params.
@@ -285,7 +285,7 @@ impl Endpoint {
     /// use std::time::Duration;
     ///
     /// use agentwire_transport::Service;
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
     /// use axum::Router;
     ///
     /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {

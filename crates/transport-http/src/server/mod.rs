@@ -102,6 +102,7 @@ mod tasks;
 mod text;
 mod warning;
 
+pub use agentwire_mcp_wire::Era;
 pub use agentwire_seal::SealingKeys;
 pub use agentwire_store::{EventStore, MemoryEventStore, Node, SessionId};
 pub use body::Body;

@@ -25,7 +25,7 @@ pub(crate) enum Routed {
     Session(SessionId, Frame),
     /// It opens one.
     Initialize(Request),
-    /// It stands alone.
+    /// It is modern.
     Exchange(Message),
 }
 
@@ -118,11 +118,11 @@ pub(crate) fn routed(
 ) -> Result<Routed, Refusal> {
     let frame = read_frame(body, config.batch_limit)?;
     match claims.version {
-        Version::Known(revision) if revision.is_stateless() && config.stateless => {
+        Version::Known(revision) if revision.is_modern() && config.era.includes(revision) => {
             return exchange(head, frame, revision.as_str());
         }
-        Version::Known(revision) if !revision.is_stateless() && config.sessions => {}
-        Version::Unsaid if config.sessions => {}
+        Version::Known(revision) if config.era.includes(revision) => {}
+        Version::Unsaid if config.era.includes(Revision::LATEST_LEGACY) => {}
         Version::Known(revision) => {
             return Err(Refusal::unsupported_version(config, id_of(&frame), revision.as_str()));
         }
@@ -130,7 +130,9 @@ pub(crate) fn routed(
             let version = single(head.headers(), &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
             // The service may know a revision that the transport does not. It is no session's, because the body names it too.
-            if config.stateless && named_version(&frame, head).is_some_and(|named| named == version) {
+            if config.era.includes(Revision::LATEST)
+                && named_version(&frame, head).is_some_and(|named| named == version)
+            {
                 return exchange(head, frame, &version);
             }
             return Err(Refusal::unsupported_version(config, id_of(&frame), &version));
@@ -151,7 +153,7 @@ pub(crate) fn routed(
         SessionHeader::Invalid => return Err(Refusal::unknown_session()),
         SessionHeader::Session(session) => session,
     };
-    if stands_alone(&frame) {
+    if is_modern(&frame) {
         let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
         return Err(Refusal::header_mismatch(id_of(&frame), why));
     }
@@ -159,7 +161,7 @@ pub(crate) fn routed(
 }
 
 /// Whether a message says that it speaks a revision without sessions.
-fn stands_alone(frame: &Frame) -> bool {
+fn is_modern(frame: &Frame) -> bool {
     let Frame::Single(message) = frame else {
         return false;
     };
@@ -170,7 +172,7 @@ fn stands_alone(frame: &Frame) -> bool {
         return false;
     }
     let Some(routing) = ParamsMembers::of(message).routing(message) else { return false };
-    routing.protocol_version.is_some() && routing.revision().is_none_or(Revision::is_stateless)
+    routing.protocol_version.is_some() && routing.revision().is_none_or(Revision::is_modern)
 }
 
 /// Reads the body of a POST as a frame. For other endpoints beside an [`Endpoint`](crate::server::Endpoint).
@@ -193,16 +195,16 @@ pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
     }
 }
 
-/// What has no session and no stateless revision can only open a session.
+/// What has no session and no modern revision can only open a session.
 fn initialize(frame: Frame) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
     };
     let routing = ParamsMembers::of(&message).routing(&message);
-    let is_stateless = routing.is_some_and(|routing| routing.protocol_version.is_some());
+    let is_modern = routing.is_some_and(|routing| routing.protocol_version.is_some());
     match message {
-        _ if is_stateless => {
+        _ if is_modern => {
             let why = "the MCP-Protocol-Version header is missing, or is not the version in _meta";
             Err(Refusal::header_mismatch(id, why))
         }
@@ -219,7 +221,7 @@ fn copied(request: Request) -> Request {
     Request::new(request.id, method::INITIALIZE, request.params.map(copy))
 }
 
-/// Checks that a message may stand alone, and that its headers repeat what routes it. The head keeps what was read of the
+/// Checks that a message may come without a session, and that its headers repeat what routes it. The head keeps what was read of the
 /// params.
 fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Routed, Refusal> {
     let id = id_of(&frame);

@@ -43,8 +43,8 @@ impl Endpoint {
     /// it is a real round trip, so a service that hangs is found.
     ///
     /// The store of the [node](crate::server::EndpointConfig::node) answers first, if there is one. Then the service answers a
-    /// request `server/discover` that stands alone. Its observer sees that as a call. An endpoint
-    /// [without such requests](crate::server::EndpointConfig::stateless) does not ask its service. It needs a tokio runtime
+    /// modern request `server/discover`. Its observer sees that as a call. An endpoint of the
+    /// [legacy era](crate::server::EndpointConfig::era) does not ask its service. It needs a tokio runtime
     /// with time.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Endpoint {
                 Err(_) => return Err(NotReady::StoreTimeout(limit)),
             }
         }
-        if core.resources.config.stateless {
+        if core.resources.config.era.includes(Revision::LATEST) {
             let answer = AssertUnwindSafe(async {
                 let (exchange, _notifications) = Exchange::new(request(), None, HIGH_WATER);
                 core.service.exchange(exchange).await

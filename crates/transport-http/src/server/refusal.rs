@@ -163,11 +163,8 @@ impl Refusal {
 
     /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
     pub(crate) fn unsupported_version(config: &EndpointConfig, id: RequestId, requested: &str) -> Self {
-        let is_served = |revision: &&Revision| match revision {
-            revision if !revision.has_streamable_http() => false,
-            revision if revision.is_stateless() => config.stateless,
-            _ => config.sessions,
-        };
+        let is_served =
+            |revision: &&Revision| revision.has_streamable_http() && config.era.includes(**revision);
         let supported: Vec<_> =
             Revision::ALL.iter().filter(is_served).map(|revision| revision.as_str()).collect();
         let data = serde_json::json!({ "supported": supported, "requested": requested });

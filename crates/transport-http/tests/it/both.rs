@@ -66,7 +66,7 @@ async fn a_session_carries_everything() {
 }
 
 #[tokio::test]
-async fn each_stateless_request_stands_alone() {
+async fn each_modern_request_is_independent() {
     let mut server = Server::start(server::EndpointConfig::new()).await;
     let mut client = connect(&server);
     let meta = json!({

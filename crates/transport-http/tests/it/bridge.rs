@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agentwire_transport::{Packet, bridge, connection_fn};
 use agentwire_transport_http::client::Http;
-use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, serve};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era, serve};
 use agentwire_transport_stdio::{Child, Command};
 use futures::{SinkExt, StreamExt};
 use tokio::net::TcpListener;
@@ -40,7 +40,7 @@ async fn each_session_has_a_process_of_its_own() {
             reported.lock().unwrap().push(error.to_string());
         }
     });
-    let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service);
+    let endpoint = Endpoint::serving(EndpointConfig::new().era(Era::Legacy), service);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let serving = tokio::spawn(serve(listener, endpoint).into_future());

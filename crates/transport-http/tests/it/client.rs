@@ -5,9 +5,9 @@ mod fire;
 mod gzip;
 mod limits;
 pub(crate) mod mock;
+mod modern;
 mod refusals;
 mod session;
-mod stateless;
 mod streams;
 #[cfg(all(feature = "http2", any(feature = "rustls", feature = "rustls-ring")))]
 mod tls;

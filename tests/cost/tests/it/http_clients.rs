@@ -342,7 +342,7 @@ impl Client {
         )
     }
 
-    /// A call that stands alone.
+    /// A modern call.
     fn call(self, tool: &str, arguments: &str) -> String {
         let body = call_body(tool, arguments);
         let headers =

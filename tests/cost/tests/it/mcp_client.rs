@@ -1,7 +1,7 @@
 //! What a hostile MCP server costs a client with default limits.
 
 use agentwire_cost_tests::{Cost, Meter};
-use agentwire_mcp_client::{BoxError, Client, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer};
 use agentwire_transport::{Packet, duplex};
 use futures::{SinkExt, StreamExt};
 
@@ -39,7 +39,7 @@ fn measure<R>(
                     }
                 }
             };
-            tokio::join!(Client::default().connect(near, async |server| main(server).await), server).0
+            tokio::join!(Client::default().era(Era::Legacy).connect(near, async |server| main(server).await), server).0
         })
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn definitions(projection: &Projection) -> Result<Map<String, Value>>
         core_tasks(projection, &mut definitions)?;
     }
     if revision >= V2026_07_28 {
-        stateless(projection, &mut definitions)?;
+        modern(projection, &mut definitions)?;
     }
     Ok(definitions)
 }
@@ -68,7 +68,7 @@ fn core_tasks(projection: &Projection, definitions: &mut Map<String, Value>) -> 
     Ok(())
 }
 
-fn stateless(projection: &Projection, definitions: &mut Map<String, Value>) -> Result<()> {
+fn modern(projection: &Projection, definitions: &mut Map<String, Value>) -> Result<()> {
     let json_value = projection.to("JSONValue");
     let values = json!({ "type": "array", "items": json_value });
     let mut add = |name: &str, schema: Value| definitions.insert(name.to_owned(), schema);

@@ -113,7 +113,7 @@ async fn run_session(mut connection: impl Transport, sender: &mpsc::Sender<Arriv
     }
 }
 
-/// Runs a request that stands alone.
+/// Runs a modern request.
 async fn run_exchange(exchange: Exchange, sender: &mpsc::Sender<Arrival>) -> Response {
     let id = exchange.request.id.clone();
     let failed =

@@ -64,7 +64,7 @@ async fn unknown_members_are_ignored(client: McpClient) -> Outcome {
     if client.revision() >= Revision::Mcp20250618 {
         result["tools"][0]["_meta"] = json!({"example.com/x": null});
     }
-    if client.revision().has_sessions() {
+    if client.revision().is_legacy() {
         opened.server.ok("ping", json!({"x": 1, "_meta": {"example.com/x": 1}})).await?;
     }
     opened.server.reply(&request, result).await?;

@@ -100,7 +100,7 @@ async fn any_id_is_answered(client: McpClient) -> Outcome {
 }
 
 async fn notifications_get_no_answer(client: McpClient) -> Outcome {
-    if !client.revision().has_sessions() {
+    if !client.revision().is_legacy() {
         // Each of them breaks another requirement.
         return Err(Stop::not_applicable("a client sends no responses in this revision"));
     }

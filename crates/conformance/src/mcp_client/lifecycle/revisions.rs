@@ -88,7 +88,7 @@ async fn the_newest_version_is_offered(client: McpClient) -> Outcome {
     let initialize = opened.server.asked.iter().find(|request| request["method"] == "initialize");
     let offered = initialize.and_then(|request| request["params"]["protocolVersion"].as_str());
     let offered = offered.ok_or_else(|| Stop::inconclusive("the client offered no version"))?;
-    let sessions = Revision::MCP.iter().filter(|revision| revision.has_sessions());
+    let sessions = Revision::MCP.iter().filter(|revision| revision.is_legacy());
     let newer: Vec<_> = sessions.filter(|revision| revision.as_str() > offered).collect();
     if newer.is_empty() {
         return Err(Stop::not_applicable("there is no newer version with sessions"));

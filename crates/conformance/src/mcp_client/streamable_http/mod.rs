@@ -143,7 +143,7 @@ async fn both_kinds_of_answers_are_read(client: McpClient) -> Outcome {
         let step = driver.start("list_tools", json!({})).await?;
         let (mut streams, mut is_answered) = (first, false);
         for method in ["initialize", "tools/list"] {
-            if method == "initialize" && !client.revision().has_sessions() {
+            if method == "initialize" && !client.revision().is_legacy() {
                 continue;
             }
             let call = host.call(method).await;

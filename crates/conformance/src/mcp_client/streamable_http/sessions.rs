@@ -12,7 +12,7 @@ use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, SESSION, start_call};
 use crate::mcp_client::script::Script;
 use crate::mcp_client::streamable_http::some;
-use crate::played_http::{is_stateless, requests_in, text};
+use crate::played_http::{is_modern, requests_in, text};
 use crate::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
@@ -75,7 +75,7 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
 ];
 
 /// The requests that a client makes in a session, each with the session ids given up to then. Those that begin a session, that
-/// probe for a stateless server or that belong to another protocol are left out.
+/// probe for a modern server or that belong to another protocol are left out.
 fn in_session(trace: &Trace) -> Outcome<Vec<(ClientRequest, HashSet<String>)>> {
     let mut issued = HashSet::new();
     let mut numbers = Vec::new();
@@ -93,7 +93,7 @@ fn in_session(trace: &Trace) -> Outcome<Vec<(ClientRequest, HashSet<String>)>> {
 }
 
 fn is_in_session(request: &ClientRequest) -> bool {
-    let is_probe = request.message().is_some_and(|message| is_stateless(&message));
+    let is_probe = request.message().is_some_and(|message| is_modern(&message));
     let begins = request.calls("initialize") || request.calls("server/discover");
     request.target == "/mcp" && !begins && !is_probe
 }

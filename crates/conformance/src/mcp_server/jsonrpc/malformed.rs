@@ -123,7 +123,7 @@ async fn wrong_params(server: Server) -> Outcome {
     let offer = server.offer().await?;
     let mut conversation = ready(&server).await?;
     let tool = server.any_tool(&mut conversation).await.ok();
-    let by_header = server.setting.transport == Transport::Http && !server.revision().has_sessions();
+    let by_header = server.setting.transport == Transport::Http && !server.revision().is_legacy();
     let Some((method, cases)) = wrong_cases(&offer, tool, by_header) else {
         return Err(Stop::not_applicable("the server offers no tools, prompts or resources"));
     };
@@ -145,7 +145,7 @@ async fn unknown_members(server: Server) -> Outcome {
     let mut capabilities = super::super::capabilities(server.revision());
     capabilities["conformance"] = json!({"x": 1});
     let own = json!({"conformance": 1, "_meta": {"com.example/conformance": {"x": [1]}, "conformance": 1}});
-    if server.revision().has_sessions() {
+    if server.revision().is_legacy() {
         let mut params = server.initialize(capabilities);
         params["conformance"] = own["conformance"].clone();
         params["_meta"] = own["_meta"].clone();

@@ -74,7 +74,7 @@ fn version_on_every_message(_: &Server, trace: &Trace) -> Outcome {
 }
 
 fn ids_are_strings_or_integers(server: &Server, trace: &Trace) -> Outcome {
-    if !server.revision().has_sessions() {
+    if !server.revision().is_legacy() {
         // Each of them breaks another requirement.
         return Err(Stop::not_applicable("a server sends no requests in this revision"));
     }
@@ -107,14 +107,14 @@ async fn own_ids_are_new(server: Server) -> Outcome {
 
 async fn ids_keep_their_type(server: Server) -> Outcome {
     let mut conversation = server.connect().await?;
-    let first = if server.revision().has_sessions() {
+    let first = if server.revision().is_legacy() {
         ("initialize", server.initialize(super::super::capabilities(server.revision())))
     } else {
         conversation.set_meta(server.meta(super::super::capabilities(server.revision())));
         ("server/discover", json!({}))
     };
     has_id(&mut conversation, json!(3), first).await?;
-    if server.revision().has_sessions() {
+    if server.revision().is_legacy() {
         conversation.notify("notifications/initialized", json!({})).await?;
     }
     for id in unusual_ids() {
@@ -188,7 +188,7 @@ async fn notifications_get_no_response(server: Server) -> Outcome {
 }
 
 async fn unknown_method(server: Server) -> Outcome {
-    if server.setting.transport == Transport::Http && !server.revision().has_sessions() {
+    if server.setting.transport == Transport::Http && !server.revision().is_legacy() {
         return Err(Stop::not_applicable("over HTTP without sessions, ST-10 demands this"));
     }
     let mut conversation = ready(&server).await?;

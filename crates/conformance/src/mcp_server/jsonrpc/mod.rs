@@ -4,7 +4,7 @@ pub(super) mod batches;
 pub(super) mod malformed;
 pub(super) mod messages;
 pub(super) mod meta;
-pub(super) mod stateless;
+pub(super) mod modern;
 
 use serde_json::{Value, json};
 

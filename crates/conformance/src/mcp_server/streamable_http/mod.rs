@@ -45,7 +45,7 @@ impl Session {
     pub(super) async fn open(server: &Server) -> Outcome<Self> {
         let opened = async {
             let mut session = Self::unopened(server).await?;
-            if session.revision.has_sessions() {
+            if session.revision.is_legacy() {
                 session.initialize(server, session.revision).await?;
                 session.post(&initialized()).send().await?.bytes().await?;
             }
@@ -74,7 +74,7 @@ impl Session {
 
     /// A request, with the `_meta` of revisions without sessions.
     pub(super) fn message(&self, id: &str, method: &str, mut params: Value) -> Value {
-        if !self.revision.has_sessions() {
+        if !self.revision.is_legacy() {
             params["_meta"] = self.meta.clone();
         }
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -82,7 +82,7 @@ impl Session {
 
     /// A request that every server answers with a result.
     pub(super) fn simple(&self, id: &str) -> Value {
-        let method = if self.revision.has_sessions() { "ping" } else { "server/discover" };
+        let method = if self.revision.is_legacy() { "ping" } else { "server/discover" };
         self.message(id, method, json!({}))
     }
 

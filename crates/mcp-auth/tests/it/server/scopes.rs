@@ -4,7 +4,7 @@ use agentwire_mcp_auth::server::{Rejection, ResourceServer};
 use agentwire_transport_http::server::{AnswerForm, Operation};
 use serde_json::{Value, json};
 
-use super::support::{OK, RESOURCE, Reply, Server, Web, in_session, initialize, issuer, stateless, token};
+use super::support::{OK, RESOURCE, Reply, Server, Web, in_session, initialize, issuer, modern, token};
 
 fn server(web: &Web) -> Server {
     Server::with(web, |auth| {
@@ -46,10 +46,10 @@ const CASES: &[(&str, &str, &str, &str, Option<&str>)] = &[
 ];
 
 #[tokio::test]
-async fn an_operation_that_stands_alone_needs_its_scopes() {
+async fn modern_operation_needs_its_scopes() {
     let server = server(&Web::with_issuer());
     for (scope, method, _, name, needed) in CASES {
-        let mut request = stateless(method, Some(name));
+        let mut request = modern(method, Some(name));
         let bearer = format!("Bearer {}", token(json!({ "scope": scope })));
         request.headers_mut().insert("authorization", bearer.parse().unwrap());
         let reply = Reply::of(server.send(request).await).await;
@@ -131,7 +131,7 @@ async fn a_message_that_names_two_operations_is_refused() {
 async fn a_handler_can_demand_more() {
     let server = server(&Web::with_issuer());
     let demand = |scope: &str| {
-        let mut request = stateless("demand", None);
+        let mut request = modern("demand", None);
         let bearer = format!("Bearer {}", token(json!({ "scope": scope })));
         request.headers_mut().insert("authorization", bearer.parse().unwrap());
         server.send(request)
@@ -148,7 +148,7 @@ async fn a_handler_can_demand_more() {
 async fn a_handler_in_a_session_can_demand_more() {
     let web = Web::with_issuer();
     let auth = ResourceServer::new(RESOURCE).unwrap().issuer(issuer(&web)).scopes(["mcp"]);
-    let server = Server::configured(auth, |config| config.session_answer(AnswerForm::Json));
+    let server = Server::configured(auth, |config| config.legacy_answer(AnswerForm::Json));
     let narrow = token(json!({}));
     let opened = Reply::of(server.send(in_session(None, &narrow, &initialize("2025-11-25"))).await).await;
     let session = opened.header("mcp-session-id").unwrap();

@@ -182,7 +182,7 @@ impl Server {
         self.service.clone().call(request).await.unwrap()
     }
 
-    /// A stateless request with this header `Authorization`.
+    /// A modern request with this header `Authorization`.
     pub(crate) async fn call(&self, authorization: Option<&str>) -> Reply {
         self.call_with(authorization, |_| {}).await
     }
@@ -192,7 +192,7 @@ impl Server {
         authorization: Option<&str>,
         change: impl FnOnce(&mut Request<Full<Bytes>>),
     ) -> Reply {
-        let mut request = stateless("whoami", None);
+        let mut request = modern("whoami", None);
         if let Some(value) = authorization {
             request.headers_mut().insert("authorization", value.parse().unwrap());
         }
@@ -248,7 +248,7 @@ fn post(body: &Value) -> http::request::Builder {
 }
 
 /// A request of 2026-07-28.
-pub(crate) fn stateless(method: &str, name: Option<&str>) -> Request<Full<Bytes>> {
+pub(crate) fn modern(method: &str, name: Option<&str>) -> Request<Full<Bytes>> {
     let mut body = json!({
         "jsonrpc": "2.0", "id": 1, "method": method,
         "params": { "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } },

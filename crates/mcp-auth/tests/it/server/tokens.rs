@@ -182,7 +182,7 @@ async fn p18_a_refusal_says_which_scopes_are_needed_and_a_page_can_read_it() {
         reply.challenge().contains("error=\"insufficient_scope\"") && reply.challenge().contains(metadata)
     );
     // The headers of 2026-07-28 name the operation, so the first login asks for its scopes too.
-    let write = super::support::stateless("tools/call", Some("write"));
+    let write = super::support::modern("tools/call", Some("write"));
     let reply = super::support::Reply::of(server.send(write).await).await;
     assert!(reply.challenge().contains("scope=\"mcp files:write\""), "{}", reply.challenge());
 }
@@ -247,7 +247,7 @@ async fn a_panic_of_the_program_ends_one_request() {
         })
     });
     assert_eq!(server.bearer("opaque").await.status, 500);
-    let mut request = super::support::stateless("panic", None);
+    let mut request = super::support::modern("panic", None);
     request.headers_mut().insert("authorization", format!("Bearer {}", token(json!({}))).parse().unwrap());
     assert_eq!(server.send(request).await.status(), 500);
     assert_eq!(server.bearer(&token(json!({}))).await.status, OK);

@@ -1,4 +1,4 @@
-//! To a request that stands alone, where a question is a part of the result.
+//! To a modern request, where a question is a part of the result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -161,7 +161,7 @@ pub(super) fn all() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
 }
 
-/// Params of a request that stands alone, from a client that can be asked.
+/// Params of a modern request, from a client that can be asked.
 pub(super) fn from(capabilities: Value, params: Value) -> Value {
     alone_with(params, json!({ "io.modelcontextprotocol/clientCapabilities": capabilities }))
 }

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::AbortHandle;
 
 use super::subject::{all, opted, subject, subject_with, tasks};
-use crate::raw::{NEWEST, STATELESS, code_of};
+use crate::raw::{MODERN, NEWEST, code_of};
 use crate::subject::Stopped;
 
 const ANN: &str = "ann";
@@ -56,7 +56,7 @@ impl Listening {
         Response::read(&response)
     }
 
-    /// A request that stands alone, by that user, with the headers that it needs.
+    /// A modern request, by that user, with the headers that it needs.
     async fn ask(&self, user: &str, method: &str, params: Value) -> Response {
         let name = params["name"].as_str().or(params["taskId"].as_str()).unwrap_or_default().to_owned();
         self.ask_named(user, method, params, &name).await
@@ -64,12 +64,8 @@ impl Listening {
 
     async fn ask_named(&self, user: &str, method: &str, params: Value, name: &str) -> Response {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": opted(params) });
-        let headers = [
-            ("MCP-Protocol-Version", STATELESS),
-            ("Mcp-Method", method),
-            ("Mcp-Name", name),
-            ("X-User", user),
-        ];
+        let headers =
+            [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", name), ("X-User", user)];
         self.post(&headers, &body).await
     }
 }
@@ -230,7 +226,7 @@ async fn the_header_that_names_the_task_has_to_be_right() {
     }
 }
 
-/// Requests that stand alone, of clients of which nothing but the address is known: each address has its share. Elsewhere
+/// Modern requests, of clients of which nothing but the address is known: each address has its share. Elsewhere
 /// there is but one address of the loopback interface.
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -304,19 +304,19 @@ impl Core<'_> {
     }
 }
 
-/// Params of a request that stands alone, of a client that has the extension.
+/// Params of a modern request, of a client that has the extension.
 pub(super) fn opted(params: Value) -> Value {
     let mut capabilities = all();
     capabilities["extensions"] = json!({ EXTENSION: {} });
     alone_with(params, json!({ CAPABILITIES: capabilities }))
 }
 
-/// Params of a request that stands alone, of a client that can be asked, but has no tasks.
+/// Params of a modern request, of a client that can be asked, but has no tasks.
 pub(super) fn plain(params: Value) -> Value {
     alone_with(params, json!({ CAPABILITIES: all() }))
 }
 
-/// A client whose requests stand alone. There the tasks are not in the schema that messages are held against.
+/// A modern client. There the tasks are not in the schema that messages are held against.
 pub(super) async fn alone_at<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw) -> R) -> R {
     with_both_eras(server, main).await
 }

@@ -78,7 +78,7 @@ impl PendingExchange {
         };
         match exchange.poll_service(cx) {
             Poll::Ready(Some((notifications, response))) => {
-                let status = answer_status(&response, resources.config.stateless_answer);
+                let status = answer_status(&response, resources.config.modern_answer);
                 if let Some(status) = status.filter(|_| notifications.is_empty()) {
                     return Poll::Ready(self.answer(status, response.into()));
                 }
@@ -122,7 +122,7 @@ impl PendingExchange {
             return self.unanswered();
         };
         self.registration = None;
-        let stream = ResponseStream::for_exchange(resources.config.stateless_answer, self.head.caller());
+        let stream = ResponseStream::for_exchange(resources.config.modern_answer, self.head.caller());
         let stream = Arc::new(stream);
         stream.reserve(self.reservation.take());
         let body = StreamReader::attach(&stream, resources);

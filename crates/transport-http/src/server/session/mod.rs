@@ -146,7 +146,7 @@ impl Session {
         // The client has no id yet with which it could resume the stream at another node.
         let number = if self.shared.is_some() { 0 } else { self.next_number(&mut state)? };
         let asked = std::slice::from_ref(&request.id);
-        let stream = self.new_post(&state, number, asked, resources.config.session_answer);
+        let stream = self.new_post(&state, number, asked, resources.config.legacy_answer);
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
@@ -363,7 +363,7 @@ fn is_answer(frame: &Frame) -> bool {
 fn form(frame: &Frame, resources: &Resources) -> AnswerForm {
     match frame {
         Frame::Single(Message::Request(request)) if request.method == method::GET_TASK => AnswerForm::Json,
-        _ => resources.config.session_answer,
+        _ => resources.config.legacy_answer,
     }
 }
 

@@ -346,7 +346,7 @@ async fn a_get_answered_with_400_does_no_harm() {
     assert_eq!(gets.load(Ordering::Relaxed), 1);
 }
 
-/// Some servers open a session for a probe of the stateless revisions. That of the handshake counts, also where it
+/// Some servers open a session for a probe of the modern revisions. That of the handshake counts, also where it
 /// is none.
 #[tokio::test(start_paused = true)]
 async fn a_session_id_given_to_a_probe_is_forgotten() {

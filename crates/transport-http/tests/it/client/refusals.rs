@@ -84,14 +84,14 @@ async fn other_refusals_keep_what_they_say() {
 async fn a_refused_handshake_says_by_what() {
     let mock = Mock::new().await;
     let mut client = mock.client();
-    let begin = |stateless: bool| {
+    let begin = |modern: bool| {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
-        let (method, meta) = if stateless { ("server/discover", meta) } else { ("initialize", json!({})) };
+        let (method, meta) = if modern { ("server/discover", meta) } else { ("initialize", json!({})) };
         json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}})
     };
     for status in [400, 404, 405, 406, 415, 422, 500] {
-        for stateless in [true, false] {
-            client.say(begin(stateless));
+        for modern in [true, false] {
+            client.say(begin(modern));
             let page = response(&format!("{status} No"), "Content-Type: text/plain\r\n", "go away");
             mock.next().await.finish(&page).await;
             let look = |error: &HttpError| {

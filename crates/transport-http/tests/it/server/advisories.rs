@@ -7,9 +7,9 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
+use super::modern::{VERSION, modern};
 use super::raw::{Events, PATIENCE};
 use super::script::{Client, Heard, Server, initialize, notification, request};
-use super::stateless::{VERSION, modern};
 
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
@@ -236,7 +236,7 @@ async fn python_sdk_1227_streams_that_are_reset() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn rust_mcp_sdk_167_unbounded_initialize() {
-    let config = EndpointConfig::new().session_limit(400).session_answer(AnswerForm::Json);
+    let config = EndpointConfig::new().session_limit(400).legacy_answer(AnswerForm::Json);
     let server = Server::inline(config).await;
     let mut raw = server.raw().await;
     let before = super::crowd::resident();
@@ -288,7 +288,7 @@ async fn python_sdk_2655_equal_ids_in_flight() {
     }
     client.post(&notification("finish")).await;
     assert_eq!(first.rest().await.pop().unwrap().json()["result"], "late");
-    // Requests that stand alone have nothing to do with each other.
+    // Modern requests have nothing to do with each other.
     let calls = (0..3).map(|_| server.exchange("POST", &[VERSION, ("Mcp-Method", "echo")], ECHO));
     assert!(join_all(calls).await.iter().all(|(status, _)| *status == 200));
 }
@@ -302,7 +302,7 @@ async fn json_nesting() {
     let client: Client<'_> = server.open("2025-03-26").await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let objects = format!("{}1{}", r#"{"a":"#.repeat(100_000), "}".repeat(100_000));
-    let stateless = [VERSION, ("Mcp-Method", "tools/call"), ("Mcp-Name", "x")];
+    let modern = [VERSION, ("Mcp-Method", "tools/call"), ("Mcp-Name", "x")];
     for nested in [&deep, &objects] {
         for body in [
             nested.clone(),
@@ -315,7 +315,7 @@ async fn json_nesting() {
             format!(r#"[{{"jsonrpc":"2.0","id":1,"method":"nothing","params":{{"x":{nested}}}}}]"#),
         ] {
             let (session, _) = client.post(&body).await;
-            let (alone, _) = server.exchange("POST", &stateless, &body).await;
+            let (alone, _) = server.exchange("POST", &modern, &body).await;
             assert!(matches!(session, 200 | 202 | 400) && alone == 400, "{session} {alone} {body:.60}");
         }
     }

@@ -37,7 +37,7 @@ async fn an_idle_session_is_small_and_goes_without_a_trace() {
         assert!(ended.status.success() && said.contains("1 passed"), "{said}{failed}");
         return;
     }
-    let config = EndpointConfig::new().session_limit(CROWD).session_answer(AnswerForm::Json);
+    let config = EndpointConfig::new().session_limit(CROWD).legacy_answer(AnswerForm::Json);
     let (mut endpoint, mut connections) = endpoint(config.idle(Duration::from_secs(3600)));
     let mut after_first = 0;
     for round in 0..4 {

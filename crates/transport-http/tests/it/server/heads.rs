@@ -67,7 +67,7 @@ async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
 }
 
 #[tokio::test]
-async fn what_stands_alone_has_its_head() {
+async fn modern_request_has_its_head() {
     let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "x")];
     for (number, body) in [(5, notification("x")), (6, request(6, "x", json!({})))] {

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::modern::{VERSION, modern};
 use super::raw::{PATIENCE, parse_events};
 use super::script::{Heard, Server, initialize, request};
-use super::stateless::{VERSION, modern};
 
 type Connection = SendRequest<Full<Bytes>>;
 

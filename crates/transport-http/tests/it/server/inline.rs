@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, Spawner, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Era, Routes, Spawner, serve};
 use futures::FutureExt;
 use futures::channel::{mpsc, oneshot};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::modern::{VERSION, modern};
 use super::raw::{Events, PATIENCE, Raw};
 use super::script::{Heard, Server, initialize, notification, request, serve_connection};
-use super::stateless::{VERSION, modern};
 use super::time::{call, piece};
 use crate::connections::{Connection, Inline};
 
@@ -157,7 +157,7 @@ async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
 async fn several_share_a_listener_and_a_shutdown() {
     let (stop, stopped) = oneshot::channel::<()>();
     let (one, heard_one) = endpoint(EndpointConfig::new());
-    let (two, heard_two) = endpoint(EndpointConfig::new().sessions(false));
+    let (two, heard_two) = endpoint(EndpointConfig::new().era(Era::Modern));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let routes = Routes::new().at("/mcp", one).at("/two/mcp", two);

@@ -7,9 +7,9 @@ use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
+use super::modern::{VERSION, modern};
 use super::raw::{Raw, parse_events};
 use super::script::{Heard, Server, initialize, notification, request};
-use super::stateless::{VERSION, modern};
 
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
@@ -148,7 +148,7 @@ async fn slow_bodies_are_refused() {
     assert!(raw.body(&head).await.contains("limit of 100ms"));
 }
 
-/// A client that closes its half has left: that of a request which stands alone cancels it, in a session nothing is
+/// A client that closes its half has left: that of a modern request cancels it, in a session nothing is
 /// lost.
 #[tokio::test]
 async fn half_closed_sockets_are_closed() {

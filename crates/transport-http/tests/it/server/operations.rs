@@ -129,7 +129,7 @@ async fn the_check_is_asked_about_each_operation_of_a_session() {
 }
 
 #[tokio::test]
-async fn the_check_is_asked_about_a_request_that_stands_alone() {
+async fn the_check_is_asked_about_a_modern_request() {
     let (port, seen) = start().await;
     let post = async |name: &str| {
         let mut body = call(1, name);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentwire_jsonrpc::{RawJson, Response};
 use agentwire_store::{Clock, Lease, MemoryNodes, Node, NodeId, Nodes, StoreError, StoreLimits, Stores};
 use agentwire_transport::{Exchange, Service, connection_fn, service_fn};
-use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, NotReady};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era, NotReady};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -56,7 +56,7 @@ async fn a_service_that_hangs_or_panics_is_not() {
     let endpoint = running(EndpointConfig::new(), panicking).await;
     assert!(matches!(endpoint.check(LIMIT).await, Err(NotReady::Panicked)));
     // It serves sessions alone.
-    let endpoint = running(EndpointConfig::new().stateless(false), connection_fn(session)).await;
+    let endpoint = running(EndpointConfig::new().era(Era::Legacy), connection_fn(session)).await;
     endpoint.check(LIMIT).await.unwrap();
 }
 

@@ -145,7 +145,7 @@ async fn sessions_know_nothing_of_each_other() {
 
 #[tokio::test]
 async fn an_answer_that_is_the_first_thing_said_can_be_json() {
-    let server = Server::inline(EndpointConfig::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(EndpointConfig::new().legacy_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((head.status, head.header("content-type")), (200, Some("application/json")));
@@ -268,7 +268,7 @@ async fn limits_are_kept_and_named() {
 
 #[tokio::test]
 async fn ids_of_sessions_are_all_different() {
-    let server = Server::inline(EndpointConfig::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(EndpointConfig::new().legacy_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let mut ids = HashSet::new();
     for _ in 0..200 {

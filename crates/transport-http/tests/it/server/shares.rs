@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use super::crowd_clock::{Client, Crowd};
-use super::stateless::{VERSION, modern};
+use super::modern::{VERSION, modern};
 use crate::connections::{Connection, Inline};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -151,7 +151,7 @@ async fn answers_that_are_not_read_count_until_they_are() {
     let config =
         || EndpointConfig::new().body_limit(1 << 19).caller_request_budget(3 << 20).stream_limit(1000);
     // Also as one JSON text, and without the events that are remembered.
-    for config in [config(), config().session_answer(AnswerForm::Json), config().event_store(None)] {
+    for config in [config(), config().legacy_answer(AnswerForm::Json), config().event_store(None)] {
         let mut crowd = Crowd::start(config);
         let (hostile, polite) = (crowd.client(1).open().await, crowd.client(2).open().await);
         let large = |id| hostile.ask(id, "large", json!({ "n": 1_000_000 }));

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::inline::headers;
+use super::modern::modern;
 use super::raw::{Raw, parse_events};
 use super::script::{initialize, notification, request};
-use super::stateless::modern;
 use super::time::{call, open, piece};
 use crate::connections::{Connection, Inline, endpoint};
 

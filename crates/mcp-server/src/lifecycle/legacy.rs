@@ -77,8 +77,8 @@ fn initialize(
     )
     .map_err(ErrorObject::invalid_params)?;
     let request: InitializeRequest = read_params(params)?;
-    let asked = request.protocol_version.revision().filter(|revision| revision.has_sessions());
-    let revision = asked.unwrap_or(Revision::LATEST_SESSION);
+    let asked = request.protocol_version.revision().filter(|revision| revision.is_legacy());
+    let revision = asked.unwrap_or(Revision::LATEST_LEGACY);
     let mut result = InitializeResult::new(revision, settings.info.clone());
     result.capabilities = server.parts.capabilities();
     result.instructions = settings.instructions.clone();

@@ -1,4 +1,4 @@
-//! Requests that stand alone: each says who asks.
+//! Modern requests: each says who asks.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use agentwire_mcp_server::schema::{CacheScope, ClientCapabilities, ElicitationCa
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, ToolError};
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, Raw, STATELESS, alone, alone_with, code_of, with_both_eras, with_raw};
+use crate::raw::{MODERN, NEWEST, Raw, alone, alone_with, code_of, with_both_eras, with_raw};
 use crate::subject::{LEAKED, Stopped, stoppable, subject};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -34,7 +34,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 async fn dis_01_to_03_discovery_needs_nothing_before_it_and_names_what_there_is() {
     let list_changed = json!({ "listChanged": true });
     let expected = json!({
-        "supportedVersions": [STATELESS],
+        "supportedVersions": [MODERN],
         "capabilities": {
             "tools": list_changed, "resources": list_changed, "prompts": list_changed, "logging": {},
         },
@@ -72,7 +72,7 @@ async fn st_04_an_unsupported_version_is_refused_with_those_that_are() {
                 more[VERSION] = json!(version);
                 let answer = raw.ask("tools/list", alone_with(json!({}), more)).await;
                 assert_eq!(code_of(&answer), -32022, "{answer}");
-                let data = json!({ "supported": [STATELESS], "requested": version });
+                let data = json!({ "supported": [MODERN], "requested": version });
                 assert_eq!(answer["error"]["data"], data);
             }
         }
@@ -87,7 +87,7 @@ async fn st_06_what_a_request_must_say_is_asked_for() {
             json!({ CAPABILITIES: null }),
             json!({ VERSION: null }),
             json!({ VERSION: 2026 }),
-            json!({ CAPABILITIES: [] }),
+            json!({ CAPABILITIES: [1] }),
             json!({ CAPABILITIES: "all" }),
             json!({ INFO: "raw" }),
             json!({ INFO: { "name": "raw" } }),
@@ -142,7 +142,7 @@ async fn st_07_a_client_need_not_say_who_it_is() {
 async fn st_10_and_png_03_what_only_sessions_have_is_not_found() {
     with_raw(&subject(), async |raw| {
         for (method, params) in [
-            ("initialize", json!({ "protocolVersion": STATELESS, "capabilities": {} })),
+            ("initialize", json!({ "protocolVersion": MODERN, "capabilities": {} })),
             ("ping", json!({})),
             ("logging/setLevel", json!({ "level": "info" })),
             ("resources/subscribe", json!({ "uri": "memo:///motto" })),
@@ -218,7 +218,7 @@ async fn rpc_34_a_tool_cannot_send_a_request() {
         let result = raw.result_of("tools/call", alone_with(json!({ "name": "ask_roots" }), able)).await;
         assert_eq!(result["isError"], true);
         let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("roots/list") && text.contains("stands alone"), "{text}");
+        assert!(text.contains("roots/list") && text.contains("is modern"), "{text}");
         raw.hears_nothing().await;
     })
     .await;

@@ -1,4 +1,4 @@
-//! A client of 2026-07-28, whose every request stands alone.
+//! A modern client, of 2026-07-28.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,12 +16,12 @@ const ROUNDS: usize = 4;
 
 /// The client. Clones share its request ids.
 #[derive(Clone, Debug)]
-pub(crate) struct Stateless {
+pub(crate) struct Modern {
     pub(crate) wire: Wire,
     next: Arc<AtomicI64>,
 }
 
-impl Stateless {
+impl Modern {
     pub(crate) fn new(wire: &Wire) -> Self {
         Self { wire: wire.clone(), next: Arc::new(AtomicI64::new(1)) }
     }

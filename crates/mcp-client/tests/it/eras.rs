@@ -1,24 +1,24 @@
-//! Whether a server is stateful or stateless, and how a client finds that out.
+//! Whether a server is legacy or modern, and how a client finds that out.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Revision, Root};
-use agentwire_mcp_client::{CallError, Client, HandshakeError, ProtocolMode, RemoteServer};
+use agentwire_mcp_client::{CallError, Client, Era, HandshakeError, RemoteServer};
 use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, NEWEST, STATELESS, description, with_mock};
+use crate::mock::{MODERN, Mock, NEWEST, description, with_mock};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-fn client(mode: ProtocolMode) -> Client {
-    Client::new("tester", "1.0.0").mode(mode)
+fn client(era: Era) -> Client {
+    Client::new("tester", "1.0.0").era(era)
 }
 
 fn auto() -> Client {
-    client(ProtocolMode::Auto)
+    client(Era::Auto)
 }
 
 async fn revision(server: RemoteServer) -> Result<Revision, agentwire_mcp_client::BoxError> {
@@ -31,23 +31,23 @@ async fn refused(client: Client, script: impl AsyncFnOnce(Mock)) -> HandshakeErr
 }
 
 fn versions(code: i64, supported: &[&str]) -> Value {
-    let data = json!({ "supported": supported, "requested": STATELESS });
+    let data = json!({ "supported": supported, "requested": MODERN });
     json!({ "code": code, "message": "no such version", "data": data })
 }
 
 #[tokio::test(start_paused = true)]
-async fn dis_01_a_stateless_server_is_asked_what_it_is_and_nothing_else() {
-    for mode in [ProtocolMode::Stateless, ProtocolMode::Auto] {
+async fn dis_01_a_modern_server_is_asked_what_it_is_and_nothing_else() {
+    for era in [Era::Modern, Era::Auto] {
         let script = async |mut mock: Mock| {
             let request = mock.describe().await;
             let meta = &request["params"]["_meta"];
-            assert_eq!(meta[VERSION], STATELESS);
+            assert_eq!(meta[VERSION], MODERN);
             let info = &meta["io.modelcontextprotocol/clientInfo"];
             assert_eq!(*info, json!({ "name": "tester", "version": "1.0.0" }));
             assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({}));
             mock.expect_end().await;
         };
-        let (result, ()) = with_mock(client(mode), script, async |server| {
+        let (result, ()) = with_mock(client(era), script, async |server| {
             assert_eq!(server.revision(), Revision::V2026_07_28);
             Ok((server.info().name.clone(), server.instructions().map(str::to_owned)))
         })
@@ -60,7 +60,7 @@ async fn dis_01_a_stateless_server_is_asked_what_it_is_and_nothing_else() {
 async fn a_server_need_not_say_who_it_is() {
     let script = async |mut mock: Mock| {
         let request = mock.expect("server/discover").await;
-        let result = json!({ "supportedVersions": [STATELESS, "2030-01-01"], "capabilities": {} });
+        let result = json!({ "supportedVersions": [MODERN, "2030-01-01"], "capabilities": {} });
         mock.answer(&request, result).await;
         mock.expect_end().await;
     };
@@ -152,7 +152,7 @@ async fn st_42_the_newest_version_that_both_speak_is_taken() {
     };
     let error = |supported: &[&str]| json!({ "error": versions(-32022, supported) });
     let expected = [
-        (result(&[NEWEST, STATELESS, "2025-03-26"]), None),
+        (result(&[NEWEST, MODERN, "2025-03-26"]), None),
         (result(&["2024-11-05", "2025-03-26"]), Some("2025-03-26")),
         (error(&["2025-06-18", "1999-01-01", "2024-11-05"]), Some("2025-06-18")),
     ];
@@ -169,7 +169,7 @@ async fn st_42_the_newest_version_that_both_speak_is_taken() {
             mock.expect_end().await;
         };
         let (result, ()) = with_mock(auto(), script, revision).await;
-        assert_eq!(result.unwrap().as_str(), session.unwrap_or(STATELESS));
+        assert_eq!(result.unwrap().as_str(), session.unwrap_or(MODERN));
     }
 }
 
@@ -177,10 +177,10 @@ async fn st_42_the_newest_version_that_both_speak_is_taken() {
 async fn st_42_a_server_that_refuses_the_version_it_names_is_asked_once_more_and_not_for_ever() {
     let script = async |mut mock: Mock| {
         let request = mock.expect("server/discover").await;
-        mock.refuse(&request, versions(-32022, &[STATELESS])).await;
+        mock.refuse(&request, versions(-32022, &[MODERN])).await;
         let again = mock.describe().await;
         assert_ne!(again["id"], request["id"]);
-        assert_eq!(again["params"]["_meta"][VERSION], STATELESS);
+        assert_eq!(again["params"]["_meta"][VERSION], MODERN);
         mock.expect_end().await;
     };
     let (result, ()) = with_mock(auto(), script, revision).await;
@@ -189,7 +189,7 @@ async fn st_42_a_server_that_refuses_the_version_it_names_is_asked_once_more_and
     let error = refused(auto(), async |mut mock: Mock| {
         for _ in 0..2 {
             let request = mock.expect("server/discover").await;
-            mock.refuse(&request, versions(-32022, &[STATELESS])).await;
+            mock.refuse(&request, versions(-32022, &[MODERN])).await;
         }
         mock.expect_end().await;
     })
@@ -199,13 +199,9 @@ async fn st_42_a_server_that_refuses_the_version_it_names_is_asked_once_more_and
 
 #[tokio::test(start_paused = true)]
 async fn st_42_without_a_common_version_the_connection_ends() {
-    for (mode, supported) in [
-        (ProtocolMode::Auto, "2030-01-01"),
-        (ProtocolMode::Stateless, "2030-01-01"),
-        (ProtocolMode::Stateless, NEWEST),
-    ] {
+    for (era, supported) in [(Era::Auto, "2030-01-01"), (Era::Modern, "2030-01-01"), (Era::Modern, NEWEST)] {
         for in_result in [true, false] {
-            let error = refused(client(mode), async |mut mock: Mock| {
+            let error = refused(client(era), async |mut mock: Mock| {
                 let request = mock.expect("server/discover").await;
                 if in_result {
                     let mut result = description();
@@ -223,9 +219,9 @@ async fn st_42_without_a_common_version_the_connection_ends() {
     }
 }
 
-/// Only a stateless server can say this, so `initialize` would be the wrong request.
+/// Only a modern server can say this, so `initialize` would be the wrong request.
 #[tokio::test(start_paused = true)]
-async fn st_37_an_error_of_the_stateless_era_is_no_reason_for_a_session() {
+async fn st_37_an_error_of_the_modern_era_is_no_reason_for_a_session() {
     let lacking = json!({ "requiredCapabilities": { "roots": {} } });
     for error in [
         json!({ "code": -32020, "message": "headers" }),
@@ -259,23 +255,21 @@ async fn a_server_that_refuses_both_beginnings_is_quoted_on_both() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_stateless_era_asks_for_no_session() {
-    let error = refused(client(ProtocolMode::Stateless), async |mut mock: Mock| {
+async fn only_the_modern_era_asks_for_no_session() {
+    let error = refused(client(Era::Modern), async |mut mock: Mock| {
         let request = mock.expect("server/discover").await;
         mock.refuse(&request, json!({ "code": -32601, "message": "what?" })).await;
         mock.expect_end().await;
     })
     .await;
     assert!(matches!(error, HandshakeError::Call(CallError::Refused { .. })), "{error}");
-    let error = refused(
-        client(ProtocolMode::Stateless).handshake_timeout(Duration::from_secs(9)),
-        async |mut mock: Mock| {
+    let error =
+        refused(client(Era::Modern).handshake_timeout(Duration::from_secs(9)), async |mut mock: Mock| {
             mock.expect("server/discover").await;
             mock.expect("notifications/cancelled").await;
             mock.expect_end().await;
-        },
-    )
-    .await;
+        })
+        .await;
     assert!(matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 9));
 }
 
@@ -307,9 +301,9 @@ async fn clones_connect_by_themselves_and_share_what_they_were_given() {
     let client = auto()
         .roots(vec![Root::new("file:///repo")])
         .on_resource_updated(move |_| *count.lock().unwrap() += 1);
-    for version in [STATELESS, NEWEST, STATELESS] {
+    for version in [MODERN, NEWEST, MODERN] {
         let script = async |mut mock: Mock| {
-            if version == STATELESS {
+            if version == MODERN {
                 mock.describe().await;
             } else {
                 let request = mock.expect("server/discover").await;

@@ -1,6 +1,6 @@
-//! 2026-07-28: each request stands alone.
+//! Modern requests, of 2026-07-28.
 
-use agentwire_transport_http::server::{AnswerForm, EndpointConfig};
+use agentwire_transport_http::server::{AnswerForm, EndpointConfig, Era};
 use serde_json::{Value, json};
 
 use super::raw::{Events, parse_events};
@@ -33,7 +33,7 @@ async fn a_request_is_answered_as_json_or_as_a_stream() {
     assert_eq!(events.len(), 3);
     assert!(events.iter().all(|event| event.id.is_none()), "nothing to resume");
 
-    let server = Server::start(EndpointConfig::new().stateless_answer(AnswerForm::Events)).await;
+    let server = Server::start(EndpointConfig::new().modern_answer(AnswerForm::Events)).await;
     let headers = [VERSION, ("Mcp-Method", "echo")];
     let (head, body) = server.raw().await.exchange("POST", &headers, &modern(1, "echo", json!({}))).await;
     assert_eq!((head.header("content-type"), parse_events(&body).len()), (Some("text/event-stream"), 1));
@@ -41,7 +41,7 @@ async fn a_request_is_answered_as_json_or_as_a_stream() {
 
 #[tokio::test]
 async fn the_status_says_which_error_it_was() {
-    let server = Server::start(EndpointConfig::new().stateless_answer(AnswerForm::Events)).await;
+    let server = Server::start(EndpointConfig::new().modern_answer(AnswerForm::Events)).await;
     let headers = [VERSION, ("Mcp-Method", "nothing")];
     let (status, body) = server.exchange("POST", &headers, &modern(1, "nothing", json!({}))).await;
     assert_eq!((status, body.contains("-32601")), (404, true));
@@ -125,7 +125,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
         json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
     );
 
-    let modern_only = Server::start(EndpointConfig::new().sessions(false)).await;
+    let modern_only = Server::start(EndpointConfig::new().era(Era::Modern)).await;
     for headers in [&[][..], &[("MCP-Protocol-Version", "2025-11-25")]] {
         let (status, answer) =
             modern_only.exchange("POST", headers, &super::script::initialize("2025-11-25")).await;
@@ -134,7 +134,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
         assert_eq!((status, &answer["error"]["data"]), (400, &data));
     }
     assert_eq!(modern_only.exchange("GET", &[], "").await.0, 405);
-    let legacy_only = Server::start(EndpointConfig::new().stateless(false)).await;
+    let legacy_only = Server::start(EndpointConfig::new().era(Era::Legacy)).await;
     let headers = [VERSION, ("Mcp-Method", "echo")];
     let (status, answer) = legacy_only.exchange("POST", &headers, &modern(1, "echo", json!({}))).await;
     assert_eq!((status, answer.contains("-32022")), (400, true));

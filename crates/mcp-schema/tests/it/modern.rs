@@ -1,4 +1,4 @@
-//! What 2026-07-28 brought: requests that stand alone, results that ask, and results that may be kept.
+//! What 2026-07-28 brought: modern requests, results that ask, and results that may be kept.
 
 use agentwire_jsonrpc::{ErrorObject, RequestId};
 use agentwire_mcp_schema::*;
@@ -182,7 +182,7 @@ fn a_request_says_what_a_session_would_remember() {
     let call: CallToolRequest = read(&json);
     assert_eq!(RequestMeta::read(call.meta_ref()).unwrap(), about);
     assert_eq!(call.progress_token(), about.progress_token);
-    assert!(RequestMeta::is_stateless(call.meta_ref()));
+    assert!(RequestMeta::is_modern(call.meta_ref()));
 }
 
 #[test]
@@ -191,16 +191,16 @@ fn a_request_that_says_too_little_is_told_apart() {
     assert!(RequestMeta::read(Some(&missing)).is_err(), "the capabilities are missing");
     assert!(RequestMeta::read(None).is_err());
     assert_eq!(RequestMeta::version(Some(&missing)), Some(E.into()));
-    assert!(RequestMeta::is_stateless(Some(&missing)));
+    assert!(RequestMeta::is_modern(Some(&missing)));
 
-    let stateless = |version: Value| {
+    let modern = |version: Value| {
         let meta: Meta = read(&json!({ "io.modelcontextprotocol/protocolVersion": version }));
-        RequestMeta::is_stateless(Some(&meta))
+        RequestMeta::is_modern(Some(&meta))
     };
-    assert!(stateless(json!("2031-01-01")), "one that we do not know is for the server to refuse");
-    assert!(!stateless(json!("2025-11-25")));
-    assert!(!stateless(json!(20_260_728)));
-    assert!(!RequestMeta::is_stateless(None));
+    assert!(modern(json!("2031-01-01")), "one that we do not know is for the server to refuse");
+    assert!(!modern(json!("2025-11-25")));
+    assert!(!modern(json!(20_260_728)));
+    assert!(!RequestMeta::is_modern(None));
 }
 
 #[test]

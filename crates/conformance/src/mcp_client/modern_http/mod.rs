@@ -81,7 +81,7 @@ fn without(pointer: &'static str) -> Box<dyn crate::fault::Fault> {
 }
 
 /// The requests over HTTP up to the first session: a client may fall back to one, whose rules are others.
-fn stateless(trace: &Trace) -> Outcome<Vec<ClientRequest>> {
+fn modern(trace: &Trace) -> Outcome<Vec<ClientRequest>> {
     let requests = requests_in(trace).into_iter().take_while(|request| !request.calls("initialize"));
     some(requests.filter(|request| request.target == "/mcp"))
 }
@@ -93,7 +93,7 @@ fn is_request((_, message): &(ClientRequest, Value)) -> bool {
 
 /// The POSTs among them, with their messages.
 fn posts(trace: &Trace) -> Outcome<Vec<(ClientRequest, Value)>> {
-    let posts = stateless(trace)?.into_iter().filter(|request| request.method == "POST");
+    let posts = modern(trace)?.into_iter().filter(|request| request.method == "POST");
     some(posts.map(|request| {
         let message = request.message().unwrap_or_default();
         (request, message)
@@ -185,7 +185,7 @@ fn bodies_are_requests_or_notifications(_: &McpClient, trace: &Trace) -> Outcome
 }
 
 fn nothing_of_sessions_is_sent(_: &McpClient, trace: &Trace) -> Outcome {
-    for request in stateless(trace)? {
+    for request in modern(trace)? {
         let header =
             ["mcp-session-id", "last-event-id"].into_iter().find(|name| request.header(name).is_some());
         ensure!(

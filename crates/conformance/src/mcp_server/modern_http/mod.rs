@@ -1,4 +1,4 @@
-//! Checks of servers: requests that stand alone, mostly over Streamable HTTP.
+//! Checks of servers: modern requests, mostly over Streamable HTTP.
 
 pub(super) mod headers;
 pub(super) mod methods;

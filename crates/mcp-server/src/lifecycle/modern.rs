@@ -1,4 +1,4 @@
-//! Since revision 2026-07-28: requests that stand alone.
+//! Since revision 2026-07-28: modern requests.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::subscription::Subscription;
 use crate::watch_list::WatchList;
 use crate::{Context, Server};
 
-/// Decides about a request that stands alone.
+/// Decides about a modern request.
 pub(crate) fn reply(
     server: &Server,
     client_meta: Arc<ClientMeta>,

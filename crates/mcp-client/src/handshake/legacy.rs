@@ -31,7 +31,7 @@ pub(crate) async fn open(
     let answered = answer
         .protocol_version
         .revision()
-        .filter(|revision| revision.has_sessions() && handshake.speaks(*revision));
+        .filter(|revision| revision.is_legacy() && handshake.speaks(*revision));
     let Some(revision) = answered else {
         return Err(HandshakeError::UnknownVersion { answered: answer.protocol_version });
     };

@@ -110,7 +110,7 @@ async fn nothing_is_resumed_and_nothing_answered() {
     assert!(mock.is_quiet().await);
 }
 
-/// A probe of the stateless revisions, a refusal, and a session on the same transport: the session's id is the one
+/// A probe of the modern revisions, a refusal, and a session on the same transport: the session's id is the one
 /// of its own handshake.
 #[tokio::test]
 async fn a_session_may_follow_a_probe() {

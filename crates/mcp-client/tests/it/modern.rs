@@ -1,12 +1,12 @@
-//! Requests that each stand alone, and results that say what they are.
+//! Modern requests, and results that say what they are.
 
 use std::sync::{Arc, Mutex};
 
 use agentwire_mcp_client::schema::{CallToolRequest, ListToolsRequest, LoggingLevel, Meta, Root};
-use agentwire_mcp_client::{CallError, Client, ErrorObject, RemoteServer};
+use agentwire_mcp_client::{CallError, Client, Era, ErrorObject, RemoteServer};
 use serde_json::{Value, json};
 
-use crate::mock::{Mock, STATELESS, with_mock, with_server, with_stateless};
+use crate::mock::{MODERN, Mock, with_mock, with_modern, with_server};
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -37,7 +37,7 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
         for (request, result) in requests {
             let meta = &request["params"]["_meta"];
             let expected = json!({
-                VERSION: STATELESS,
+                VERSION: MODERN,
                 "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0.0" },
                 "io.modelcontextprotocol/clientCapabilities": {
                     "roots": {}, "sampling": {}, "elicitation": {}, "experimental": { "example.com/x": {} },
@@ -50,11 +50,11 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
         let own = mock.expect("tools/call").await;
         let meta = &own["params"]["_meta"];
         assert_eq!((&meta["example.com/trace"], &meta[LOG_LEVEL]), (&json!(7), &json!("debug")));
-        assert_eq!(meta[VERSION], STATELESS, "that is not the caller's to say");
+        assert_eq!(meta[VERSION], MODERN, "that is not the caller's to say");
         mock.answer(&own, text("")).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client, script, async |server| {
+    let (result, ()) = with_modern(client, script, async |server| {
         let (called, listed) =
             tokio::join!(async { server.call_tool("add", json!({ "a": 2 })).await }, async {
                 server.tools().collect().await
@@ -81,7 +81,7 @@ async fn log_04_nothing_is_logged_unless_it_is_asked_for() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_stateless(Client::default(), script, async |server| Ok(server.tools().collect().await?)).await;
+        with_modern(Client::default(), script, async |server| Ok(server.tools().collect().await?)).await;
     result.unwrap();
 }
 
@@ -108,14 +108,14 @@ async fn a_session_is_told_the_level_once_and_may_refuse_it() {
         mock.greet_with("2025-11-25", json!({})).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(client, script, async |_| Ok(())).await;
+    let (result, ()) = with_mock(client.era(Era::Legacy), script, async |_| Ok(())).await;
     result.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn png_03_what_the_revision_does_not_have_is_not_asked() {
     let script = async |mock: Mock| mock.expect_end().await;
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         let errors = [
             server.ping().await.unwrap_err(),
             server.set_logging_level(LoggingLevel::Info).await.unwrap_err(),
@@ -124,7 +124,7 @@ async fn png_03_what_the_revision_does_not_have_is_not_asked() {
         ];
         for error in errors {
             assert!(matches!(error, CallError::NotAllowed { .. }), "{error}");
-            assert!(error.to_string().contains(STATELESS), "{error}");
+            assert!(error.to_string().contains(MODERN), "{error}");
         }
         Ok(())
     })
@@ -169,7 +169,7 @@ async fn the_kind_of_a_result_decides_and_none_means_complete() {
             mock.answer(&call, answer.clone()).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+        let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
             Ok(server.call_tool("x", ()).await)
         })
         .await;
@@ -193,7 +193,7 @@ async fn what_a_server_wants_in_masses_is_not_named_in_full() {
         mock.answer(&call, json!({ "resultType": "input_required", "inputRequests": wanted })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
     })
     .await;
@@ -208,11 +208,11 @@ async fn progress_is_heard_before_the_result_also_of_the_second_try() {
         for attempt in 1..=2 {
             let call = mock.expect("tools/call").await;
             let token = call["params"]["_meta"]["progressToken"].clone();
-            assert_eq!((&token, &call["params"]["_meta"][VERSION]), (&call["id"], &json!(STATELESS)));
+            assert_eq!((&token, &call["params"]["_meta"][VERSION]), (&call["id"], &json!(MODERN)));
             mock.notify("notifications/progress", json!({ "progressToken": token, "progress": attempt }))
                 .await;
             if attempt == 1 {
-                let data = json!({ "supported": [STATELESS], "requested": STATELESS });
+                let data = json!({ "supported": [MODERN], "requested": MODERN });
                 let error = json!({ "code": -32022, "message": "not now", "data": data });
                 mock.refuse(&call, error).await;
             } else {
@@ -225,7 +225,7 @@ async fn progress_is_heard_before_the_result_also_of_the_second_try() {
     };
     let reports = Arc::new(Mutex::new(Vec::new()));
     let heard = reports.clone();
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         let call = server.call_tool("x", ());
         let result = call.on_progress(move |report| heard.lock().unwrap().push(report.progress)).await?;
         assert_eq!(*reports.lock().unwrap(), [1.0, 2.0]);
@@ -237,16 +237,16 @@ async fn progress_is_heard_before_the_result_also_of_the_second_try() {
 
 #[tokio::test(start_paused = true)]
 async fn st_42_a_refused_version_is_tried_again_once_where_there_is_one() {
-    for (supported, tries) in [(json!([STATELESS]), 2), (json!(["2025-11-25", "2030-01-01"]), 1)] {
+    for (supported, tries) in [(json!([MODERN]), 2), (json!(["2025-11-25", "2030-01-01"]), 1)] {
         let script = async |mut mock: Mock| {
             for _ in 0..tries {
                 let list = mock.expect("tools/list").await;
-                let data = json!({ "supported": supported, "requested": STATELESS });
+                let data = json!({ "supported": supported, "requested": MODERN });
                 mock.refuse(&list, json!({ "code": -32022, "message": "never", "data": data })).await;
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+        let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
             Ok(server.call(ListToolsRequest::default()).await.unwrap_err().refusal().map(|error| error.code))
         })
         .await;
@@ -294,7 +294,7 @@ async fn st_24_wrong_headers_mean_another_look_at_the_tools_and_one_more_try() {
         mock.refuse(&prompts, mismatch.clone()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
         let call = || server.call_tool("x", json!({ "region": "eu" }));
         assert_eq!(call().await?.text(), "done");
         for _ in 0..2 {

@@ -48,7 +48,7 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
         "answers with another error" => other_code(-32600),
     ]),
     check!("ST-39", sessions_and_requests_without, HTTP, [
-        "has either sessions or requests that stand alone" => {
+        "has either sessions or modern requests" => {
             let mut requests = 0;
             faults::response_to("server/discover", move |m| {
                 requests += 1;
