@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agentwire_jsonrpc::read;
 
 /// A step from a value to a part of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
     /// The member with this name.
     Member(String),

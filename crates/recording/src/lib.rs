@@ -45,6 +45,7 @@
 //! The feature `http` is off by default. It adds the events of HTTP and the recording reverse proxy.
 
 // circle: http/proxy.rs, http/proxy_body.rs: the proxy gives each response a body, which knows its exchange.
+// circle: mask/blocks.rs, mask/pairs.rs: a block has pairs, and a pair may have a block as its value.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod event;
@@ -72,7 +73,8 @@ pub use file::write_private;
 pub use line_tap::LineTap;
 pub use mask::{
     Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS,
-    SECRET_PLACES, SECRET_QUERY, SHORTEST_SOUGHT, SecretPattern, Secrets,
+    SECRET_PLACES, SECRET_QUERY, SECRET_VARIABLE_ENDS, SHORTEST_SOUGHT, SecretPattern, Secrets, TOKEN_FORMS,
+    TokenForm,
 };
 pub use reader::{ReadError, Recording};
 pub use recorder::{Recorder, RecorderConfig};

@@ -8,12 +8,22 @@ use super::spans::masked;
 use crate::event::{Event, EventKind};
 use crate::json_text::{Replacement, Token, rewrite};
 
+/// How many lines a private key may have.
+const KEY_LINES: usize = 400;
+
 /// A text of an event.
 enum Part<'a> {
     Message(&'a str),
-    Bytes(&'a [u8]),
+    /// A line of one of the streams whose lines are no messages.
+    Line {
+        bytes: &'a [u8],
+        stream: usize,
+    },
     Text(&'a str),
-    Header { name: &'a str, value: &'a str },
+    Header {
+        name: &'a str,
+        value: &'a str,
+    },
 }
 
 impl Masker {
@@ -22,7 +32,7 @@ impl Masker {
         change(event, &mut |part| {
             Some(match part {
                 Part::Message(json) => self.message(json),
-                Part::Bytes(bytes) => return self.masked_bytes(bytes),
+                Part::Line { bytes, stream } => return self.masked_line(bytes, stream),
                 Part::Text(text) => self.text(text),
                 Part::Header { name, value } => self.header(name, value),
             })
@@ -35,7 +45,7 @@ impl Masker {
         change(event, &mut |part| {
             let masked = match part {
                 Part::Message(json) => self.known_in_json(json),
-                Part::Bytes(bytes) => self.known(&String::from_utf8_lossy(bytes)),
+                Part::Line { bytes, .. } => self.known(&String::from_utf8_lossy(bytes)),
                 Part::Text(text) | Part::Header { value: text, .. } => self.known(text),
             };
             has_changed |= masked.is_some();
@@ -47,6 +57,25 @@ impl Masker {
     /// Whether a line of a recording may have a known secret.
     pub(crate) fn may_have_known(&mut self, line: &str) -> bool {
         line.contains("\"base64\":") || self.secrets.occur_in(line)
+    }
+
+    /// The text of a line with masks. `None` if it has no secret. The lines of a private key are secrets, up to that of its end.
+    fn masked_line(&mut self, bytes: &[u8], stream: usize) -> Option<String> {
+        let text = String::from_utf8_lossy(bytes);
+        let begins = text.rfind("-BEGIN ").filter(|at| text[*at..].contains("PRIVATE KEY"));
+        let is_ended = |from: usize| text[from..].contains("-END ");
+        if let Some(at) = begins {
+            self.key_lines[stream] = if is_ended(at) { 0 } else { KEY_LINES };
+        } else if self.key_lines[stream] > 0 {
+            let line = text.trim();
+            let is_of_key = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_:, ".contains(&byte);
+            let goes_on = line.bytes().all(is_of_key) && !is_ended(0);
+            self.key_lines[stream] = if goes_on { self.key_lines[stream] - 1 } else { 0 };
+            if goes_on {
+                return (!line.is_empty()).then(|| text.replacen(line, &self.credentials(line), 1));
+            }
+        }
+        self.masked_bytes(bytes)
     }
 
     fn known(&mut self, text: &str) -> Option<String> {
@@ -68,6 +97,7 @@ impl Masker {
 
 /// Replaces the texts of an event for which `change` has another one.
 fn change(event: &mut Event, change: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+    let stream = usize::from(matches!(event.kind, EventKind::Stderr(_)));
     match &mut event.kind {
         EventKind::Message(message) => {
             let Some(masked) = change(Part::Message(message.as_str())) else { return };
@@ -78,7 +108,7 @@ fn change(event: &mut Event, change: &mut dyn FnMut(Part<'_>) -> Option<String>)
             }
         }
         EventKind::Text(line) | EventKind::Stderr(line) => {
-            let Some(masked) = change(Part::Bytes(&line.bytes)) else { return };
+            let Some(masked) = change(Part::Line { bytes: &line.bytes, stream }) else { return };
             if line.is_whole() {
                 line.length = masked.len() as u64;
             }

@@ -3,9 +3,11 @@
 mod event;
 mod pairs;
 mod paths;
+mod places;
 mod rules;
 mod secrets;
 mod spans;
+mod token_forms;
 
 use std::env;
 use std::ops::Range;
@@ -18,16 +20,19 @@ use regex_lite::Regex;
 
 pub use self::rules::{
     Certainty, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES,
-    SECRET_QUERY, SecretPattern,
+    SECRET_QUERY, SECRET_VARIABLE_ENDS, SecretPattern,
 };
 pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
+pub use self::token_forms::{TOKEN_FORMS, TokenForm};
 
 use self::pairs::{decoded, secret_values, split_scheme};
 use self::paths::Names;
-use self::rules::{Pattern, is_secret_name, is_secret_text_name, patterns};
+use self::places::SecretPlaces;
+use self::rules::{Pattern, is_secret_name, patterns};
 use self::secrets::LONGEST_SOUGHT;
 use self::spans::{Mask, Span, masked};
-use crate::json_text::{Replacement, Step, Token, rewrite};
+use self::token_forms::tokens;
+use crate::json_text::{Replacement, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
 ///
@@ -38,6 +43,8 @@ pub struct Masker {
     own: Vec<Pattern>,
     names: Names,
     secrets: Secrets,
+    /// How many more lines of the text and of the stderr may belong to a private key whose first line was seen.
+    key_lines: [usize; 2],
 }
 
 /// How deep JSON is looked into that stands in strings of JSON.
@@ -47,7 +54,7 @@ const NESTED_LIMIT: usize = 3;
 const SHORTEST_FOUND: usize = 3;
 
 /// How many parts of credentials are looked for by themselves.
-const PART_LIMIT: usize = 32;
+const PART_LIMIT: usize = 64;
 
 /// A pattern of the user's that is no regular expression.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +70,13 @@ pub struct InvalidPattern {
 impl Masker {
     /// The rules of the tables.
     pub fn new() -> Self {
-        Self { patterns: patterns(), own: Vec::new(), names: Names::default(), secrets: Secrets::default() }
+        Self {
+            patterns: patterns(),
+            own: Vec::new(),
+            names: Names::default(),
+            secrets: Secrets::default(),
+            key_lines: [0; 2],
+        }
     }
 
     /// The same, with the home folder, the user and the host that the environment names.
@@ -151,7 +164,7 @@ impl Masker {
 
     /// Remembers the secrets of JSON text, within `depth` strings of JSON.
     fn learn_json(&mut self, json: &str, depth: usize) {
-        let mut places = SecretPlaces::default();
+        let mut places = SecretPlaces::of(json);
         rewrite(json, &mut |path, token| {
             match token {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
@@ -166,7 +179,7 @@ impl Masker {
 
     /// Masked JSON text, and whether anything of it changed.
     fn masked_json(&mut self, json: &str, depth: usize) -> (String, bool) {
-        let mut places = SecretPlaces::default();
+        let mut places = SecretPlaces::of(json);
         let mut has_changed = false;
         let masked = rewrite(json, &mut |path, token| {
             let masked = match token {
@@ -222,6 +235,9 @@ impl Masker {
         for value in secret_values(text) {
             spans.extend(self.span(text, value.range, value.certainty));
         }
+        for token in tokens(text) {
+            spans.extend(self.span(text, token, Certainty::Sure));
+        }
         spans
     }
 
@@ -273,8 +289,8 @@ impl Masker {
         if let Some((_, password)) = basic.as_deref().and_then(|text| text.split_once(':')) {
             self.secrets.seek(password);
         }
-        // Credentials behind the name of a scheme, and cookies.
-        let parts = secret.split([' ', '\t', ';', ',']).take(PART_LIMIT);
+        // Credentials behind the name of a scheme, cookies, and the lines of a private key.
+        let parts = secret.split([' ', '\t', '\n', '\r', ';', ',']).take(PART_LIMIT);
         let values = parts.flat_map(|part| [part, part.split_once('=').map_or("", |(_, value)| value)]);
         for part in values.map(|part| part.trim_matches('"')).filter(|part| looks_random(part)) {
             self.secrets.seek(part);
@@ -295,50 +311,6 @@ fn nested(text: &str, depth: usize) -> Option<&str> {
         && json.starts_with(['{', '['])
         && RawJson::parse(ByteString::from(json)).is_ok();
     is_json.then_some(json)
-}
-
-/// Finds the secret values of JSON text by their places: by the name of a member, as a setting of an MCP server, or behind an option
-/// of a command line.
-#[derive(Debug, Default)]
-struct SecretPlaces {
-    /// Whether the last value was an option such as `--token`.
-    follows_option: bool,
-}
-
-impl SecretPlaces {
-    fn is_secret(&mut self, path: &[Step], token: Token<'_>) -> bool {
-        let is_element = matches!(path.last(), Some(Step::Index(_)));
-        let (text, follows_option) = match token {
-            Token::Text(text) => (text, std::mem::take(&mut self.follows_option) && is_element),
-            Token::Plain(text) if is_number(text) => ("", false),
-            Token::Name(_) | Token::Plain(_) => return false,
-        };
-        self.follows_option = is_element && text.strip_prefix("--").is_some_and(is_secret_name);
-        let is_name = if text.is_empty() { is_secret_name } else { is_secret_text_name };
-        let mut names = path.iter().rev().filter_map(|step| match step {
-            Step::Member(name) => Some(name.as_str()),
-            Step::Index(_) => None,
-        });
-        let (name, parent) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-        follows_option
-            || is_name(name)
-            || name == "value" && is_name(parent)
-            || name != "name" && is_in_settings(path)
-    }
-}
-
-/// Whether a path leads to a setting of an MCP server. An entry is `{"name":…,"value":…}` in ACP, and `NAME: value` in files of
-/// settings.
-fn is_in_settings(path: &[Step]) -> bool {
-    let (list, settings) = SECRET_PLACES;
-    let is_member = |step: &Step, wanted: &str| matches!(step, Step::Member(name) if name == wanted);
-    let Some(list) = path.iter().position(|step| is_member(step, list)) else { return false };
-    let Some(between) = path.get(list + 1..path.len() - 1) else { return false };
-    between.iter().any(|step| settings.iter().any(|settings| is_member(step, settings)))
-}
-
-fn is_number(text: &str) -> bool {
-    !matches!(text, "true" | "false" | "null")
 }
 
 /// Whether a word is rather a secret than a word of a language.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rules::{Certainty, SCHEMES, is_secret_in_query, is_secret_text_name};
+use super::rules::{Certainty, PAIR_MEMBERS, SCHEMES, is_secret_in_query, is_secret_text_name};
 
 /// A value that stands behind the name of a secret.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,14 +35,23 @@ pub(super) fn secret_values(text: &str) -> Vec<Value> {
 /// The value behind the `=` or `:` at a place, if the name before it is that of a secret.
 fn value_of(text: &str, at: usize) -> Option<Value> {
     let (name, is_quoted_name) = name_before(text, at);
-    let follows_query = text[..name.start].ends_with(['?', '&']);
+    let before = &text[..name.start];
     let name = decoded(&text[name]);
-    let is_in_query = follows_query && is_secret_in_query(&name);
-    if !is_in_query && !is_secret_text_name(&name) {
+    let is_secret = is_secret_text_name(&name);
+    let is_assigned = text[at..].starts_with('=');
+    let is_in_query = !is_secret && is_secret_in_query(&name) && {
+        let begins_form =
+            is_assigned && before.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'=".contains(c));
+        before.ends_with(['?', '&']) || begins_form && is_form(&text[at + 1..])
+    };
+    let is_in_pair = !is_secret
+        && is_quoted_name
+        && PAIR_MEMBERS.1.contains(&&*name)
+        && is_in_secret_pair(before, &text[at + 1..]);
+    if !is_in_query && !is_secret && !is_in_pair {
         return None;
     }
     let behind = &text[at + 1..];
-    let is_assigned = text[at..].starts_with('=');
     let mut value = behind.trim_start_matches([' ', '\t', '\r', '\n']);
     if is_quoted_name {
         // The first element of a list.
@@ -63,6 +72,45 @@ fn value_of(text: &str, at: usize) -> Option<Value> {
     let is_sure = (is_assigned || is_quoted_name || quoted.is_some()) && !is_in_query;
     let certainty = if is_sure { Certainty::Sure } else { Certainty::Perhaps };
     (length > 0 && !is_literal).then_some(Value { range, certainty })
+}
+
+/// The shortest value that makes a form without a second field.
+const SHORTEST_LONE_VALUE: usize = 16;
+
+/// Whether a text is the value of a form's first field: another field follows, or it is long and random.
+fn is_form(text: &str) -> bool {
+    let is_in_value = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+-._~*/".contains(byte);
+    let length = text.bytes().take_while(|byte| is_in_value(byte)).count();
+    let is_random = length >= SHORTEST_LONE_VALUE && text[..length].bytes().any(|byte| byte.is_ascii_digit());
+    length > 0 && (text[length..].starts_with('&') || is_random)
+}
+
+/// The most bytes before the value of a pair, and the most bytes of a name, in which its name is looked for.
+const PAIR_WINDOW: usize = 120;
+
+/// Whether the name of a pair, which stands before or behind its value, is secret.
+fn is_in_secret_pair(before: &str, behind: &str) -> bool {
+    let is_mark = |c: char| c.is_whitespace() || "\"'\\:=,".contains(c);
+    let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let is_pair = |member: &str, name: &str| {
+        PAIR_MEMBERS.0.contains(&&*member.to_ascii_lowercase()) && is_secret_text_name(name)
+    };
+    let before = &before[before.floor_char_boundary(before.len().saturating_sub(PAIR_WINDOW))..];
+    let end = before.trim_end_matches(is_mark);
+    let start = end.trim_end_matches(is_in_name);
+    let member = start.trim_end_matches(is_mark);
+    let member = &member[member.trim_end_matches(is_in_name).len()..];
+    if is_pair(member, &end[start.len()..]) {
+        return true;
+    }
+    // Behind the value and its quotation mark.
+    let value =
+        quoted(behind.trim_start()).map_or(0, |range| range.end + behind.len() - behind.trim_start().len());
+    let rest = behind[value..].trim_start_matches(is_mark);
+    let member = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len()).min(PAIR_WINDOW)];
+    let rest = rest[member.len()..].trim_start_matches(is_mark);
+    let name = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len()).min(PAIR_WINDOW)];
+    is_pair(member, name)
 }
 
 /// The name before a place, and whether it is in quotation marks.
@@ -174,13 +222,29 @@ mod tests {
             ("password = 'ab' x", "ab"),
             ("{\"password\":\"cut", "cut"),
             ("token=abc\\nnext", "abc"),
+            ("code=ab&grant_type=x", "ab"),
+            ("-d 'code=ab&x=y'", "ab"),
+            ("code=SplxlOBeZQQYbYS6", "SplxlOBeZQQYbYS6"),
+            (r#"env {"name":"GITHUB_TOKEN","value":"ab"}, x"#, "ab"),
+            (r#"env {"value": "ab", "name": "GITHUB_TOKEN"}, x"#, "ab"),
+            (r#"{\"name\":\"X-Api-Key\",\"value\":\"ab\"}"#, "ab"),
         ] {
             let values: Vec<_> = secret_values(text).into_iter().map(|value| &text[value.range]).collect();
             assert_eq!(values, [expected], "{text}");
         }
-        for text in
-            ["token:", "token= x", "\"token\":null", "\"token\": {", "sid=ab", "maxTokens=7", "=:", "\"="]
-        {
+        for text in [
+            "token:",
+            "exit code=1",
+            "key=value",
+            "\"name\":\"MODE\",\"value\":\"x\"",
+            "token= x",
+            "\"token\":null",
+            "\"token\": {",
+            "sid=ab",
+            "maxTokens=7",
+            "=:",
+            "\"=",
+        ] {
             assert_eq!(secret_values(text), [], "{text}");
         }
         assert_eq!(decoded("a%2fb%C3%A9\\u00e9%zz\\%"), "a/béé%zz\\%");

@@ -20,16 +20,20 @@ const SECRET_HEADER_ENDS: &[&str] = &["-auth", "-key", "-secret", "-session-id",
 const ARGUMENT_HEADER: &str = "mcp-param-";
 
 /// The ends of the names of members whose value is a secret, in lower case and without `_` and `-`. A string is also a secret if
-/// the name is in the plural; numbers are not, since `tokens` are counted.
+/// the name is in the plural; numbers are not, since `tokens` are counted. All strings below such a member are secrets.
 pub const SECRET_MEMBERS: &[&str] = &[
     "accesskey",
+    "accountkey",
     "apikey",
     "authorization",
     "clientassertion",
     "codeverifier",
+    "connectionstring",
     "cookie",
     "credential",
     "credentials",
+    "encryptionkey",
+    "passcode",
     "passphrase",
     "passwd",
     "password",
@@ -37,8 +41,31 @@ pub const SECRET_MEMBERS: &[&str] = &[
     "pwd",
     "secret",
     "secretkey",
+    "signingkey",
     "token",
 ];
+
+/// The words that may follow such an end: `password2` and `tokenValue` name secrets as `password` and `token` do. A number with or without a
+/// `v` may follow as well.
+const NAME_SUFFIXES: &[&str] = &[
+    "base64",
+    "b64",
+    "confirm",
+    "confirmation",
+    "current",
+    "new",
+    "old",
+    "raw",
+    "repeat",
+    "string",
+    "value",
+];
+
+/// The ends of the names of variables in capitals whose value is a secret. In lower case these ends mean other things: a `sort_key`.
+pub const SECRET_VARIABLE_ENDS: &[&str] = &["_AUTH", "_CREDS", "_DSN", "_KEY", "_PASS", "_PAT", "_PW", "_SK"];
+
+/// Variables with such an end whose value is not secret.
+const PUBLIC_VARIABLES: &[&str] = &["FOREIGN_KEY", "PRIMARY_KEY", "PUBLIC_KEY"];
 
 /// Names with such an end whose value is no secret: tokens that name a request, a page or a place.
 pub const PUBLIC_MEMBERS: &[&str] = &[
@@ -58,8 +85,39 @@ pub const SECRET_QUERY: &[&str] =
 /// The names of credentials that follow one of these words and white space, in lower case.
 pub const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "dpop", "negotiate", "token"];
 
-/// Lists of servers, and the members of their entries whose values are secrets.
-pub const SECRET_PLACES: (&str, &[&str]) = ("mcpServers", &["env", "headers"]);
+/// The lists of servers in messages and in files of settings, and the members of their entries whose values are secrets.
+pub const SECRET_PLACES: (&[&str], &[&str]) =
+    (&["context_servers", "mcpServers", "mcp_servers"], &["env", "headers", "http_headers"]);
+
+/// The members of a pair that have its name, and those that have its value: `{"name":"GITHUB_TOKEN","value":…}`.
+pub(super) const PAIR_MEMBERS: (&[&str], &[&str]) = (
+    &["field", "header", "headername", "id", "k", "key", "name", "variable"],
+    &["default", "headervalue", "v", "val", "value", "values"],
+);
+
+/// The members of JSON Schema that hold schemas by their names. Such a name describes a secret, and is not its value's.
+pub(super) const SCHEMA_PARENTS: &[&str] =
+    &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
+/// The keywords of JSON Schema whose values are not secret. `const`, `default`, `enum` and `examples` may show one.
+pub(super) const SCHEMA_KEYWORDS: &[&str] = &[
+    "$comment",
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "description",
+    "format",
+    "items",
+    "not",
+    "oneOf",
+    "pattern",
+    "prefixItems",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
 
 /// How sure it is that what a rule finds is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,15 +174,13 @@ pub const PATTERNS: &[SecretPattern] = &[
         NAMES,
         Certainty::Sure,
     ),
-    // Secrets that their form shows.
-    row(r"(?:\b|_)(sk-[A-Za-z0-9_\-]{16,})", &["sk-"], Certainty::Sure),
+    // A private key in PEM or in the armor of OpenPGP, with its end or cut off before it.
     row(
-        r"(?:\b|_)(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
-        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?((?:-?[^-])+)",
+        &["private key"],
         Certainty::Sure,
     ),
-    row(r"(?:\b|_)(xox[abeprs]-[A-Za-z0-9\-]{10,})", &["xox"], Certainty::Sure),
-    row(r"(?:\b|_)(AKIA[0-9A-Z]{16})", &["akia"], Certainty::Sure),
+    // JSON Web Tokens. Other tokens that their form shows are in `TOKEN_FORMS`.
     row(r"(?:\b|_)(eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*)", &["eyj"], Certainty::Sure),
     // Home folders of any user.
     row(r#"(?:/home/|[\\/]Users[\\/]+)([^/\\\s"':«»]+)"#, &["/home/", "users"], Certainty::Name),
@@ -181,16 +237,40 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         return is_secret_name(argument);
     }
     let plain = plain(&lower_case);
-    let is_member =
-        !PUBLIC_MEMBERS.contains(&&*plain) && SECRET_MEMBERS.iter().any(|end| plain.ends_with(end));
-    is_member
+    let is_member = |plain: &str| {
+        !PUBLIC_MEMBERS.contains(&plain) && SECRET_MEMBERS.iter().any(|end| plain.ends_with(end))
+    };
+    is_member(&plain)
+        || is_member(stem(&plain))
+        || is_secret_variable(name)
         || SECRET_HEADERS.contains(&&*lower_case)
         || SECRET_HEADER_ENDS.iter().any(|end| lower_case.ends_with(end))
 }
 
 /// Whether a string behind this name is secret: the name may be in the plural.
 pub(super) fn is_secret_text_name(name: &str) -> bool {
-    is_secret_name(name) || name.strip_suffix(['s', 'S']).is_some_and(is_secret_name)
+    let singular = |name: &str| name.strip_suffix(['s', 'S']).is_some_and(is_secret_name);
+    is_secret_name(name)
+        || singular(name)
+        || singular(name.trim_end_matches(|c: char| "_-".contains(c) || c.is_ascii_digit()))
+}
+
+/// A plain name without a number and without one of [`NAME_SUFFIXES`].
+fn stem(plain: &str) -> &str {
+    if let Some(stem) = NAME_SUFFIXES.iter().find_map(|suffix| plain.strip_suffix(suffix)) {
+        return stem;
+    }
+    let stem = plain.trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() < plain.len() { stem.strip_suffix('v').unwrap_or(stem) } else { stem }
+}
+
+/// Whether a name is that of a variable in capitals whose value is secret.
+fn is_secret_variable(name: &str) -> bool {
+    let is_variable = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+    name.bytes().all(is_variable)
+        && SECRET_VARIABLE_ENDS.iter().any(|end| stem.ends_with(end))
+        && !PUBLIC_VARIABLES.iter().any(|public| stem.ends_with(public))
 }
 
 /// Whether the value of this name in the query of a URL is secret.
@@ -222,6 +302,15 @@ mod tests {
             "Mcp-Auth",
             "Mcp-Param-Password",
             "mcp-param-apikey",
+            "password2",
+            "token_1",
+            "GITHUB_TOKEN_2",
+            "newPasswordConfirmation",
+            "secret_value",
+            "accessTokenV2",
+            "OPENAI_KEY",
+            "DB_PASS_2",
+            "SENTRY_DSN",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -236,10 +325,21 @@ mod tests {
             "Content-Type",
             "mcp-protocol-version",
             "mcp-param-name",
+            "progressToken2",
+            "tokenType",
+            "sort_key",
+            "PUBLIC_KEY",
+            "SSH_AUTH_SOCK",
+            "oauth2",
+            "value",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }
-        assert!(is_secret_text_name("tokens") && !is_secret_text_name("maxTokens"));
+        assert!(
+            is_secret_text_name("tokens")
+                && is_secret_text_name("tokens_2")
+                && !is_secret_text_name("maxTokens")
+        );
         assert!(is_secret_in_query("session_id") && !is_secret_in_query("page"));
         assert_eq!(patterns().len(), PATTERNS.len());
     }

@@ -110,6 +110,52 @@ fn schemas_keep_the_properties_that_are_named_like_secrets() {
 }
 
 #[test]
+fn names_beside_secrets_stay_readable() {
+    for json in [
+        r#"{"usage":{"tokens":{"input":12,"output":3},"total_tokens":15}}"#,
+        r#"{"properties":{"tokens":{"type":"array","items":{"type":"string"},"description":"all of them"}}}"#,
+        r#"{"headers":[{"name":"Accept","value":"text/html"},["Content-Type","text/plain"]]}"#,
+        r#"{"name":"get_token","arguments":{"id":"seven"}}"#,
+        r#"{"name":"password","description":"The password.","required":true}"#,
+        r#"{"text":"exit code=137 and key=value"}"#,
+    ] {
+        assert_eq!(masked(json), json);
+    }
+    let pair = r#"{"tokens":[{"name":"first","value":"abcdef"}]}"#;
+    assert_eq!(masked(pair), r#"{"tokens":[{"name":"first","value":"«secret 1»"}]}"#);
+}
+
+#[test]
+fn lines_of_a_known_private_key_are_found_one_by_one() {
+    let mut masker = Masker::new();
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+    masker.text(&format!("-----BEGIN PRIVATE KEY-----\n{line}\n{line}x\n-----END PRIVATE KEY-----"));
+    assert!(!masker.text(&format!("read {line}")).contains(line));
+}
+
+#[test]
+fn private_key_that_is_printed_line_by_line_is_masked() {
+    use crate::event::{Event, EventKind, Line, Side};
+
+    let mut masker = Masker::new();
+    let lines = [
+        ("key: -----BEGIN RSA PRIVATE KEY-----", false),
+        ("DEK-Info: AES-128-CBC,0A1B2C3D", true),
+        ("", false),
+        ("MIIEpAIBAAKCAQEAshort", true),
+        ("a+/b==", true),
+        ("-----END RSA PRIVATE KEY-----", false),
+        ("all of it is read", false),
+    ];
+    for (text, is_masked) in lines {
+        let mut event = Event::new(None, Side::Server, EventKind::Stderr(Line::new(text)));
+        masker.event(&mut event);
+        let EventKind::Stderr(line) = event.kind else { panic!("it stays a line") };
+        assert_eq!(line.bytes != text.as_bytes(), is_masked, "{text}");
+    }
+}
+
+#[test]
 fn more_secrets_than_are_counted_are_masked_as_well() {
     let mut masker = Masker::new();
     for number in 0..3000 {
@@ -153,6 +199,14 @@ fn a_hostile_text_takes_time_in_proportion_to_its_length() {
         "?state=",
         "[",
         "{\"a\":",
+        "\"value\":\"",
+        "\"value\":\\\"",
+        "\"name\":\"token\",\"value\":'",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN ",
+        "code=",
+        "code=a&",
+        "hooks.slack.com/services/",
     ];
     for unit in units {
         let [short, long] = [500, 500 * 8].map(|count| time_of(&unit.repeat(count)));
@@ -190,6 +244,17 @@ fn secrets_in_less_common_places_are_found() {
         r#"{"text":"<password>LEAK-xml</password> name=\"password\"\r\n\r\nLEAK-form\r\n--b--"}"#,
         r#"{"text":"\ufeff{\"p\\u0061ssword\":\"LEAK-bom\"}"}"#,
         r#"{"text":"{\"p\\u0061ssword\":\"LEAK-cut\",\"x\":"}"#,
+        r#"{"method":"terminal/create","params":{"env":[{"name":"GITHUB_TOKEN","value":"LEAK-env"},{"value":"LEAK-env2","name":"DATABASE_URL"}]}}"#,
+        r#"{"headers":[{"value":"LEAK-h","name":"X-Api-Key"},["Authorization","LEAK-h2"]],"rawHeaders":["Accept","*/*","Cookie","LEAK-h3"]}"#,
+        r#"{"a":{"Key":"client_secret","Value":["LEAK-list",{"x":"LEAK-deep"}]}}"#,
+        r#"{"text":"spawn with {\"name\":\"GITHUB_TOKEN\",\"value\":\"LEAK-t\"} and {'value': 'LEAK-u', 'name': 'DB_PASSWORD'}"}"#,
+        r#"{"text":"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,LEAK\n\nLEAKabc+/=\n-----END RSA PRIVATE KEY-----"}"#,
+        r#"{"text":"cut -----BEGIN OPENSSH PRIVATE KEY-----\nLEAKabc"}"#,
+        r#"{"text":"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nLEAK\n-----END PGP PRIVATE KEY BLOCK-----"}"#,
+        r#"{"tokens":{"access":"LEAK-a","list":[{"value":"LEAK-b"}]},"credentials":{"user":{"pin":"LEAK-c"}},"token":{"access":"LEAK-d"}}"#,
+        r#"{"password2":"LEAK-2","token_1":"LEAK-1","passwordConfirmation":"LEAK-c","OPENAI_KEY":"LEAK-k"}"#,
+        r#"{"text":"code=LEAK-form&grant_type=authorization_code&client_id=x"}"#,
+        r#"{"text":"glpat-LEAKabcdefghijklmnop npm_LEAKabcdefghijklmnopqrstuvwxyz012345 AIzaLEAKabcdefghijklmnopqrstuvwxyz0123456789"}"#,
         r#"{"text":"/echo?acc%65ss_tok%65n=LEAK-13&key=LEAK-21&auth=LEAK&pwd=LEAK&sid=LEAK&access_key=LEAK"}"#,
     ];
     for message in messages {
