@@ -14,6 +14,7 @@ use agentwire_mcp_auth::client::{
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
 use agentwire_transport_http::client::{Hyper, shown_url};
+use agentwire_transport_stdio::startable_program;
 use anyhow::{Context as _, Result};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -176,7 +177,7 @@ fn browser(notes: &Notes) -> Browser {
 
 /// Starts a program without a shell, with the URL as its only argument, and waits for its end on a thread.
 fn start(program: &OsStr, url: &str) -> io::Result<()> {
-    let mut command = Command::new(program);
+    let mut command = Command::new(startable_program(program, None, None));
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     std::thread::Builder::new().name("browser".into()).spawn(move || child.wait())?;

@@ -83,6 +83,10 @@
 //! A [`ProcessGroup`] starts and ends a program in the same way without being a transport: a command of an agent, or a
 //! program whose bytes are passed on as they are.
 //!
+//! **Names on Windows.** `npx`, `uvx` and most installed commands are `.cmd` files there, which the system does not find by their
+//! name. A [`Command`] looks for them by `PATHEXT`, and the standard library starts them through `cmd.exe`, with quotes that leave it
+//! nothing to run in the arguments. [`startable_program`] does the same for other starts, and [`find_program`] finds a program's path.
+//!
 //! # Invariants
 //!
 //! - No flag of a descriptor that we were given changes.
@@ -135,5 +139,8 @@ mod threaded;
 
 pub use ends::{Input, Output};
 #[cfg(feature = "process")]
-pub use process::{Child, ChildPipes, Command, ParseCommandError, ProcessGroup, SpawnError, Stderr};
+pub use process::{
+    Child, ChildPipes, Command, ParseCommandError, ProcessGroup, SpawnError, Stderr, find_program,
+    startable_program,
+};
 pub use stdio::{Stdio, stdio};

@@ -5,6 +5,7 @@ use std::process::Command;
 use agentwire_acp_schema::v1::CreateTerminalRequest;
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_jsonrpc::ErrorObject as Error;
+use agentwire_transport_stdio::startable_program;
 
 /// Returns the command to start in `directory`.
 pub(super) fn of(request: &CreateTerminalRequest, directory: &Path) -> Result<Command, Error> {
@@ -12,7 +13,9 @@ pub(super) fn of(request: &CreateTerminalRequest, directory: &Path) -> Result<Co
     let mut command = if request.args.is_empty() && is_shell_line(line, directory) {
         shell(line)
     } else {
-        let mut command = Command::new(line);
+        let path = request.env.iter().rev().find(|variable| variable.name.eq_ignore_ascii_case("PATH"));
+        let path = path.map(|variable| variable.value.as_ref());
+        let mut command = Command::new(startable_program(line.as_ref(), path, Some(directory)));
         command.args(&request.args);
         command
     };

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::{Command, Stdio};
 
-use agentwire_transport_stdio::{ChildPipes, ProcessGroup};
+use agentwire_transport_stdio::{ChildPipes, ProcessGroup, startable_program};
 use anyhow::{Context as _, Result};
 
 use crate::failure::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 /// Starts a program with pipes. Its stderr is `stderr`.
 pub(super) fn spawn(command: &[OsString], stderr: Stdio) -> Result<(ProcessGroup, ChildPipes)> {
     let (program, arguments) = command.split_first().context("there is no program")?;
-    let mut process = Command::new(program);
+    let mut process = Command::new(startable_program(program, None, None));
     process.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
     let mut group = ProcessGroup::spawn(process).map_err(|error| cannot_start(program, &error))?;
     let pipes = group.take_pipes()?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
 
+use crate::process::programs::startable_program;
 use crate::process::text_lines::ReportLine;
 
 /// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
@@ -77,7 +78,7 @@ pub enum ParseCommandError {
 
 impl Command {
     /// Starts `program`, which is looked for in `PATH` unless it is a path, without arguments, in our own
-    /// directory and environment.
+    /// directory and environment. On Windows `PATHEXT` completes it, so that `npx` is `npx.cmd`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -238,7 +239,14 @@ impl Command {
 
     /// The command for the standard library.
     pub(super) fn to_std(&self) -> process::Command {
-        let mut command = process::Command::new(&self.program);
+        let variable =
+            |(name, value): &'_ (OsString, Option<OsString>)| match name.eq_ignore_ascii_case("PATH") {
+                true => value.clone(),
+                false => None,
+            };
+        let path = self.environment.iter().rev().find_map(variable);
+        let program = startable_program(&self.program, path.as_deref(), self.directory.as_deref());
+        let mut command = process::Command::new(program);
         command.args(&self.arguments);
         if self.clear {
             command.env_clear();

@@ -7,6 +7,7 @@ mod group;
 #[cfg(unix)]
 mod guard;
 mod pipes;
+mod programs;
 mod spawn_error;
 mod stderr;
 mod streams;
@@ -18,4 +19,5 @@ pub use child::Child;
 pub use command::{Command, ParseCommandError, Stderr};
 pub use group::ProcessGroup;
 pub use pipes::ChildPipes;
+pub use programs::{find_program, startable_program};
 pub use spawn_error::SpawnError;

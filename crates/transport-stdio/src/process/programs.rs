@@ -1,0 +1,200 @@
+//! Finds the file of a program by its name, on Windows with the endings of `PATHEXT`.
+//!
+//! The system itself looks for `.exe` alone, but `npx`, `uvx` and most commands that package managers install are `.cmd` files there.
+//! The standard library starts such a file through `cmd.exe`. It quotes the arguments so that `cmd.exe` runs none of them, and refuses
+//! those that cannot be quoted; it does so only if the name of the program ends with `.bat` or `.cmd`.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The endings of what Windows can start. `PATHEXT` also lists scripts, which only a shell starts.
+const STARTABLE: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
+
+/// Finds the file of a program. A name is looked for in `folders`, in their order. On Windows an ending of `PATHEXT` may complete a
+/// name or a path. Returns None if there is no such file, or if it cannot be executed.
+pub fn find_program(
+    program: impl AsRef<OsStr>,
+    folders: impl IntoIterator<Item = PathBuf>,
+) -> Option<PathBuf> {
+    find(program.as_ref(), folders, &endings(), is_executable)
+}
+
+/// The program to give to [`std::process::Command`], which does not know `PATHEXT`: on Windows the file that [`find_program`] finds
+/// in the absolute folders of `path`, or of our own `PATH`; a relative path is one from `directory`. Elsewhere, and if nothing is
+/// found, the program itself.
+pub fn startable_program(program: &OsStr, path: Option<&OsStr>, directory: Option<&Path>) -> OsString {
+    let found = || {
+        if is_path(program, true) {
+            let file = directory.map_or_else(|| program.into(), |directory| directory.join(program));
+            return find_program(file, []);
+        }
+        let own = env::var_os("PATH");
+        let folders = env::split_paths(path.or(own.as_deref())?).filter(|folder| folder.is_absolute());
+        find_program(program, folders)
+    };
+    let found = if cfg!(windows) { found() } else { None };
+    found.map_or_else(|| program.to_owned(), OsString::from)
+}
+
+/// The first file of a program that can be executed. A system that completes no names has no `endings`.
+fn find(
+    program: &OsStr,
+    folders: impl IntoIterator<Item = PathBuf>,
+    endings: &[String],
+    is_executable: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    let files: Vec<PathBuf> = match is_path(program, !endings.is_empty()) {
+        true => vec![program.into()],
+        false => folders.into_iter().map(|folder| folder.join(program)).collect(),
+    };
+    files.into_iter().flat_map(|file| names(file, endings)).find(|file| is_executable(file))
+}
+
+/// The names that a file may have: as it is if it has an ending, and with each ending.
+fn names(file: PathBuf, endings: &[String]) -> Vec<PathBuf> {
+    let name = file.to_string_lossy().to_ascii_lowercase();
+    let is_whole = endings.is_empty() || STARTABLE.iter().any(|ending| name.ends_with(ending));
+    let with = |ending: &String| {
+        let mut name = file.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let completed = endings.iter().map(with);
+    is_whole.then(|| file.clone()).into_iter().chain(completed).collect()
+}
+
+/// Whether a program is given by its path. On Windows a colon follows a drive.
+fn is_path(program: &OsStr, is_windows: bool) -> bool {
+    let separators: &[u8] = if is_windows { b"/\\:" } else { b"/" };
+    program.as_encoded_bytes().iter().any(|byte| separators.contains(byte))
+}
+
+/// The endings of programs on this system.
+fn endings() -> Vec<String> {
+    if cfg!(windows) { endings_of(env::var_os("PATHEXT").as_deref()) } else { Vec::new() }
+}
+
+/// The endings of a `PATHEXT` that can be started, in its order. Without any, all that can be started.
+fn endings_of(pathext: Option<&OsStr>) -> Vec<String> {
+    let text = pathext.unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let listed = text.split(';').map(str::trim).filter(|ending| STARTABLE.contains(ending));
+    let listed: Vec<String> = listed.map(str::to_owned).collect();
+    if listed.is_empty() { STARTABLE.map(str::to_owned).to_vec() } else { listed }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The file that is found among `files`, on a system with this `PATHEXT`.
+    fn found(program: &str, files: &[&str], pathext: Option<&str>) -> Option<String> {
+        let endings = endings_of(pathext.map(OsStr::new));
+        let folders = ["/node", "/bin"].map(PathBuf::from);
+        let file = find(program.as_ref(), folders, &endings, |file| {
+            files.iter().any(|known| file.to_str() == Some(known))
+        });
+        file.map(|file| file.to_str().expect("it is UTF-8").to_owned())
+    }
+
+    #[test]
+    fn name_is_completed_by_the_endings_of_pathext_in_their_order() {
+        // Node.js installs these: the script for other shells has no ending.
+        let node = ["/node/npx", "/node/npx.cmd", "/node/node.exe", "/bin/npx.exe", "/bin/tool.js"];
+        let usual = Some(".COM;.EXE;.BAT;.CMD;.VBS;.JS;.MSC");
+        for (program, file) in [
+            ("npx", Some("/node/npx.cmd")),
+            ("node", Some("/node/node.exe")),
+            ("node.exe", Some("/node/node.exe")),
+            ("NPX.CMD", None),
+            ("npx.cmd", Some("/node/npx.cmd")),
+            ("tool", None),
+            ("tool.js", None),
+            ("/node/npx", Some("/node/npx.cmd")),
+            ("/node/npx.cmd", Some("/node/npx.cmd")),
+            ("C:npx", None),
+            ("", None),
+        ] {
+            assert_eq!(found(program, &node, usual).as_deref(), file, "{program}");
+        }
+        let both = ["/node/x.cmd", "/node/x.exe", "/bin/y.z.bat"];
+        assert_eq!(found("x", &both, Some(".CMD;.EXE")).as_deref(), Some("/node/x.cmd"));
+        assert_eq!(found("x", &both, None).as_deref(), Some("/node/x.exe"));
+        assert_eq!(found("x", &both, Some(".PY")).as_deref(), Some("/node/x.exe"));
+        assert_eq!(
+            found("y.z", &both, None).as_deref(),
+            Some("/bin/y.z.bat"),
+            "`.z` is no ending of a program"
+        );
+    }
+
+    #[test]
+    fn systems_without_endings_take_a_name_as_it_is() {
+        let is_file =
+            |file: &Path| ["/bin/npx", "/node/npx.cmd", "/x y"].iter().any(|known| file == Path::new(known));
+        let folders = || ["/node", "/bin"].map(PathBuf::from);
+        assert_eq!(find("npx".as_ref(), folders(), &[], is_file), Some("/bin/npx".into()));
+        assert_eq!(find("/x y".as_ref(), folders(), &[], is_file), Some("/x y".into()));
+        assert_eq!(find("c:npx".as_ref(), folders(), &[], is_file), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_what_can_be_executed_is_found() {
+        use std::fs;
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        fs::write(&file, "").unwrap();
+        let find = || find_program("run", [folder.path().to_owned()]);
+        assert_eq!(
+            (find(), find_program(folder.path(), [])),
+            (None, None),
+            "a file without the right, and a folder"
+        );
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find(), Some(file.clone()));
+        assert_eq!(find_program(&file, []), Some(file));
+        assert_eq!(startable_program("run".as_ref(), None, None), "run");
+    }
+
+    /// A `.cmd` file runs, and `cmd.exe` runs nothing of its arguments.
+    #[cfg(windows)]
+    #[tokio::test]
+    async fn batch_file_is_started_with_quoted_arguments() {
+        use futures::StreamExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("tool.cmd"),
+            "@echo off\r\necho {\"jsonrpc\":\"2.0\",\"method\":\"started\"}\r\n",
+        )
+        .unwrap();
+        let hostile = [
+            "\" & echo x> pwned & \"",
+            "%CMDCMDLINE:~-1%&echo x>pwned",
+            "a b",
+            "^&echo x>pwned",
+            "&echo x>pwned",
+        ];
+        let path = std::env::join_paths([folder.path().to_owned()]).unwrap();
+        let command =
+            super::super::Command::new("tool").args(hostile).env("Path", path).current_dir(folder.path());
+        let mut child = super::super::Child::spawn(command).unwrap();
+        let first = child.next().await.expect("it writes a line").expect("it is a message");
+        assert!(matches!(first, agentwire_transport::Packet::Frame { .. }), "{first:?}");
+        while child.next().await.is_some_and(|packet| packet.is_ok()) {}
+        assert!(!folder.path().join("pwned").exists());
+    }
+}
