@@ -13,23 +13,15 @@ use tokio::process::{ChildStderr, ChildStdout};
 /// clears its environment escapes.
 pub(crate) struct Group {
     processes: ProcessGroup,
-    #[cfg(target_os = "linux")]
-    mark: String,
+    mark: Mark,
 }
 
 impl Group {
     /// Starts a program as the leader of a new group.
-    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "only Linux has the variable"))]
     pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        let mark = marked::new()?;
-        #[cfg(target_os = "linux")]
-        command.env(marked::VARIABLE, &mark);
-        Ok(Self {
-            processes: ProcessGroup::spawn(command)?,
-            #[cfg(target_os = "linux")]
-            mark,
-        })
+        let mark = Mark::new()?;
+        command.envs(mark.variable());
+        Ok(Self { processes: ProcessGroup::spawn(command)?, mark })
     }
 
     /// Takes the outputs of the program.
@@ -47,8 +39,7 @@ impl Group {
 
     fn kill(&mut self) -> Option<ExitStatus> {
         let status = self.processes.finish();
-        #[cfg(target_os = "linux")]
-        marked::kill(&self.mark);
+        self.mark.kill();
         status
     }
 }
@@ -56,6 +47,39 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _status = self.kill();
+    }
+}
+
+/// A variable that all processes of one program have in their environment, by which they are found on Linux. Dropping the mark
+/// kills them.
+pub(crate) struct Mark(#[cfg(target_os = "linux")] String);
+
+impl Mark {
+    /// A mark that no other program has.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(
+            #[cfg(target_os = "linux")]
+            marked::new()?,
+        ))
+    }
+
+    /// The variable to start the program with. `None` if the system has no way to find processes by it.
+    pub(crate) fn variable(&self) -> Option<(&'static str, &str)> {
+        #[cfg(target_os = "linux")]
+        return Some((marked::VARIABLE, &self.0));
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    fn kill(&self) {
+        #[cfg(target_os = "linux")]
+        marked::kill(&self.0);
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

@@ -39,9 +39,13 @@
 //! - A folder whose [`FolderGuard`] is held is never removed.
 //! - The index, archives and outputs of programs are read up to [`Limits`].
 //! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
-//! - What a package manager leaves running is killed: its group, and on Linux all processes that have its environment.
+//! - What a package manager or a probed agent leaves running is killed: its group, and on Linux all processes that have its
+//!   environment.
+//! - An index sets no variable that loads code, changes trust or leads through a proxy. A plan marks one that names a service.
 //! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
 //!   uv tells no digest.
+
+// circle: variables/mod.rs, variables/table.rs: the table has rows of the types that its reader defines.
 
 mod archive;
 mod changed;
@@ -62,6 +66,7 @@ mod probe;
 mod programs;
 mod store;
 mod uv;
+mod variables;
 mod version;
 
 pub use archive::unpack;

@@ -10,6 +10,7 @@ pub struct Limits {
     pub(crate) archive: u64,
     pub(crate) unpacked: u64,
     pub(crate) files: u64,
+    pub(crate) folders: u64,
     pub(crate) install: Duration,
     pub(crate) probe: Duration,
 }
@@ -23,6 +24,9 @@ impl Limits {
     pub const DEFAULT_UNPACKED: u64 = 4 << 30;
     /// How many files, folders and links an archive may have: 200,000.
     pub const DEFAULT_FILES: u64 = 200_000;
+    /// How many folders an archive may have, also those that only paths of files name: 20,000. One short path can name 63, and each
+    /// takes a block of the disk.
+    pub const DEFAULT_FOLDERS: u64 = 20_000;
     /// How long an install may take, without the probe: 15 minutes.
     pub const DEFAULT_INSTALL: Duration = Duration::from_secs(15 * 60);
     /// How long an agent may take to answer `initialize`: 60 s.
@@ -56,6 +60,13 @@ impl Limits {
         self
     }
 
+    /// Sets how many folders an archive may have.
+    #[must_use]
+    pub fn folders_limit(mut self, folders: u64) -> Self {
+        self.folders = folders;
+        self
+    }
+
     /// Sets how long an install may take, without the probe.
     #[must_use]
     pub fn install_timeout(mut self, time: Duration) -> Self {
@@ -78,6 +89,7 @@ impl Default for Limits {
             archive: Self::DEFAULT_ARCHIVE,
             unpacked: Self::DEFAULT_UNPACKED,
             files: Self::DEFAULT_FILES,
+            folders: Self::DEFAULT_FOLDERS,
             install: Self::DEFAULT_INSTALL,
             probe: Self::DEFAULT_PROBE,
         }

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::error::RegistryError;
-use crate::executable::{check_executable, loads_code};
+use crate::executable::check_executable;
 use crate::fetch::checked;
 use crate::index::{Archive, Entry, Index, Package};
 use crate::package_name::{PinnedPackage, npm_package, pypi_package};
 use crate::platform::platform;
 use crate::programs::SearchPath;
+use crate::variables::{Effect, effect};
 use crate::version;
 
 /// How an agent is distributed.
@@ -140,11 +141,9 @@ impl Plan {
         if let Some(executable) = &plan.executable {
             check_executable(executable).map_err(|why| refused(entry, why))?;
         }
-        if let Some(variable) = plan.env.keys().find(|name| loads_code(name)) {
-            return Err(refused(
-                entry,
-                format!("it sets the variable {variable}, which can load other code"),
-            ));
+        let refusal = plan.effects().find(|(_, effect)| effect.is_refused());
+        if let Some((variable, effect)) = refusal {
+            return Err(refused(entry, format!("it sets the variable {variable}, which {effect}")));
         }
         Ok(plan)
     }
@@ -196,6 +195,16 @@ impl Plan {
         Ok(())
     }
 
+    /// The variables that send the agent's requests, and with them its keys, to a service that the index chooses. A person should
+    /// look at their values. Variables that load code, change trust or lead through a proxy are refused when the plan is made.
+    pub fn chosen_services(&self) -> impl Iterator<Item = &str> {
+        self.effects().map(|(variable, _)| variable)
+    }
+
+    fn effects(&self) -> impl Iterator<Item = (&str, Effect)> {
+        self.env.keys().filter_map(|name| Some((name.as_str(), effect(name)?)))
+    }
+
     /// Whether both run the same program of the same source in the same way. The name for people and the index do not count.
     pub fn is_same(&self, other: &Self) -> bool {
         let of =
@@ -218,7 +227,11 @@ impl fmt::Display for Plan {
         let words = [executable].into_iter().chain(self.args.iter().map(String::as_str));
         writeln!(f, "  runs      {}", line(&words.map(quoted).collect::<Vec<_>>().join(" ")))?;
         for (name, value) in &self.env {
-            writeln!(f, "  sets      {}", line(&format!("{name}={}", quoted(value))))?;
+            write!(f, "  sets      {}", line(&format!("{name}={}", quoted(value))))?;
+            match effect(name) {
+                Some(effect) => writeln!(f, " (! {effect})")?,
+                None => writeln!(f)?,
+            }
         }
         match (&self.digest, self.kind) {
             (Some(digest), _) => writeln!(f, "  digest    {}", line(digest))?,

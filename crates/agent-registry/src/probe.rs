@@ -11,6 +11,8 @@ use agentwire_transport_stdio::{Child, Command, SpawnError, Stderr};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
+use crate::group::Mark;
+
 /// The request, as any client sends it.
 const INITIALIZE: &str = concat!(
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{},"#,
@@ -75,6 +77,9 @@ pub enum ProbeError {
     /// It cannot be started.
     #[error(transparent)]
     Start(SpawnError),
+    /// The system has no random bytes for the variable by which the agent's processes are found again.
+    #[error("the agent's processes cannot be marked")]
+    Mark(#[source] std::io::Error),
     /// It ended, or cannot be written to. The error has its exit code and the last lines of its stderr.
     #[error("the agent ended before it answered `initialize`")]
     Ended(#[source] TransportError),
@@ -133,11 +138,14 @@ struct Method {
     name: String,
 }
 
-/// Starts an agent in a folder, sends `initialize` and ends it.
+/// Starts an agent in a folder, sends `initialize` and ends it, with all that it has started.
 pub(crate) async fn probe(start: &StartCommand, folder: &Path, limit: Duration) -> Result<Probe, ProbeError> {
+    // Dropped after the child, so a process that has left the child's group ends as well, also if the install fails or is dropped.
+    let mark = Mark::new().map_err(ProbeError::Mark)?;
     let command = Command::new(&start.program)
         .args(&start.args)
         .envs(start.env.iter())
+        .envs(mark.variable())
         .current_dir(folder)
         .stderr(Stderr::Capture)
         .grace(GRACE)

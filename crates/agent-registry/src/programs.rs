@@ -9,6 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
+use agentwire_transport_stdio::find_program;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::group::Group;
@@ -90,10 +91,7 @@ impl SearchPath {
 
     /// The absolute path of a program.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
-        let ends: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat"] } else { &[""] };
-        let files =
-            self.0.iter().flat_map(|folder| ends.iter().map(move |end| folder.join(format!("{name}{end}"))));
-        files.into_iter().find(|file| is_executable(file))
+        find_program(name, self.0.iter().cloned())
     }
 
     /// The text for the `PATH` of a program. It is never empty, because an empty one means the current folder.

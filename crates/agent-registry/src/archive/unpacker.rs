@@ -26,6 +26,8 @@ pub(super) struct Unpacker {
     unpacked_limit: u64,
     files_left: u64,
     files_limit: u64,
+    folders_left: u64,
+    folders_limit: u64,
     clock: Clock,
     links: Vec<(PathBuf, PathBuf)>,
     link_bytes: usize,
@@ -40,6 +42,8 @@ impl Unpacker {
             unpacked_limit: limits.unpacked,
             files_left: limits.files,
             files_limit: limits.files,
+            folders_left: limits.folders,
+            folders_limit: limits.folders,
             clock,
             links: Vec::new(),
             link_bytes: 0,
@@ -83,7 +87,16 @@ impl Unpacker {
     /// Makes the folder of an entry, which is counted already.
     pub(super) fn folder(&mut self, path: &Path) -> io::Result<()> {
         let target = self.target(path)?;
-        if target.is_dir() { Ok(()) } else { fs::create_dir(target) }
+        if target.is_dir() { Ok(()) } else { self.create_folder(&target) }
+    }
+
+    /// Makes a folder, and counts it against the limit of folders.
+    fn create_folder(&mut self, folder: &Path) -> io::Result<()> {
+        let left = self.folders_left.checked_sub(1);
+        let too_many = || io::Error::other(format!("it has more than {} folders", self.folders_limit));
+        self.folders_left = left.ok_or_else(too_many)?;
+        self.clock.check()?;
+        fs::create_dir(folder)
     }
 
     /// Writes a file. Its mode keeps whether it can be executed.
@@ -171,7 +184,7 @@ impl Unpacker {
             folders.map(|folder| self.root.join(folder)).take_while(|folder| !folder.is_dir()).collect();
         for folder in missing.iter().rev() {
             self.count()?;
-            fs::create_dir(folder)?;
+            self.create_folder(folder)?;
         }
         Ok(self.root.join(path))
     }

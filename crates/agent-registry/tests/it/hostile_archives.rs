@@ -95,6 +95,21 @@ async fn a_zip_writes_nothing_out_of_its_folder() {
 }
 
 #[tokio::test]
+async fn folders_that_only_paths_name_are_bounded() {
+    let paths: Vec<String> = (0..40).map(|path| format!("{path}/{}x", "d/".repeat(29))).collect();
+    let files: Vec<_> = paths.iter().map(|path| (&**path, 0o644, "")).collect();
+    let limits = || Limits::default().folders_limit(1000);
+    assert_eq!(refused_file("a.zip", &zip(&files), limits()).await, "it has more than 1000 folders");
+    let mut archive = tar::Builder::new(Vec::new());
+    for path in &paths {
+        entry(&mut archive, EntryType::Directory, path, "", b"");
+    }
+    let archive = archive.into_inner().unwrap();
+    assert_eq!(refused(&archive, limits()).await, "it has more than 1000 folders");
+    assert_eq!(refused(&archive, limits().folders_limit(39 * 31)).await, "it has more than 1209 folders");
+}
+
+#[tokio::test]
 async fn a_zip_is_bounded() {
     let zeros = "\0".repeat(3 << 20);
     let bomb = zip(&[("dir/agent", 0o755, AGENT), ("zeros", 0o644, &zeros)]);

@@ -93,7 +93,7 @@ fn a_plan_refuses_what_is_no_agent() {
         let index = agentwire_agent_registry::Index::parse(&text, "test").unwrap();
         Plan::new(&index.agents[0], &index, &options).map_err(|error| error.to_string())
     };
-    let error = |distribution| plan(distribution, PlanOptions::default()).unwrap_err();
+    let error = |distribution: &str| plan(distribution, PlanOptions::default()).unwrap_err();
     assert_eq!(
         error(r#"{"npx":{"package":"npm@1.0.0","args":["exec","evil"]}}"#),
         "`a` is refused: `npm` is no agent: it would run what its arguments name"
@@ -106,6 +106,15 @@ fn a_plan_refuses_what_is_no_agent() {
         error(r#"{"npx":{"package":"a@1.0.0","env":{"NODE_OPTIONS":"--require=/x"}}}"#),
         "`a` is refused: it sets the variable NODE_OPTIONS, which can load other code"
     );
+    for (variable, effect) in [
+        ("PERL5OPT", "can load other code"),
+        ("GIT_SSH_COMMAND", "can load other code"),
+        ("NODE_EXTRA_CA_CERTS", "changes which certificates are trusted"),
+        ("https_proxy", "changes where the traffic goes"),
+    ] {
+        let why = error(&format!(r#"{{"uvx":{{"package":"a@1.0.0","env":{{"{variable}":"x"}}}}}}"#));
+        assert_eq!(why, format!("`a` is refused: it sets the variable {variable}, which {effect}"));
+    }
     assert_eq!(
         error(r#"{"npx":{"package":"a@latest"}}"#),
         "`a` is refused: `latest` is no single version of `a`"
@@ -117,6 +126,17 @@ fn a_plan_refuses_what_is_no_agent() {
     );
     let older = plan(r#"{"npx":{"package":"a@1.0.0"}}"#, options().version("0.9.0")).unwrap();
     assert_eq!((&*older.source, &*older.version), ("a@0.9.0", "0.9.0"));
+    let env =
+        r#"{"npx":{"package":"a@1.0.0","env":{"ANTHROPIC_BASE_URL":"https://x.example","MODE":"acp"}}}"#;
+    let marked = plan(env, options()).unwrap();
+    assert_eq!(marked.chosen_services().collect::<Vec<_>>(), ["ANTHROPIC_BASE_URL"]);
+    assert!(
+        marked.to_string().contains(
+            "  sets      ANTHROPIC_BASE_URL=https://x.example (! changes the service that gets the requests and the keys)\n  \
+             sets      MODE=acp\n"
+        ),
+        "{marked}"
+    );
     let escaped =
         plan(r#"{"npx":{"package":"a@1.0.0","cmd":"x","args":["a b","\u001b[2J"]}}"#, options()).unwrap();
     assert!(escaped.to_string().contains("  runs      x 'a b' '^[[2J'\n"), "{escaped}");

@@ -67,6 +67,40 @@ async fn a_version_that_does_not_answer_replaces_nothing() {
     assert_eq!(names(&place.path("store/agents/fake")), ["1.0.0-1", "1.0.0-1.lock", "record.json"]);
 }
 
+/// The id of the process that wrote it to a file.
+#[cfg(target_os = "linux")]
+async fn ends(file: &std::path::Path) {
+    let id = fs::read_to_string(file).unwrap().trim().to_owned();
+    // The kernel ends the process without an event that a test can wait for.
+    for _ in 0..500 {
+        match fs::read_to_string(format!("/proc/{id}/stat")) {
+            Ok(stat) if !stat.contains(") Z ") => tokio::time::sleep(Duration::from_millis(10)).await,
+            _ => return,
+        }
+    }
+    panic!("{id} still runs");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn process_that_left_the_group_of_a_probed_agent_is_killed() {
+    let place = Place::new();
+    place.npm();
+    let daemon = place.path("daemon");
+    let start = format!("setsid sleep 1000 > /dev/null 2>&1 & echo $! > {}\n", daemon.display());
+    let with_daemon = |agent: &str| agent.replace("#!/bin/sh\n", &format!("#!/bin/sh\n{start}"));
+    place.agent("1.0.0", &with_daemon(BROKEN_AGENT));
+    place.agent("1.1.0", &with_daemon("#!/bin/sh\nexec sleep 1000\n"));
+    place.agent("1.2.0", &with_daemon(AGENT));
+    let store = place.store_with(Limits::default().probe_timeout(Duration::from_secs(1)));
+    for (version, is_installed) in [("1.0.0", false), ("1.1.0", false), ("1.2.0", true)] {
+        let outcome = store.install(&npm_plan(&store, version).await).await;
+        assert_eq!(outcome.is_ok(), is_installed, "{version}");
+        ends(&daemon).await;
+        fs::remove_file(&daemon).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_version_that_npm_lacks_is_said_before_anything_is_installed() {
     let place = Place::new();

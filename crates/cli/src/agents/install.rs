@@ -79,7 +79,13 @@ pub(super) async fn install_one(
     let is_installed = matches!(store.find(id), Ok(Some(agent)) if agent.plan.is_same(&plan));
     if !is_installed {
         match json {
-            true => print_json(&Member("plan", &plan))?,
+            true => {
+                print_json(&Member("plan", &plan))?;
+                for variable in plan.chosen_services() {
+                    let why = "changes the service that gets the requests and the keys";
+                    notes.add(&format!("the plan sets {variable}, which {why}"));
+                }
+            }
             false => {
                 // Notes are left out where many are queued, but the whole plan must be shown before the question.
                 notes.written().await;
