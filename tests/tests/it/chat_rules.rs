@@ -47,6 +47,8 @@ fn a_kind_a_path_and_a_command_are_allowed_and_denied() {
         (&relative, &["--allow", "edit:src/**", "--cwd", cwd], 0, YES),
         (&run("git status"), &["--allow", "execute:git *"], 0, YES),
         (&run("git status; rm x"), &["--allow", "execute:git *"], 6, NO),
+        (&run("git -c alias.x=id x"), &["--allow", "execute:git *"], 6, NO),
+        (&run("git -c alias.x=id x"), &["--allow", "execute:git -c"], 0, YES),
         (&run("npm-check -u"), &["--allow", "execute:npm*"], 0, YES),
         (&run("npm run x && rm x"), &["--allow", "execute:npm*"], 6, NO),
         (&run("cd x && npm-check"), &["--yes", "--deny", "execute:npm*"], 6, NO),

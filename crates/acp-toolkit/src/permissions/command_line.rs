@@ -9,7 +9,8 @@ use super::command_words::simple_command;
 /// Characters that separate commands, redirect them or run others, where words are joined for a shell.
 const OPERATORS: &str = ";&|<>()$`";
 
-/// Returns whether the call executes one command that begins with the pattern, and nothing else.
+/// Returns whether the call executes one command that begins with the pattern, and nothing else. Arguments that run other programs
+/// must be named by the pattern.
 pub(super) fn is_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> bool {
     let words = || {
         let input = RawObject::try_from(call.raw_input.clone()?).ok()?;
@@ -35,7 +36,7 @@ pub(super) fn is_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> boo
         words.extend(list);
         Some(words)
     };
-    words().is_some_and(|words| pattern.begins(&words))
+    words().is_some_and(|words| pattern.begins(&words) && pattern.names_arguments(&words))
 }
 
 /// Returns whether the pattern stands anywhere in the command of the call. Its first word may be the name of a program that is
@@ -97,6 +98,23 @@ mod tests {
         ] {
             let call = call(input);
             assert_eq!((is_command(&call, &status), has_command(&call, &status)), (is, has), "{call:?}");
+        }
+        for (pattern, command, is) in [
+            ("git", "git -c alias.x='!id' x", false),
+            ("git -c", "git -c alias.x='!id' x", true),
+            ("git *", "git fetch --upload-pack=id", false),
+            ("git * --output=x", "git diff --output=x", true),
+            ("git * --output=x", "git diff --output=x --output=y", false),
+            ("git -c a=b", "git -c a=b -c c=d log", false),
+            ("env", "env sh -c id", false),
+            ("env rm", "env rm x", true),
+            ("env *", "env rm x", false),
+            ("timeout 5 git", "timeout 5 git -c a.b=c x", false),
+            ("find", "find . -exec id +", false),
+            ("*", "xargs rm", false),
+        ] {
+            let call = call(json!({ "command": command }));
+            assert_eq!(is_command(&call, &words(pattern)), is, "{pattern}: {command}");
         }
         let mut twice = ToolCallUpdate::new("1");
         let text = r#"{"command":"rm x","command":"git status"}"#;

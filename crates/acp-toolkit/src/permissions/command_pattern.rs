@@ -1,6 +1,7 @@
 //! Patterns of commands: words, in which `*` stands for any characters.
 
 use super::command_words::{Glyph, SPECIAL, read_words};
+use super::program_options::arguments_to_name;
 
 /// A part of a pattern or of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,19 @@ impl CommandPattern {
         !words.is_empty() && is_matched(&self.0, separated, false)
     }
 
+    /// Returns whether the pattern has each argument of the command that runs a program, writes a file or loads settings, as often as
+    /// the command has it.
+    pub(super) fn names_arguments(&self, words: &[String]) -> bool {
+        let own: Vec<Option<String>> = self.0.split(|symbol| *symbol == Symbol::Space).map(literal).collect();
+        let named = own.iter().take_while(|word| word.is_some()).count();
+        let found = arguments_to_name(words, named);
+        let count = |word: &String| own.iter().flatten().filter(|other| *other == word).count();
+        found.iter().all(|at| {
+            let word = &words[*at];
+            found.iter().filter(|other| words[**other] == *word).count() <= count(word)
+        })
+    }
+
     /// Returns whether a text has the pattern anywhere from the beginning of a word on, or of the last part of a path. Quotes and
     /// escapes are left out, and `*` reaches over operators, also over those that stand beside it.
     pub(super) fn occurs(&self, text: &str) -> bool {
@@ -60,6 +74,15 @@ impl CommandPattern {
         let text = plain(text.chars().map(Symbol::Character));
         !text.is_empty() && is_matched(&pattern, text.into_iter(), true)
     }
+}
+
+/// A word of a pattern. None if it has `*`.
+fn literal(word: &[Symbol]) -> Option<String> {
+    let characters = word.iter().map(|symbol| match symbol {
+        Symbol::Character(character) => Some(*character),
+        _ => None,
+    });
+    characters.collect()
 }
 
 /// Leaves out quotes, escapes and spaces beside operators.

@@ -4,6 +4,7 @@ mod command_line;
 mod command_pattern;
 mod command_words;
 mod policy;
+mod program_options;
 mod prompt;
 mod rule;
 
