@@ -17,12 +17,52 @@ pub(crate) enum ReadError {
     TooLong(u64),
     #[error("it is not in UTF-8")]
     NotUtf8,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has modes"))]
+    #[error("it has mode {0:04o}, so others may know or change what is in it; `chmod 600` helps")]
+    Open(u32),
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has owners"))]
+    #[error("it belongs to the user number {0}, who may know and change what is in it")]
+    Foreign(u32),
+}
+
+/// Reads a secret text of at most `limit` bytes. A file that others can read or change is refused; a pipe, which a shell makes for
+/// `<(…)`, is not.
+pub(crate) fn read_secret_text(path: &Path, limit: u64) -> Result<String, ReadError> {
+    let file = File::open(path)?;
+    check_private(&file)?;
+    read_from(file, limit)
+}
+
+/// A file of root may be readable by its group: so a container's secrets are given to a process that does not run as root.
+#[cfg(unix)]
+fn check_private(file: &File) -> Result<(), ReadError> {
+    use std::os::unix::fs::MetadataExt as _;
+    const ROOT: u32 = 0;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(());
+    }
+    let (mode, owner) = (metadata.mode() & 0o7777, metadata.uid());
+    if ![ROOT, rustix::process::geteuid().as_raw()].contains(&owner) {
+        return Err(ReadError::Foreign(owner));
+    }
+    let of_others = if owner == ROOT { 0o037 } else { 0o077 };
+    if mode & of_others == 0 { Ok(()) } else { Err(ReadError::Open(mode)) }
+}
+
+#[cfg(not(unix))]
+fn check_private(_: &File) -> Result<(), ReadError> {
+    Ok(())
 }
 
 /// Reads a text of at most `limit` bytes, from a pipe as well.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, ReadError> {
+    read_from(File::open(path)?, limit)
+}
+
+fn read_from(file: File, limit: u64) -> Result<String, ReadError> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLong(limit));
     }
@@ -59,5 +99,28 @@ mod tests {
         assert!(matches!(read_regular_text(&folder.path().join("none"), 4), Err(ReadError::Io(_))));
         #[cfg(unix)]
         assert!(matches!(read_regular_text(Path::new("/dev/zero"), 4), Err(ReadError::Irregular)));
+    }
+    #[cfg(unix)]
+    #[test]
+    fn secret_that_others_can_read_or_change_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        fs::write(&path, "text").unwrap();
+        for (mode, is_private) in
+            [(0o600, true), (0o400, true), (0o644, false), (0o604, false), (0o620, false), (0o666, false)]
+        {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            match read_secret_text(&path, 4) {
+                Ok(text) => assert!(is_private && text == "text", "{mode:o}"),
+                Err(ReadError::Open(shown)) => assert!(!is_private && shown == mode, "{mode:o}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let why = read_secret_text(&path, 4).unwrap_err().to_string();
+        assert_eq!(why, "it has mode 0644, so others may know or change what is in it; `chmod 600` helps");
+        assert_eq!(read_secret_text(Path::new("/dev/null"), 4).unwrap(), "", "no file");
     }
 }

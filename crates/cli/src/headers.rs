@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::failure::Usage;
-use crate::files::read_text;
+use crate::files::read_secret_text;
 use crate::text::Notes;
 
 /// The longest file of headers: 64 KiB.
@@ -90,7 +90,7 @@ impl Header {
     /// Reads a file with a header on each line. Empty lines and those that begin with `#` are skipped.
     pub(crate) fn read_file(path: &Path) -> Result<Vec<Self>> {
         let named = || format!("--header-file {}", path.display());
-        let text = read_text(path, FILE_LIMIT).map_err(|why| Usage(format!("{}: {why}", named())))?;
+        let text = read_secret_text(path, FILE_LIMIT).map_err(|why| Usage(format!("{}: {why}", named())))?;
         let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let header = |(number, line)| {
@@ -184,13 +184,14 @@ mod tests {
 
     #[test]
     fn headers_are_read_from_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("headers");
-        std::fs::write(&path, "# mine\n\nAuthorization: Bearer a:b\r\n X-Team : 7 \n").unwrap();
+        // Only its owner can read it.
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let write = |text: &str| std::fs::write(&path, text).unwrap();
+        write("# mine\n\nAuthorization: Bearer a:b\r\n X-Team : 7 \n");
         let header = |name: &str, value: &str| Header { name: name.into(), value: value.into() };
         let expected = [header("Authorization", "Bearer a:b"), header("X-Team", "7")];
         assert_eq!(Header::read_file(&path).unwrap(), expected);
-        std::fs::write(&path, "A: b\nBearer hunter2\n").unwrap();
+        write("A: b\nBearer hunter2\n");
         let wrong = Header::read_file(&path).unwrap_err().to_string();
         assert!(wrong.ends_with("line 2 is not NAME: VALUE") && !wrong.contains("hunter2"), "{wrong}");
         let wrong = Header::read(&Secret("Bearer hunter2".into())).unwrap_err().to_string();
@@ -204,8 +205,8 @@ mod tests {
             #[command(flatten)]
             headers: HeaderArguments,
         }
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("headers");
+        // Only its owner can read it.
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         std::fs::write(&path, "Authorization: Bearer from-a-file\n").unwrap();
         let read = |words: &[&str]| {
             let line = <Line as clap::Parser>::try_parse_from([&["check"], words].concat()).unwrap();

@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn processes_that_rotate_one_after_the_other_understand_each_other() {
-        let [old, new] = [[1; KEY], [2; KEY]].map(|key| key.map(|byte| format!("{byte:02x}")).concat());
+        let key = |first: u8| (first..).take(KEY).map(|byte| format!("{byte:02x}")).collect::<String>();
+        let [old, new] = [key(1), key(2)];
         let steps = [old.clone(), format!("{old}\n{new}"), format!("{new}\n{old}"), new];
         let steps = steps.map(|text| SealingKeys::parse(&text).unwrap());
         for pair in steps.windows(2) {

@@ -19,6 +19,9 @@ pub enum KeyTextError {
     /// This line has a third key.
     #[error("line {0} has a third key: one key seals, and one more opens")]
     TooMany(usize),
+    /// A line, counted from 1, has a key that was not made by chance: too many of its bytes are the same, as in a key of zeros.
+    #[error("line {0} has a key that anyone may guess; `openssl rand -hex 32` makes one")]
+    Guessable(usize),
     /// There is no key.
     #[error("there is no key")]
     Empty,
@@ -28,7 +31,10 @@ pub enum KeyTextError {
 pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTextError> {
     let lines = text.lines().map(str::trim).zip(1..);
     let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
-    let key = |(line, number)| key(line).ok_or(KeyTextError::NoKey(number));
+    let key = |(line, number)| match key(line) {
+        Some(key) if is_guessable(&key) => Err(KeyTextError::Guessable(number)),
+        key => key.ok_or(KeyTextError::NoKey(number)),
+    };
     let sealing = key(lines.next().ok_or(KeyTextError::Empty)?)?;
     let Some(second) = lines.next() else { return Ok((sealing, None)) };
     let opening = key(second)?;
@@ -39,6 +45,15 @@ pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTex
         Some((_, number)) => Err(KeyTextError::TooMany(number)),
         None => Ok((sealing, Some(opening))),
     }
+}
+
+/// How many different bytes a key has at least. One that is made by chance has about 30, and fewer than 16 once in 10^14 keys.
+const LEAST_DIFFERENT: usize = 16;
+
+fn is_guessable(key: &[u8; KEY]) -> bool {
+    let mut bytes = *key;
+    bytes.sort_unstable();
+    bytes.chunk_by(u8::eq).count() < LEAST_DIFFERENT
 }
 
 fn key(line: &str) -> Option<[u8; KEY]> {
@@ -57,21 +72,40 @@ fn key(line: &str) -> Option<[u8; KEY]> {
 mod tests {
     use super::*;
 
+    /// A key whose first byte is `first`, in hexadecimal digits.
+    fn hex(first: u8) -> String {
+        bytes(first).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn bytes(first: u8) -> [u8; KEY] {
+        std::array::from_fn(|at| first.wrapping_add(at as u8))
+    }
+
     #[test]
     fn keys_are_read_in_either_form() {
-        let bytes = [0xfb; KEY];
-        let hex = "fB".repeat(KEY);
-        let base64 = "+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s=";
-        assert_eq!(parse(&hex), Ok((bytes, None)));
+        let base64 = "8PHy8/T19vf4+fr7/P3+/wABAgMEBQYHCAkKCwwNDg8=";
+        assert_eq!(parse(&hex(0xf0).to_uppercase()), Ok((bytes(0xf0), None)));
         for text in [base64.to_owned(), base64.replace('=', ""), base64.replace('+', "-").replace('/', "_")] {
-            assert_eq!(parse(&format!("\n# old\n  {text} \r\n")), Ok((bytes, None)), "{text}");
+            assert_eq!(parse(&format!("\n# old\n  {text} \r\n")), Ok((bytes(0xf0), None)), "{text}");
         }
-        assert_eq!(parse(&format!("{hex}\n{}\n", "00".repeat(KEY))), Ok((bytes, Some([0; KEY]))));
+        assert_eq!(parse(&format!("{}\n{}\n", hex(1), hex(2))), Ok((bytes(1), Some(bytes(2)))));
+    }
+
+    #[test]
+    fn key_of_few_different_bytes_is_refused() {
+        for text in [
+            "00".repeat(KEY),
+            "deadbeef".repeat(KEY / 4),
+            "000102030405060708090a0b0c0d0e0f"[..30].repeat(3)[..64].to_owned(),
+        ] {
+            assert_eq!(parse(&format!("# a\n{text}")), Err(KeyTextError::Guessable(2)), "{text}");
+        }
+        assert_eq!(parse(&format!("{}\n{}", hex(1), "00".repeat(KEY))), Err(KeyTextError::Guessable(2)));
     }
 
     #[test]
     fn errors_name_the_line_and_no_key() {
-        let [one, two] = ["01".repeat(KEY), "02".repeat(KEY)];
+        let [one, two] = [hex(1), hex(2)];
         let three = format!("{one}\n\n{two}\n{one}");
         let cases = [
             ("\n# nothing\n", KeyTextError::Empty),

@@ -1,10 +1,10 @@
 //! `server --redis`, `--store` and `--keys`: sessions that outlive the process, and that each of several nodes serves.
 
 use std::env;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -86,10 +86,14 @@ fn engine_program(folder: &Path) -> PathBuf {
     })
 }
 
+const OLD_KEY: &str = "1f9d0c3b5a7e8842c6d1e0fb3947a58812cd6f0e7b9a3c54d8e1f6072b4c9da5";
+const NEW_KEY: &str = "2e8b71c4f05d936ab8e2147dc09f3a5674d1be08f2963ca5e7b01d84fc62a937";
+
 /// A file with a key, in that folder.
 fn keys(folder: &Path) -> String {
     let path = folder.join("keys");
-    fs::write(&path, "1f".repeat(32)).expect("there is room");
+    fs::write(&path, OLD_KEY).expect("there is room");
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("the file is ours");
     path.to_str().expect("UTF-8").to_owned()
 }
 
@@ -240,12 +244,12 @@ fn a_session_goes_on_where_the_key_is() {
     let three = Server::start_with(&options);
     call(&three.origin, &session);
     three.end();
-    fs::write(&keys, format!("{}\n{}\n", "2e".repeat(32), "1f".repeat(32))).expect("there is room");
+    fs::write(&keys, format!("{NEW_KEY}\n{OLD_KEY}\n")).expect("there is room");
     let rotated = Server::start_with(&options);
     call(&rotated.origin, &session);
     let newer = open(&rotated.origin);
     rotated.end();
-    fs::write(&keys, "2e".repeat(32)).expect("there is room");
+    fs::write(&keys, NEW_KEY).expect("there is room");
     let last = Server::start_with(&options);
     call(&last.origin, &newer);
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });

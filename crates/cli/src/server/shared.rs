@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 use super::arguments::Sharing;
 use super::nodes::Engine;
 use crate::failure::Usage;
-use crate::files::read_text;
+use crate::files::read_secret_text;
 use crate::text::Notes;
 
 /// How long the engine may take to take the lease back: 1 s. After that it expires by itself.
@@ -100,6 +100,6 @@ fn file_stores(folder: &Path, notes: &Notes) -> Result<Stores> {
 
 fn read_keys(path: &Path) -> Result<SealingKeys> {
     let refused = |why: &dyn std::fmt::Display| Usage(format!("--keys {}: {why}", path.display()));
-    let text = read_text(path, KEYS_LIMIT).map_err(|why| refused(&why))?;
+    let text = read_secret_text(path, KEYS_LIMIT).map_err(|why| refused(&why))?;
     Ok(SealingKeys::parse(&text).map_err(|why| refused(&why))?)
 }
