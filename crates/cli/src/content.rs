@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::failure::{Exit, Failure, Usage};
 use crate::output::{Member, print_json};
-use crate::save::{Saved, Saver, decode, decoded_length};
+use crate::save::{FILES_LIMIT, Saved, Saver, decode, decoded_length};
 use crate::text;
 
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
@@ -127,13 +127,15 @@ impl Printer {
         }
         match decode(base64) {
             Some(bytes) => self.save(&about, kind, uri, mime_type, &bytes),
-            None => {
-                let why = text::one_line(&format!("{about}: it is not saved, because it is no base64"));
-                self.line(&format!("[{why}]"))?;
-                self.fault.get_or_insert(why);
-                Ok(())
-            }
+            None => self.not_saved(about.as_str(), "it is no base64"),
         }
+    }
+
+    fn not_saved(&mut self, about: &str, cause: &str) -> Result<()> {
+        let why = text::one_line(&format!("{about}: it is not saved, because {cause}"));
+        self.line(&format!("[{why}]"))?;
+        self.fault.get_or_insert(why);
+        Ok(())
     }
 
     fn save(
@@ -145,6 +147,9 @@ impl Printer {
         bytes: &[u8],
     ) -> Result<()> {
         let Some(saver) = &mut self.saver else { return Ok(()) };
+        if saver.is_full() {
+            return self.not_saved(about, &format!("a result may have {FILES_LIMIT} files"));
+        }
         let saved = saver.save(kind, uri, mime_type, bytes).context("--save")?;
         if self.json {
             return Ok(print_json(&Member("saved", &SavedFile::new(&saved, mime_type)))?);
@@ -223,5 +228,16 @@ mod tests {
         assert_eq!(std::fs::read(folder.path().join("image.png")).unwrap(), [0, 1, 2]);
         let why = printer.finish().unwrap_err().to_string();
         assert_eq!(why, "an image, image/png: it is not saved, because it is no base64");
+    }
+    #[test]
+    fn files_of_one_result_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = json!({ "type": "image", "mimeType": "image/png", "data": "AAEC" });
+        let blocks: Vec<ContentBlock> = serde_json::from_value(vec![image; FILES_LIMIT + 5].into()).unwrap();
+        let mut printer = Printer::new(true, Some(folder.path().to_owned())).unwrap();
+        printer.blocks(&blocks).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), FILES_LIMIT);
+        let why = printer.finish().unwrap_err().to_string();
+        assert_eq!(why, "an image, image/png: it is not saved, because a result may have 1000 files");
     }
 }

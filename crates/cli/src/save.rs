@@ -1,6 +1,7 @@
 //! `--save DIR`: writes what cannot be shown as text into files. Their names come from the server, so they are made safe, and no
 //! file is overwritten.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ const NAME_LIMIT: usize = 80;
 
 /// How many names are tried: `image.png`, `image-2.png` and so on.
 const NUMBERS: u32 = 10_000;
+
+/// How many files one result may have.
+pub(crate) const FILES_LIMIT: usize = 1000;
 
 /// The extensions of common media types.
 const EXTENSIONS: [(&str, &str); 28] = [
@@ -51,6 +55,8 @@ const EXTENSIONS: [(&str, &str); 28] = [
 pub(crate) struct Saver {
     directory: PathBuf,
     count: usize,
+    /// The number to try next for each name that was used, so that many files of one name take time in proportion to their number.
+    numbers: HashMap<String, u32>,
 }
 
 /// A file that was written.
@@ -64,12 +70,17 @@ impl Saver {
     /// Makes the directory if there is none.
     pub(crate) fn new(directory: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&directory)?;
-        Ok(Self { directory, count: 0 })
+        Ok(Self { directory, count: 0, numbers: HashMap::new() })
     }
 
     /// How many files were written.
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// Whether the result has had as many files as it may have.
+    pub(crate) fn is_full(&self) -> bool {
+        self.count >= FILES_LIMIT
     }
 
     /// Writes a file. The name is like the last part of `uri`, or else `kind`; the media type gives the extension.
@@ -81,7 +92,8 @@ impl Saver {
         bytes: &[u8],
     ) -> io::Result<Saved> {
         let name = safe_name(kind, uri, mime_type);
-        let (mut file, path) = create(&self.directory, &name)?;
+        let next = self.numbers.entry(name.clone()).or_insert(1);
+        let (mut file, path) = create(&self.directory, &name, next)?;
         file.write_all(bytes)?;
         self.count += 1;
         Ok(Saved { path, bytes: bytes.len() })
@@ -99,13 +111,15 @@ pub(crate) fn decoded_length(base64: &str) -> usize {
     (base64.len() / 4 * 3).saturating_sub(padding)
 }
 
-/// Creates a file that does not exist yet. A link at the name is not followed.
-fn create(directory: &Path, name: &str) -> io::Result<(File, PathBuf)> {
+/// Creates a file that does not exist yet, with a number from `next` on, which becomes the one after it. A link at the name is not
+/// followed.
+fn create(directory: &Path, name: &str, next: &mut u32) -> io::Result<(File, PathBuf)> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) => (stem, format!(".{extension}")),
         None => (name, String::new()),
     };
-    for number in 1..=NUMBERS {
+    for number in *next..=NUMBERS {
+        *next = number + 1;
         let name = match number {
             1 => name.to_owned(),
             number => format!("{stem}-{number}{extension}"),
@@ -198,6 +212,20 @@ mod tests {
             let saved = saver.save("link", None, None, b"x").unwrap();
             assert_eq!((saved.path, elsewhere.exists()), (directory.join("link-2"), false));
         }
+    }
+
+    #[test]
+    fn each_number_of_a_name_is_tried_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut next = 1;
+        fs::write(folder.path().join("image-2.png"), "").unwrap();
+        for (name, after) in [("image.png", 2), ("image-3.png", 4), ("image-4.png", 5)] {
+            let (_, path) = create(folder.path(), "image.png", &mut next).unwrap();
+            assert_eq!((path, next), (folder.path().join(name), after));
+        }
+        next = NUMBERS + 1;
+        let why = create(folder.path(), "image.png", &mut next).unwrap_err().to_string();
+        assert_eq!(why, "the directory has 10000 files like image.png");
     }
 
     #[test]
