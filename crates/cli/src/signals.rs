@@ -19,7 +19,8 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves.
+/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves, unless the command does not notice one within
+/// [`NOTICE_LIMIT`]: it has ended to listen, or a call that blocks holds it, such as a write to a full pipe.
 #[cfg(unix)]
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -33,6 +34,11 @@ pub(crate) struct Signals {
 impl Signals {
     /// Signals that arrive from now on.
     pub(crate) fn listen() -> io::Result<Self> {
+        unnoticed::watch();
+        Self::streams()
+    }
+
+    fn streams() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -52,6 +58,12 @@ impl Signals {
 
     /// Completes at the next signal, with the error for a command that it ends.
     pub(crate) async fn interrupted(&mut self) -> Interrupted {
+        let interrupted = self.next().await;
+        unnoticed::notice();
+        interrupted
+    }
+
+    async fn next(&mut self) -> Interrupted {
         use rustix::process::Signal;
         let Self { interrupt, terminate, hang_up, checks } = self;
         let gone = async {
@@ -72,6 +84,68 @@ impl Signals {
             () = gone => Signal::HUP,
         };
         Interrupted(u8::try_from(128 + signal.as_raw()).unwrap_or(1))
+    }
+}
+
+/// How long a command may take to notice a signal: 3 s.
+#[cfg(unix)]
+const NOTICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// Ends the process at a signal that the command does not notice.
+#[cfg(unix)]
+mod unnoticed {
+    use std::sync::Once;
+    use std::time::{Duration, Instant};
+    use std::{io, process, thread};
+
+    use agentwire_sync::Mutex;
+
+    use super::{NOTICE_LIMIT, Signals};
+    use crate::failure::Interrupted;
+
+    /// When a command has noticed a signal last.
+    static NOTICED: Mutex<Option<Instant>> = Mutex::new(None);
+
+    /// How much earlier than the thread here a command may have seen the same signal: 1 s, since either may be held up.
+    const SLACK: Duration = Duration::from_secs(1);
+
+    static WATCH: Once = Once::new();
+
+    pub(super) fn notice() {
+        *NOTICED.lock() = Some(Instant::now());
+    }
+
+    /// Begins to watch, once. Without a thread or a descriptor for it, a command ends only by itself.
+    pub(super) fn watch() {
+        WATCH.call_once(|| {
+            let _unwatched = thread::Builder::new().name("signals".into()).spawn(run);
+        });
+    }
+
+    fn run() -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let mut signals = Signals::streams()?;
+            loop {
+                let mut interrupted = signals.next().await;
+                let mut newest = Instant::now();
+                // A command that notices one signal and is held then still ends by a later one.
+                loop {
+                    let (deadline, since) = (newest + NOTICE_LIMIT, newest);
+                    while let Ok(next) = tokio::time::timeout_at(deadline.into(), signals.next()).await {
+                        (interrupted, newest) = (next, Instant::now());
+                    }
+                    let is_noticed = NOTICED.lock().is_some_and(|noticed| noticed + SLACK >= newest);
+                    if is_noticed {
+                        break;
+                    }
+                    if newest == since {
+                        let Interrupted(code) = interrupted;
+                        process::exit(code.into());
+                    }
+                }
+            }
+        })
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
@@ -96,10 +97,46 @@ pub(crate) fn print_line(text: &str) -> io::Result<()> {
     print(&one_line(text))
 }
 
-/// Prints on stderr why the program ends.
+/// Prints on stderr why the program ends. Gives up after [`LAST_NOTES_TIMEOUT`]: an unread pipe that is full would hold the end.
 pub(crate) fn print_error(text: &str) {
-    // If stderr is closed, no output is left.
-    let _closed = writeln!(io::stderr().lock(), "{}", StyledText::hanging(text).as_str());
+    let line: Arc<str> = format!("{}\n", StyledText::hanging(text).as_str()).into();
+    let (written, is_written) = mpsc::channel();
+    let print = {
+        let line = line.clone();
+        move || {
+            // If stderr is closed, no output is left.
+            let _closed = UnlockedStderr.write_all(line.as_bytes());
+            let _given_up = written.send(());
+        }
+    };
+    match thread::Builder::new().spawn(print) {
+        Ok(_) => _ = is_written.recv_timeout(LAST_NOTES_TIMEOUT),
+        Err(_) => _ = UnlockedStderr.write_all(line.as_bytes()),
+    }
+}
+
+/// Our stderr without the lock of the standard library. A thread that writes to a full pipe would keep that lock, and
+/// with it hold every other thread that writes there.
+pub(crate) struct UnlockedStderr;
+
+impl Write for UnlockedStderr {
+    #[cfg(unix)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::io::write(io::stderr(), bytes) {
+            // Stderr is closed.
+            Err(rustix::io::Errno::BADF) => Ok(bytes.len()),
+            written => Ok(written?),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stderr().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A peer's text on one line, up to 16 KiB.
@@ -150,7 +187,7 @@ pub(crate) struct Notes {
 impl Notes {
     /// On our stderr.
     pub(crate) fn new() -> Self {
-        Self { output: OutputQueue::new(io::stderr()), left_out: Arc::default() }
+        Self { output: OutputQueue::new(UnlockedStderr), left_out: Arc::default() }
     }
 
     /// Queues a note, unless too much is queued.

@@ -1,5 +1,6 @@
 //! What `check` shows while it runs.
 
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use agentwire_conformance::{CheckResult, Config, Counts, Progress};
 
 use crate::output::print_json;
-use crate::text;
+use crate::text::{self, UnlockedStderr};
 
 /// The time between two lines of progress where no terminal is: 30 s.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
@@ -31,10 +32,10 @@ impl TerminalProgress {
         let is_terminal = io::stderr().is_terminal();
         let counted = is_terminal && !verbose && !json;
         if !json && !counted {
-            eprintln!("{title}");
+            print(format_args!("{title}\n"));
         }
         if let Some(effects) = config.effects().filter(|_| !json) {
-            eprintln!("{effects}");
+            print(format_args!("{effects}\n"));
         }
         Self {
             title,
@@ -50,7 +51,7 @@ impl TerminalProgress {
     /// Removes the counting line, and leaves what was judged.
     pub(super) fn end(&self) {
         if self.counted {
-            eprintln!("\r\x1b[K{}", self.title);
+            print(format_args!("\r\x1b[K{}\n", self.title));
         }
     }
 }
@@ -80,12 +81,16 @@ impl Progress for TerminalProgress {
             format!("{title}: {finished} of {planned}, {failed}")
         };
         if self.counted {
-            eprint!("\r\x1b[K{}", counts());
-            let _flushed = io::stderr().flush();
+            print(format_args!("\r\x1b[K{}", counts()));
         } else if self.last_line.as_ref().is_some_and(|last| is_due(last, Instant::now())) {
-            eprintln!("{}", counts());
+            print(format_args!("{}\n", counts()));
         }
     }
+}
+
+/// Prints progress. Without a reader of stderr there is none.
+fn print(text: fmt::Arguments<'_>) {
+    let _closed = UnlockedStderr.write_all(text.to_string().as_bytes());
 }
 
 /// Whether a line is due at a moment, which then becomes that of the last line.

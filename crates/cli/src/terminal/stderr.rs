@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::output_queue::{DeferredWrite, Output, OutputQueue};
+use crate::text::UnlockedStderr;
 
 /// Writes to stderr, each piece after what was queued for stdout before it. So a terminal or a file that is both shows what
 /// happened in the order in which it happened.
@@ -25,7 +26,7 @@ impl OrderedStderr {
         let weight = piece.len();
         let write = move |_: &mut dyn Write| {
             // Without a reader of stderr the answer still goes to stdout.
-            let _closed = io::stderr().lock().write_all(&piece);
+            let _closed = UnlockedStderr.write_all(&piece);
             Ok(())
         };
         self.queue.write_later(weight, Box::new(write));
@@ -48,7 +49,7 @@ impl Output for OrderedStderr {
     fn write_later(&mut self, bytes: usize, write: DeferredWrite) {
         self.queue_piece();
         let write = move |_: &mut dyn Write| {
-            let mut stderr = io::BufWriter::new(io::stderr().lock());
+            let mut stderr = io::BufWriter::new(UnlockedStderr);
             let _closed = write(&mut stderr).and_then(|()| stderr.flush());
             Ok(())
         };

@@ -3,6 +3,8 @@
 //! Cargo builds the programs of a package for a test of the workspace if the package has an integration test, which is this one.
 
 mod absent;
+#[cfg(target_os = "linux")]
+mod full_pipe;
 
 use std::process::{Command, Output, Stdio};
 

@@ -6,17 +6,24 @@ use futures_util::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _}
 /// How many bytes are copied at once: 64 KiB.
 const BUFFER: usize = 64 << 10;
 
+/// The stream that has ended a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EndedBy {
+    Reader,
+    Writer,
+}
+
 /// Copies all bytes and records them, until one of the streams ends. Each piece is recorded before it is passed on, so that an answer
 /// is recorded after its request. Dropping the streams tells both sides.
 pub(super) async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut tap: LineTap,
-) {
+) -> EndedBy {
     let mut buffer = vec![0; BUFFER];
-    loop {
+    let ended_by = loop {
         let count = match from.read(&mut buffer).await {
-            Ok(0) | Err(_) => break,
+            Ok(0) | Err(_) => break EndedBy::Writer,
             Ok(count) => count,
         };
         tap.push(&buffer[..count]);
@@ -25,9 +32,10 @@ pub(super) async fn copy(
             failed => failed,
         };
         if written.is_err() {
-            break;
+            break EndedBy::Reader;
         }
-    }
+    };
     tap.end();
     let _closed = to.close().await;
+    ended_by
 }

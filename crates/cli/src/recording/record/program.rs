@@ -8,15 +8,21 @@ use std::time::Duration;
 use agentwire_recording::{EventKind, Exit, LineTap, Recorder, Side};
 use agentwire_transport_stdio::{ChildPipes, Input, Output, ProcessGroup};
 use anyhow::{Context as _, Result};
+use futures_util::FutureExt as _;
 use futures_util::future::join;
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::super::process_group::spawn;
-use super::pipe::copy;
+use super::pipe::{EndedBy, copy};
 use crate::failure::ProgramEnded;
 use crate::signals::Signals;
 
 /// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// How long the program has to end after its client has gone, before it gets SIGTERM, and then before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the program, and fails with its exit code unless that is 0.
 pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> {
@@ -25,16 +31,19 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     let stderr = stderr.context("stderr")?;
     let some = || Some(recorder.clone());
     let input = copy(Input::stdin()?, stdin, LineTap::messages(some(), Side::Client));
+    // The client has gone when it no longer reads our stdout, even if it has left our stdin open.
+    let (gone, is_gone) = watch::channel(false);
+    let to_client = copy(stdout, Output::stdout()?, LineTap::messages(some(), Side::Server));
     let output = join(
-        copy(stdout, Output::stdout()?, LineTap::messages(some(), Side::Server)),
+        to_client.map(|ended_by| _ = gone.send(ended_by == EndedBy::Reader)),
         copy(stderr, Output::stderr()?, LineTap::stderr(some(), Side::Server)),
     );
     let output = async {
         let mut output = std::pin::pin!(output);
         tokio::select! {
             // The program may run on after it has closed its output.
-            _ = &mut output => ended(&mut program, &mut signals).await,
-            () = ended(&mut program, &mut signals) => {
+            _ = &mut output => ended(&mut program, &mut signals, &is_gone).await,
+            () = ended(&mut program, &mut signals, &is_gone) => {
                 let _drained = tokio::time::timeout(DRAIN, output).await;
             }
         }
@@ -44,7 +53,9 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     let mut output = std::pin::pin!(output);
     let status = tokio::select! {
         status = &mut output => status,
-        () = input => output.await,
+        _ = input => output.await,
+        // Closes the program's stdin.
+        () = client_gone(&is_gone) => output.await,
     };
     let status = status.context("the system does not say how the program ended")?;
     recorder.record(Side::Server, EventKind::Exit(exit_of(status)));
@@ -54,19 +65,29 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     }
 }
 
-/// Waits for the end of the program. The first signal is passed on to it, the second kills it.
-async fn ended(program: &mut ProcessGroup, signals: &mut Signals) {
-    tokio::select! {
-        () = poll_fn(|cx| program.poll_ended(cx)) => return,
-        _ = signals.interrupted() => {}
+/// Waits for the end of the program. The first signal is passed on to it, the second kills it; a client that has gone counts as one
+/// after each [`GRACE`].
+async fn ended(program: &mut ProcessGroup, signals: &mut Signals, is_gone: &watch::Receiver<bool>) {
+    for end in [ProcessGroup::terminate, ProcessGroup::kill] {
+        let overdue = async {
+            client_gone(is_gone).await;
+            sleep(GRACE).await;
+        };
+        tokio::select! {
+            () = poll_fn(|cx| program.poll_ended(cx)) => return,
+            _ = signals.interrupted() => {}
+            () = overdue => {}
+        }
+        end(program);
     }
-    program.terminate();
-    tokio::select! {
-        () = poll_fn(|cx| program.poll_ended(cx)) => return,
-        _ = signals.interrupted() => {}
-    }
-    program.kill();
     poll_fn(|cx| program.poll_ended(cx)).await;
+}
+
+/// Completes when the client has gone.
+async fn client_gone(is_gone: &watch::Receiver<bool>) {
+    if is_gone.clone().wait_for(|is_gone| *is_gone).await.is_err() {
+        std::future::pending().await
+    }
 }
 
 /// The exit code of a program: its own, or 128 and the signal that ended it.
