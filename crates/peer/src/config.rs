@@ -6,6 +6,7 @@ use std::time::Duration;
 use agentwire_connection::Dialect;
 
 use crate::observe::Observer;
+use crate::shutdown::Shutdown;
 
 /// The configuration of a [`Driver`](crate::Driver).
 #[derive(Clone, Debug)]
@@ -25,6 +26,11 @@ pub struct Config {
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
+    /// How long a side of a proxy may take nothing, while [`backlog_limit`](Self::backlog_limit) bytes are queued for it, before its
+    /// connection has failed (default 60 s). A connection without a proxy waits for its peer.
+    pub stall: Duration,
+    /// The signal at which [`Driver::serve`](crate::Driver::serve) ends the connection (default: none).
+    pub shutdown: Option<Shutdown>,
     /// The observer of the connection (default: none).
     pub observer: Option<Arc<dyn Observer>>,
 }
@@ -38,11 +44,14 @@ impl Config {
             value_limit: usize::MAX,
             drain: Duration::from_secs(1),
             close: Duration::from_secs(10),
+            stall: Duration::from_secs(60),
+            shutdown: None,
             observer: None,
         }
     }
 
-    /// Sets how long handlers may go on after the peer has closed its side (default 1 s).
+    /// Sets how long handlers may go on after the peer has closed its side, or after the signal of
+    /// [`shutdown`](Self::shutdown) (default 1 s).
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
@@ -53,6 +62,23 @@ impl Config {
     #[must_use]
     pub fn close(mut self, time: Duration) -> Self {
         self.close = time;
+        self
+    }
+
+    /// Sets how long a side of a proxy may take nothing, while [`backlog_limit`](Self::backlog_limit) bytes are queued for it, before
+    /// its connection has failed (default 60 s).
+    #[must_use]
+    pub fn stall(mut self, time: Duration) -> Self {
+        self.stall = time;
+        self
+    }
+
+    /// Sets the signal at which each connection that is [served](crate::Driver::serve) with this configuration ends (default:
+    /// none). From then on further requests get an error. The handlers at work have [`drain`](Self::drain) to end, and may
+    /// still ask the peer. Then the transport is closed.
+    #[must_use]
+    pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.shutdown = Some(Shutdown::new(signal));
         self
     }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use agentwire_connection::{Event, IncomingId};
-use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
 use agentwire_transport::{MessageSource, Transport, TransportError};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
@@ -18,6 +18,7 @@ use crate::handler::{Handler, RequestContext};
 use crate::handler_future::{Answer, HandlerFuture};
 use crate::panics::guarded;
 use crate::port::{Input, Port};
+use crate::shutdown::Shutdown;
 use crate::timer::Timer;
 
 /// How many frames are read before what they caused is written.
@@ -40,6 +41,10 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     has_unstarted: bool,
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
+    /// Completes when this side is to end the connection. None where nothing says so.
+    shutdown: Option<Shutdown>,
+    /// Whether this side ends the connection: it takes no more requests, and reads on for the handlers at work.
+    is_shutting_down: bool,
     timer: Timer,
 }
 
@@ -50,7 +55,8 @@ where
     S: Fn(Request, RequestContext) -> C,
     C: Future<Output = Result<RawJson, ErrorObject>>,
 {
-    pub(crate) fn new(port: &'a mut Port<T>, handler: &'a H, start: S) -> Self {
+    /// A loop that ends with the connection, or with `shutdown` where that is given.
+    pub(crate) fn new(port: &'a mut Port<T>, handler: &'a H, start: S, shutdown: Option<Shutdown>) -> Self {
         Self {
             port,
             handler,
@@ -59,6 +65,8 @@ where
             request_bytes: 0,
             has_unstarted: false,
             until: None,
+            shutdown,
+            is_shutting_down: false,
             timer: Timer::default(),
         }
     }
@@ -80,6 +88,7 @@ where
                 main.set(None);
                 self.finish(cx);
             }
+            self.poll_shutdown(cx);
             self.poll_read(cx);
             for (method, skipped) in self.port.begin_write() {
                 guarded(|| self.handler.skipped(&method, skipped));
@@ -106,6 +115,15 @@ where
         self.drop_handlers();
         self.close_read(cx, None);
         self.port.close_write(Closed::default());
+    }
+
+    /// From the signal on, the handlers at work have [`Config::drain`](crate::Config::drain) to end.
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) {
+        if self.shutdown.as_mut().is_some_and(|signal| signal.poll_unpin(cx).is_ready()) {
+            self.shutdown = None;
+            self.is_shutting_down = true;
+            self.until = self.until.or_else(|| self.drain_deadline());
+        }
     }
 
     /// Drops the handlers that are still at work when the time is up. The peer gets errors, if it still reads.
@@ -136,7 +154,10 @@ where
             return true;
         }
         let is_idle = || !self.has_handlers() && self.port.is_idle();
-        !self.port.is_reading() && (!self.port.is_writing() || is_idle())
+        if self.port.is_reading() {
+            return self.is_shutting_down && is_idle();
+        }
+        !self.port.is_writing() || is_idle()
     }
 
     /// Lets the main future go on without a peer, once the time to learn why the peer is gone is over.
@@ -239,6 +260,10 @@ where
         in_batch: bool,
         source: Option<&Arc<dyn MessageSource>>,
     ) -> Option<Answer> {
+        if self.is_shutting_down {
+            let closing = ErrorObject::new(code::INTERNAL_ERROR, "the server is shutting down");
+            return Some((incoming, Err(closing)));
+        }
         let bytes = request.params.as_ref().map_or(0, RawJson::len);
         let limit = self.port.config().request_bytes_limit;
         if self.request_bytes > 0 && self.request_bytes.saturating_add(bytes) > limit {

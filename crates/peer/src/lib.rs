@@ -125,6 +125,7 @@
 //! | event | our calls | handlers at work | then |
 //! |---|---|---|---|
 //! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to end and be answered | `serve` ends; `run` goes on with `main` |
+//! | the signal of [`Config::shutdown`] | go on | have [`Config::drain`] to end and be answered; new requests get an error | `serve` ends |
 //! | writing fails | new ones fail; those in flight fail when reading ends, or after `drain`, so that the reason is the best known | as above | as above |
 //! | `main` of [`Driver::run`] completes | fail | are dropped and answered | what is queued has `drain` to leave |
 //! | the driver is dropped | fail | are dropped | the transport is dropped |
@@ -172,6 +173,7 @@ mod run;
 pub mod runtime;
 mod runtime_config;
 mod send_capacity;
+mod shutdown;
 mod state;
 mod state_guard;
 mod sync;
@@ -192,6 +194,7 @@ pub use handler::{Cancelled, Handler, RequestContext};
 pub use notify::Notify;
 pub use or_internal::OrInternal;
 pub use peer::{Peer, WhenClosed};
+pub use shutdown::Shutdown;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -13,7 +13,7 @@ use crate::handler::Handler;
 use crate::port::Port;
 
 impl Driver {
-    /// Serves the peer until it closes the connection.
+    /// Serves the peer until it closes the connection, or until the signal of [`Config::shutdown`](crate::Config::shutdown).
     ///
     /// Handlers that are still at work then have [`Config::drain`](crate::Config::drain) to end. The transport is closed at the end.
     ///
@@ -58,8 +58,9 @@ async fn drive<H: Handler, T: Transport, F: Future>(
     main: Option<F>,
 ) -> (Option<F::Output>, Closed) {
     let start = |request, context| handler.request(request, context);
+    let shutdown = port.config().shutdown.clone().filter(|_| main.is_none());
     let mut main = pin!(main);
-    let mut event_loop = EventLoop::new(port, handler, start);
+    let mut event_loop = EventLoop::new(port, handler, start, shutdown);
     let mut output = None;
     poll_fn(|cx| event_loop.poll(cx, main.as_mut(), &mut output)).await;
     drop(event_loop);

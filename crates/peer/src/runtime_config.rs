@@ -81,11 +81,24 @@ macro_rules! __runtime_setting {
     };
     (drain) => {
         $crate::__runtime_setting!(drain: ::std::time::Duration =>
-            "Sets how long handlers may go on after the peer has closed its side (default 1 s).");
+            "Sets how long handlers may go on after the peer has closed its side, or after the signal to shut down (default 1 s).");
     };
     (close) => {
         $crate::__runtime_setting!(close: ::std::time::Duration =>
             "Sets how long the transport may take to close before it is dropped (default 10 s).");
+    };
+    (stall) => {
+        $crate::__runtime_setting!(stall: ::std::time::Duration =>
+            "Sets how long a side may take nothing, while `backlog_limit` bytes are queued for it, before its connection has failed (default 60 s).");
+    };
+    (shutdown) => {
+        /// Sets the signal at which each connection that is served with this configuration ends (default: none). From then on
+        /// further requests get an error. The handlers at work have [`drain`](Self::drain) to end, and may still ask the
+        /// peer. Then the transport is closed.
+        #[must_use]
+        pub fn shutdown(self, signal: impl ::std::future::Future<Output = ()> + Send + 'static) -> Self {
+            Self(self.0.shutdown(signal))
+        }
     };
     (observer) => {
         $crate::__runtime_setting!(observer: ::std::sync::Arc<dyn $crate::observe::Observer> =>

@@ -107,6 +107,7 @@ impl<T: Transport> Port<T> {
                 let packet =
                     Packet::Frame { frame: transmit.frame, in_reply_to: transmit.in_reply_to, source: None };
                 self.transport.start_send_unpin(packet)?;
+                self.sent += 1;
                 self.unflushed = true;
             }
         }

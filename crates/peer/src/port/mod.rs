@@ -62,6 +62,8 @@ pub struct Port<T> {
     unflushed: bool,
     /// The size of the last frame that the transport took, until it has flushed that or has room again.
     last_sent: usize,
+    /// How many frames the transport has taken.
+    sent: u64,
     /// Whether little enough is queued, here and in the transport, for another answer.
     takes_answers: bool,
     /// Whether another round is due before the loop may wait.
@@ -115,6 +117,7 @@ impl<T> Port<T> {
             writing: true,
             unflushed: false,
             last_sent: 0,
+            sent: 0,
             takes_answers: true,
             again: false,
             observation,
@@ -200,6 +203,11 @@ impl<T> Port<T> {
     /// Whether frames are queued.
     pub fn wants_output(&self) -> bool {
         self.shared().lock().connection.wants_output()
+    }
+
+    /// How many frames the transport has taken so far.
+    pub fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls no

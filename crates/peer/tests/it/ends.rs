@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
-use agentwire_jsonrpc::Request;
+use agentwire_jsonrpc::{Request, WithCauses};
 use agentwire_peer::{CallError, Closed, Peer, RequestContext};
 use agentwire_transport::{Packet, TransportError};
+use futures::channel::oneshot;
 use futures::future::{LocalBoxFuture, join, select};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -130,6 +131,50 @@ async fn a_handler_that_hangs_is_dropped_and_answered() {
     assert!(dropped.get());
     let answer = far.heard().await;
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn signal_to_shut_down_lets_handlers_end_and_refuses_requests() {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let handler =
+        answering(async |_, context: RequestContext| done(context.peer().call(&ask("")).await.unwrap()));
+    let (_, driver) = driver(acp().drain(3 * SECOND).shutdown(async { _ = stopped.await }));
+    let (wire, mut far) = wire();
+    far.say(request(1, ""));
+    let client = async {
+        let asked = far.heard().await;
+        stop.send(()).unwrap();
+        settle().await;
+        far.say(request(2, ""));
+        let refused = far.heard().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(2), &json!(-32603)), "{refused}");
+        assert_eq!(refused["error"]["message"], "the server is shutting down");
+        far.say(json!({"jsonrpc": "2.0", "id": asked["id"], "result": "late"}));
+        assert_eq!(far.heard().await["result"], "late");
+        assert_eq!(far.heard().await, Value::Null, "the far end never closes its side");
+    };
+    let start = Instant::now();
+    let (served, ()) = within(HOUR, join(driver.serve(handler, wire), client)).await;
+    served.unwrap();
+    assert!(start.elapsed() < SECOND, "it ends as soon as nothing is left to do");
+}
+
+#[tokio::test(start_paused = true)]
+async fn handler_that_hangs_is_dropped_after_the_signal_to_shut_down() {
+    let stop = async { tokio::time::sleep(SECOND).await };
+    let config = acp().drain(3 * SECOND).shutdown(stop);
+    let start = Instant::now();
+    // One signal ends all connections of a configuration; the second has nothing to do.
+    for (sends, seconds) in [(true, 4), (false, 4)] {
+        let (_, driver) = driver(config.clone());
+        let (wire, mut far) = wire();
+        if sends {
+            far.say(request(1, ""));
+        }
+        within(HOUR, driver.serve(answering(async |_, _| pending().await), wire)).await.unwrap();
+        assert_eq!(start.elapsed(), seconds * SECOND);
+        assert_eq!(far.heard().await["error"]["code"], if sends { json!(-32603) } else { Value::Null });
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -416,7 +461,7 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
         let (first, second, ()) = tokio::join!(peer.call(&first), peer.call(&second), script);
         assert_eq!(second.unwrap(), 2);
         let error = first.unwrap_err();
-        assert_eq!(error.to_string(), "ask: no route");
+        assert_eq!(WithCauses::new(&error).to_string(), "ask: failed: no route");
         assert!(
             matches!(error, CallError::Failed { fault, .. } if matches!(*fault, TransportError::Other(_)))
         );
