@@ -4,5 +4,9 @@ agentwire_peer::runtime_config! {
     ///
     /// [`drain`](Self::drain) is how long hooks may take to end after the client or the agent has closed,
     /// [`close`](Self::close) how long the other one may then take to close.
-    ACP: request_limit, high_water, backlog_limit, drain, close, observer
+    ///
+    /// While [`high_water`](Self::high_water) bytes are queued for one side, the other is not read. Once that side has taken nothing
+    /// for 5 s, the other is read until [`backlog_limit`](Self::backlog_limit) bytes are queued, so that its end is found. A side that
+    /// has taken nothing for the time of [`stall`](Self::stall) by then has failed.
+    ACP: request_limit, high_water, backlog_limit, stall, drain, close, observer
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use agentwire_transport::TransportError;
 
 /// Why a proxy or a chain of them ended, other than because the client or the agent closed.
@@ -29,4 +31,12 @@ impl ProxyError {
             Self::Client(error) | Self::Agent(error) | Self::Component { error, .. } => error,
         }
     }
+}
+
+/// A side takes nothing of what is queued for it.
+#[derive(Debug, thiserror::Error)]
+#[error("it has read nothing for the limit of {time:?}, while {bytes} bytes are queued for it")]
+pub(crate) struct Stuck {
+    pub(crate) time: Duration,
+    pub(crate) bytes: usize,
 }

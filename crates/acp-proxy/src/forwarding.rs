@@ -14,7 +14,7 @@ use futures_util::stream::FuturesUnordered;
 
 use crate::deadline::Position;
 use crate::envelope::{CancelParams, map_scope};
-use crate::error::ProxyError;
+use crate::error::{ProxyError, Stuck};
 use crate::next::Next;
 use crate::passing::PassingRequests;
 use crate::peers::{Peers, RelayState};
@@ -172,8 +172,9 @@ where
         if !with_side!(self, from, side => side.port.begin_read()) {
             return;
         }
+        let now = self.now();
         for _ in 0..MESSAGES_AT_ONCE {
-            let gate = with_side!(self, from.other(), side => side.port.has_room());
+            let gate = with_side!(self, from.other(), side => side.has_room(now));
             match with_side!(self, from, side => side.poll_read(cx, gate)) {
                 Poll::Pending => return,
                 Poll::Ready(Input::Packet { event, .. }) => self.deliver(cx, from, event),
@@ -292,19 +293,33 @@ where
             drop(side.port.begin_write());
             side.port.poll_write(cx)
         });
-        if let Err(error) = written {
-            let until = self.begin_closing();
-            with_side!(self, to, side => {
-                side.failed = Some((until, Some(error)));
-                side.port.close_write(Closed::default());
-            });
-        }
+        let now = self.now();
+        let stuck = with_side!(self, to, side => {
+            side.note_taken(now);
+            let is_full = side.port.is_writing() && !side.port.has_backlog_room();
+            is_full && side.stuck_for(self.config.stall).is_some_and(|at| at <= now)
+        });
+        let error = match written {
+            Err(error) => error,
+            Ok(()) if stuck => {
+                with_side!(self, to, side => side.port.discard_output());
+                let bytes = self.config.connection.backlog_limit;
+                TransportError::other(Stuck { time: self.config.stall, bytes })
+            }
+            Ok(()) => return,
+        };
+        let until = self.begin_closing();
+        with_side!(self, to, side => {
+            side.failed = Some((until, Some(error)));
+            side.port.close_write(Closed::default());
+        });
     }
 
     /// Demands another round if one side was not read because the other had no room, and now has.
     fn open_gates(&mut self) {
-        if self.client.port.is_gated() && self.agent.port.has_room()
-            || self.agent.port.is_gated() && self.client.port.has_room()
+        let now = self.now();
+        if self.client.port.is_gated() && self.agent.has_room(now)
+            || self.agent.port.is_gated() && self.client.has_room(now)
         {
             self.request_round();
         }

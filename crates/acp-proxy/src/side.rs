@@ -1,8 +1,13 @@
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agentwire_peer::runtime::{IncomingId, Input, Port};
 use agentwire_transport::{Transport, TransportError};
+
+use crate::deadline::after;
+
+/// How long a side takes nothing before the other is read on.
+const READ_ON: Duration = Duration::from_secs(5);
 
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +73,8 @@ pub(crate) struct RelaySide<T> {
     pub(crate) read_until: Option<Instant>,
     /// Set when closing began: when this side counts as closed at the latest.
     pub(crate) closed: Option<Instant>,
+    /// How many frames it had taken when that was last looked at, and since when it takes none of those that are queued.
+    taken: (u64, Option<Instant>),
     /// Whether it was read since it was last asked to close: a transport may drop unread packets.
     was_read: bool,
 }
@@ -90,6 +97,7 @@ impl<T: Transport> RelaySide<T> {
             drained: None,
             read_until: None,
             closed: None,
+            taken: (0, None),
             was_read: false,
         }
     }
@@ -99,6 +107,25 @@ impl<T: Transport> RelaySide<T> {
         let input = self.port.poll_read(cx, gate);
         self.was_read |= !self.port.is_paused();
         input
+    }
+
+    /// Notes whether it takes what is queued for it. Called after each round of writing.
+    pub(crate) fn note_taken(&mut self, now: Instant) {
+        let (sent, waits) = (self.port.sent(), self.port.wants_output());
+        let since = self.taken.1.filter(|_| waits && sent == self.taken.0);
+        self.taken = (sent, since.or(waits.then_some(now)));
+    }
+
+    /// Returns when it has taken nothing for so long. None where nothing waits for it.
+    pub(crate) fn stuck_for(&self, time: Duration) -> Option<Instant> {
+        self.taken.1.map(|since| after(since, time))
+    }
+
+    /// Returns whether a message can be queued for it, so that the other side is read. One that takes nothing leaves more unread, so
+    /// that the end of the other is found.
+    pub(crate) fn has_room(&self, now: Instant) -> bool {
+        let is_stuck = || self.stuck_for(READ_ON).is_some_and(|at| at <= now);
+        self.port.has_room() || is_stuck() && self.port.has_backlog_room()
     }
 
     /// Closes the sink. Returns whether that is complete, or its time has passed.
@@ -125,6 +152,7 @@ impl<T: Transport> RelaySide<T> {
     /// Returns the deadlines of its closing.
     pub(crate) fn deadlines(&self) -> impl Iterator<Item = Instant> {
         let failed = self.failed.as_ref().map(|(until, _)| *until);
-        [self.drained, self.read_until, self.closed, failed].into_iter().flatten()
+        let stuck = [READ_ON, self.port.config().stall].map(|time| self.stuck_for(time));
+        [self.drained, self.read_until, self.closed, failed].into_iter().chain(stuck).flatten()
     }
 }

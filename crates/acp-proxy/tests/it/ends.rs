@@ -16,7 +16,7 @@ use futures::{Sink, SinkExt, Stream, StreamExt, stream};
 use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::raw::{play, relayed, wire};
+use crate::raw::{Raw, play, relayed, wire};
 
 #[test]
 fn when_the_client_closes_the_agent_is_closed_and_heard_out() {
@@ -128,6 +128,72 @@ fn ends_that_do_not_end_are_left() {
         ended.await.unwrap().unwrap();
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         drop(raw_agent);
+    });
+}
+
+/// Writes until nothing more is taken, at most so many bytes, and returns how many were.
+async fn fill(raw: &mut Raw, most: usize) -> usize {
+    let line = format!(r#"{{"jsonrpc":"2.0","method":"_fill","params":["{}"]}}"#, "x".repeat(4096));
+    let mut bytes = 0;
+    while bytes < most && timeout(Duration::from_secs(10), raw.say(&line)).await.is_ok() {
+        bytes += line.len();
+    }
+    bytes
+}
+
+/// What is queued for the other side stands before the end. Neither side reads any of it.
+#[test]
+fn end_of_a_side_is_found_while_the_other_reads_nothing() {
+    for client_ends in [true, false] {
+        play(async move {
+            let (client, agent, ended) = relayed(Transparent::default());
+            let (mut ending, silent) = if client_ends { (client, agent) } else { (agent, client) };
+            let written = fill(&mut ending, 512 << 10).await;
+            assert!(written > 256 << 10, "more than is queued at once: {written}");
+            let begun = Instant::now();
+            drop(ending);
+            ended.await.unwrap().unwrap();
+            // The drain and the close of the configuration, and the time after which the rest is read.
+            assert!(begun.elapsed() <= Duration::from_secs(1 + 10 + 5), "{:?}", begun.elapsed());
+            drop(silent);
+        });
+    }
+}
+
+#[test]
+fn side_that_reads_nothing_of_a_full_queue_has_failed() {
+    play(async {
+        let (client, mut raw_client) = wire();
+        let (agent, raw_agent) = wire();
+        let config = Config::new().backlog_limit(256 << 10).stall(Duration::from_secs(20));
+        let ended = spawn_local(relay_with(Transparent::default(), client, agent, config));
+        let written = fill(&mut raw_client, 64 << 20).await;
+        assert!(written <= 1 << 20, "it is bounded: {written}");
+        let ended = timeout(Duration::from_secs(20 + 1 + 10), ended).await.expect("it ends").unwrap();
+        let Err(ProxyError::Agent(error)) = ended else { panic!("{ended:?}") };
+        let why = "it has read nothing for the limit of 20s, while 262144 bytes are queued for it";
+        assert_eq!(error.to_string(), why);
+        raw_client.expect_end_after_all().await;
+        drop(raw_agent);
+    });
+}
+
+/// An agent that reads again in time gets everything.
+#[test]
+fn side_that_reads_late_gets_what_was_queued() {
+    play(async {
+        let (mut client, mut agent, ended) = relayed(Transparent::default());
+        let written = fill(&mut client, 300 << 10).await;
+        sleep(Duration::from_secs(50)).await;
+        client.finish().await;
+        let mut read = 0;
+        while let Some(line) = agent.line().await {
+            read += line.len();
+        }
+        assert_eq!(read, written);
+        drop(agent);
+        client.expect_end().await;
+        ended.await.unwrap().unwrap();
     });
 }
 

@@ -200,6 +200,11 @@ impl<T> Port<T> {
         self.shared().lock().connection.has_room()
     }
 
+    /// Whether fewer than [`Config::backlog_limit`] bytes are queued, here and in the transport.
+    pub fn has_backlog_room(&self) -> bool {
+        self.shared().lock().connection.takes_answers(self.last_sent)
+    }
+
     /// Whether frames are queued.
     pub fn wants_output(&self) -> bool {
         self.shared().lock().connection.wants_output()
