@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::Context;
 use crate::arguments::{NoArguments, decode, input_schema};
 use crate::string_args::{decode_string_args, decode_strings};
+use crate::text_members;
 
 /// A parameter for what [`Server::state`](crate::Server::state) was given: a database, a client, a counter.
 ///
@@ -124,6 +125,14 @@ pub trait Argument<K: Kind + ?Sized>: Send + Sized + 'static {
     fn schema() -> Result<JsonSchema, String> {
         Ok(JsonSchema::any_object())
     }
+
+    /// Fails where the arguments are texts that the type cannot be read from, with the reason. Of a template only those of its
+    /// variables are there.
+    #[doc(hidden)]
+    fn check(variables: &[&str]) -> Result<(), String> {
+        let _ = variables;
+        Ok(())
+    }
 }
 
 /// The kinds of functions.
@@ -191,11 +200,19 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
     fn schema() -> Result<JsonSchema, String> {
         input_schema::<A>()
     }
+
+    fn check(_: &[&str]) -> Result<(), String> {
+        text_members::check::<A>(None)
+    }
 }
 
 impl<A: DeserializeOwned + Send + 'static> Argument<kind::ResourceTemplate> for A {
     fn read(input: &Texts) -> Result<Self, String> {
         decode_strings(input).map_err(|error| error.to_string())
+    }
+
+    fn check(variables: &[&str]) -> Result<(), String> {
+        text_members::check::<A>(Some(variables))
     }
 }
 

@@ -210,6 +210,7 @@ mod string_args;
 mod subscription;
 mod tasks;
 mod template;
+mod text_members;
 mod tool;
 mod tool_call;
 mod tool_error;
@@ -217,6 +218,7 @@ mod tool_result;
 #[cfg(feature = "validate")]
 mod validation;
 mod value_limit;
+mod warning;
 mod watch_list;
 mod yield_timer;
 
@@ -247,4 +249,5 @@ pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;
 pub use tool_result::{IntoToolResult, Structured, StructuredWith};
+pub use warning::ServerWarning;
 pub use watch_list::SubscriptionLimits;

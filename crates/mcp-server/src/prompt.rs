@@ -55,7 +55,8 @@ impl ServerPrompt {
     ///
     /// # Panics
     ///
-    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
+    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, the argument type is not one whose JSON is an object, or a
+    /// member of it cannot be read from text, such as a `Vec`.
     #[track_caller]
     pub fn new<F: Function<kind::Prompt, M, Future: Future<Output: IntoPromptResult> + Send>, M>(
         name: impl Into<String>,
@@ -64,7 +65,8 @@ impl ServerPrompt {
     ) -> Self {
         let name = name.into();
         check_name("prompt", &name);
-        let arguments = match F::Argument::schema() {
+        let schema = F::Argument::schema().and_then(|schema| F::Argument::check(&[]).map(|()| schema));
+        let arguments = match schema {
             Ok(schema) => arguments(&schema),
             Err(wrong) => panic!("the prompt `{name}`: {wrong}"),
         };

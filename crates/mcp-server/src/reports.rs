@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::Context;
 use crate::listeners::Change;
 use crate::scope::SendInScope;
+use crate::warning::ServerWarning;
 use crate::yield_timer::yield_once;
 
 /// Progress and log.
@@ -73,7 +74,7 @@ impl Context {
 
     /// Sends a log message. `logger` names the part of the server; `data` is a string, or anything else with a JSON form.
     ///
-    /// Nothing is sent unless the server [logs](crate::Server::logging), nor below the level that the client has set. Since
+    /// Nothing is sent unless the server [logs](crate::Server::logging), which is [warned](crate::Server::on_warning) of once, nor below the level that the client has set. Since
     /// revision 2026-07-28 the client sets the level with each request, and gets no messages without one, nor after the
     /// answer. Do not log secrets. Like [`progress`](Self::progress), yields at least every 200 µs.
     ///
@@ -87,6 +88,9 @@ impl Context {
         data: &T,
     ) -> Result<(), CallError> {
         if !self.wants_log(&level) {
+            if !self.settings().logs() {
+                self.settings().warnings.give(ServerWarning::NoLogging);
+            }
             self.yields().yield_if_due().await;
             return Ok(());
         }
@@ -109,7 +113,8 @@ impl Context {
     }
 
     /// Notifies the clients of this server that subscribed to the resource at that URI of a change: all of them, on every
-    /// connection. Does nothing unless the server has [`resource_updates`](crate::Server::resource_updates).
+    /// connection. Does nothing but [warn](crate::Server::on_warning) once unless the server has
+    /// [`resource_updates`](crate::Server::resource_updates).
     ///
     /// ```
     /// use agentwire_mcp_server::{Context, Server, State};
@@ -133,7 +138,7 @@ impl Context {
     /// # let _ = server;
     /// ```
     pub fn resource_updated(&self, uri: &str) {
-        self.settings().listeners.announce(Change::Resource(uri));
+        self.settings().announce_update(uri);
     }
 
     /// Notifies all clients of this server that the list of resources has changed, such as what its templates lead to. What is

@@ -58,6 +58,7 @@ pub struct ServerResourceTemplate {
     segments_only: bool,
     layers: Layers,
     check: fn(&Values) -> Result<(), String>,
+    check_variables: CheckVariables,
     states: StateSlots,
     run: Box<Run>,
 }
@@ -75,7 +76,8 @@ impl ServerResourceTemplate {
     ///
     /// # Panics
     ///
-    /// When the template is none that [`UriTemplate`] takes.
+    /// When the template is none that [`UriTemplate`] takes, no member of the argument type has the name of a variable, a required
+    /// member is no variable, or a member cannot be read from text, such as a `Vec`.
     #[track_caller]
     pub fn new<F, M>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
@@ -90,13 +92,14 @@ impl ServerResourceTemplate {
             Ok(read(future, uri, mime_type, caching, context))
         };
         Self {
-            template: parse(&definition.uri_template),
+            template: parse(&definition.uri_template, F::Argument::check),
             definition: Definition::new(definition),
             caching: Caching::default(),
             completers: Completers::default(),
             segments_only: false,
             layers: Layers::default(),
             check: |values| F::Argument::read(values).map(drop),
+            check_variables: F::Argument::check,
             states,
             run: Box::new(run),
         }
@@ -178,12 +181,13 @@ impl ServerResourceTemplate {
     ///
     /// # Panics
     ///
-    /// When the template is changed to none that [`UriTemplate`] takes.
+    /// When the template is changed to one that [`new`](Self::new) refuses.
     #[must_use]
+    #[track_caller]
     pub fn edit(mut self, change: impl FnOnce(&mut ResourceTemplate)) -> Self {
         self.definition.edit(change);
         if self.definition().uri_template != self.template.as_str() {
-            self.template = parse(&self.definition().uri_template);
+            self.template = parse(&self.definition().uri_template, self.check_variables);
         }
         self
     }
@@ -244,12 +248,19 @@ fn is_segment(value: &str) -> bool {
     !matches!(value, "" | "." | "..") && !value.contains(['/', '\\'])
 }
 
+/// Whether the variables of a template fit the arguments of its function.
+type CheckVariables = fn(&[&str]) -> Result<(), String>;
+
 #[track_caller]
-fn parse(uri_template: &str) -> UriTemplate {
-    match uri_template.parse() {
+fn parse(uri_template: &str, check: CheckVariables) -> UriTemplate {
+    let template: UriTemplate = match uri_template.parse() {
         Ok(template) => template,
         Err(wrong) => panic!("the resource template `{uri_template}`: {wrong}"),
+    };
+    if let Err(wrong) = check(&template.variables().collect::<Vec<_>>()) {
+        panic!("the resource template `{uri_template}`: {wrong}");
     }
+    template
 }
 
 impl Target for ServerResourceTemplate {

@@ -14,11 +14,11 @@ use crate::caching::Caching;
 use crate::dispatch::Answers;
 use crate::input::InputConfig;
 use crate::layers::RawCall;
-use crate::listeners::Change;
 use crate::registry::{Entry, Registry};
 use crate::settings::Settings;
 use crate::tasks::{Tasks, drain};
-use crate::{CallLayer, Config, SubscriptionLimits};
+use crate::warning::Warnings;
+use crate::{CallLayer, Config, ServerWarning, SubscriptionLimits};
 
 pub(crate) use parts::ServerParts;
 
@@ -256,10 +256,35 @@ impl Server {
         self.set(|settings| settings.connection = change(settings.connection.clone()))
     }
 
+    /// Sets the receiver of warnings (default: one line on stderr each): what a function does has no effect, because the server lacks
+    /// a setting. Each warning is given once.
+    #[must_use]
+    pub fn on_warning(self, receive: impl Fn(ServerWarning) + Send + Sync + 'static) -> Self {
+        self.set(|settings| settings.warnings = Warnings::new(receive))
+    }
+
+    /// Sets the signal at which [`serve`](Self::serve) ends: on stdio, in memory, on any transport. From then on requests get an
+    /// error. What runs has [`Config::drain`] to end, and may still ask its client. Streamable HTTP has a signal of its own, for all
+    /// requests and connections.
+    ///
+    /// ```
+    /// use agentwire_mcp_server::{Closed, Server};
+    /// use agentwire_transport::Transport;
+    ///
+    /// # async fn run(server: Server, stdio: impl Transport) -> Result<(), Closed> {
+    /// let end = async { drop(tokio::signal::ctrl_c().await) };
+    /// server.shutdown(end).serve(stdio).await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn shutdown(self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.connection(|config| config.shutdown(signal))
+    }
+
     /// Notifies the clients that subscribed to the resource at that URI of a change. A function that is called reports it by
     /// [`Context::resource_updated`](crate::Context::resource_updated).
     pub fn resource_updated(&self, uri: &str) {
-        self.parts.settings.listeners.announce(Change::Resource(uri));
+        self.parts.settings.announce_update(uri);
     }
 
     /// Ends every open `subscriptions/listen` with its result, such as before the program ends. New ones can be opened.

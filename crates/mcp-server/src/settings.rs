@@ -13,10 +13,11 @@ use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::capability::Capability;
 use crate::input::InputConfig;
-use crate::listeners::Listeners;
+use crate::listeners::{Change, Listeners};
 use crate::quota::{Holder, Quota};
 use crate::state_slots::States;
 use crate::tasks::Tasks;
+use crate::warning::{ServerWarning, Warnings};
 
 /// How many entries a page of a list has unless the server says otherwise.
 const PAGE_SIZE: usize = 100;
@@ -40,6 +41,7 @@ pub(crate) struct Settings {
     pub(crate) input: InputConfig,
     pub(crate) tasks: Option<Tasks>,
     pub(crate) connection: Config,
+    pub(crate) warnings: Warnings,
     pub(crate) states: States,
     pub(crate) listeners: Listeners,
     /// What is shared with other nodes.
@@ -73,6 +75,7 @@ impl Settings {
             input: InputConfig::new(),
             tasks: None,
             connection: Config::new(),
+            warnings: Warnings::default(),
             states: States::default(),
             listeners: Listeners::default(),
             node: None,
@@ -111,6 +114,14 @@ impl Settings {
     /// Whether the server logs, or advertises that it does.
     pub(crate) fn logs(&self) -> bool {
         self.logging.is_some() || self.advertised.has(Capability::Logging.path())
+    }
+
+    /// Announces a change of a resource to those that subscribe to it.
+    pub(crate) fn announce_update(&self, uri: &str) {
+        if !self.resource_updates && !self.advertised.has(Capability::Updates.path()) {
+            self.warnings.give(ServerWarning::NoResourceUpdates);
+        }
+        self.listeners.announce(Change::Resource(uri));
     }
 
     /// The sender of a request, as far as the server or the transport knows.

@@ -13,7 +13,7 @@ const LENGTH: usize = 240;
 
 /// What is wrong with one member.
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     pub(super) kind: FaultKind,
     /// The path to the member, its last step first.
     steps: Vec<Step>,
@@ -57,6 +57,14 @@ impl Fault {
             step.place = place;
         }
         self
+    }
+
+    /// The name of the member of the outermost object that is absent. None for any other fault.
+    pub(crate) fn missing_member(&self) -> Option<&str> {
+        match (self.kind, &*self.steps) {
+            (FaultKind::Missing, [step]) => Some(&step.name),
+            _ => None,
+        }
     }
 
     /// The path to the member, from the outside in.

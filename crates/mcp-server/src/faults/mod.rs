@@ -12,8 +12,11 @@ use std::collections::BTreeMap;
 use agentwire_jsonrpc::read;
 use serde::de::DeserializeOwned;
 
-use fault::{Fault, shown};
+use fault::shown;
 use reader::{Node, Reader};
+
+pub(crate) use fault::Fault;
+pub(crate) use placeholder::Placeholder;
 
 /// How many faults are named; the rest are counted.
 const MAX_NAMED: usize = 16;

@@ -13,7 +13,7 @@ const DEPTH: usize = 16;
 
 /// Zero, empty, null, or the first variant: whatever the type asks for. Some types refuse all of these.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Placeholder {
+pub(crate) struct Placeholder {
     depth: usize,
 }
 

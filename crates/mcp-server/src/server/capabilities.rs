@@ -12,6 +12,7 @@ use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::completion::Completable;
 use crate::settings::Settings;
+use crate::warning::ServerWarning;
 
 impl ServerParts {
     /// Whether a client can use a capability: that of a session only if its handshake advertised it.
@@ -65,6 +66,9 @@ impl ServerParts {
         if self.settings.logging.is_some() {
             capabilities.logging.get_or_insert_with(JsonObject::new);
         }
+        if self.settings.tasks.is_none() && self.registries.tools.any(may_be_task) {
+            self.settings.warnings.give(ServerWarning::NoTasks);
+        }
         if self.offers_tasks() {
             // The client's revision decides which of the two is sent.
             capabilities.tasks.get_or_insert_with(core_tasks);
@@ -81,11 +85,14 @@ impl ServerParts {
             advertised.tasks.is_some()
                 || extensions.is_some_and(|names| names.contains_key(task_extension::NAME))
         };
-        let may_run =
-            |tool: &ServerTool| matches!(tool.task_support(), TaskSupport::Optional | TaskSupport::Required);
         self.settings.tasks.is_some()
-            && (is_advertised(&self.settings.advertised) || self.registries.tools.any(may_run))
+            && (is_advertised(&self.settings.advertised) || self.registries.tools.any(may_be_task))
     }
+}
+
+/// Whether calls of a tool may run as tasks.
+fn may_be_task(tool: &ServerTool) -> bool {
+    matches!(tool.task_support(), TaskSupport::Optional | TaskSupport::Required)
 }
 
 /// The capability for clients of 2025-11-25.

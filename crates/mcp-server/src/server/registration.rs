@@ -97,7 +97,8 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes or is taken, or the server lacks the function's state.
+    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes or is taken, no member of the argument type has the
+    /// name of a variable, a required member is no variable, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
     pub fn resource_template<
@@ -134,7 +135,7 @@ impl Server {
     /// # Panics
     ///
     /// When the name is invalid or taken, the server lacks the function's state, or the argument type is not one whose JSON is an
-    /// object.
+    /// object, or a member of it cannot be read from text, such as a `Vec`.
     #[must_use]
     #[track_caller]
     pub fn prompt<F: Function<kind::Prompt, M, Future: Future<Output: IntoPromptResult> + Send>, M>(

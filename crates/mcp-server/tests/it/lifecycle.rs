@@ -236,6 +236,23 @@ fn a_connection_holds_its_transport_once_and_little_else() {
     assert!(future - transport < 640, "{future} bytes, of which {transport} are the transport");
 }
 
+#[tokio::test(start_paused = true)]
+async fn shutdown_ends_a_server_in_memory() {
+    let (stop, stopped) = futures::channel::oneshot::channel::<()>();
+    let server = subject().shutdown(async { _ = stopped.await });
+    with_session(&server, NEWEST, async |raw| {
+        raw.request(1, "tools/call", json!({ "name": "deaf" })).await;
+        raw.ping().await;
+        drop(stop);
+        tokio::task::yield_now().await;
+        assert_eq!(raw.ask("ping", json!({})).await["error"]["message"], "the server is shutting down");
+        // It has had the time to end.
+        assert_eq!(raw.next().await["id"], 1);
+        raw.hears_the_end().await;
+    })
+    .await;
+}
+
 #[test]
 fn a_connection_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}

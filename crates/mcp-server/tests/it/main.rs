@@ -4,6 +4,7 @@
 mod base;
 mod calls;
 mod completions;
+mod descriptions;
 mod functions;
 mod headers;
 mod input;
@@ -21,4 +22,5 @@ mod subject;
 mod subscriptions;
 mod tasks;
 mod templates;
+mod warnings;
 mod yielding;

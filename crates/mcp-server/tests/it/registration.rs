@@ -159,6 +159,99 @@ fn a_state_that_is_missing() {
     assert_eq!(refused(|| drop(server().prompt("p", "", legacy))), missing("prompt", "p"));
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Forecast {
+    #[serde(alias = "town")]
+    city: String,
+    #[serde(default)]
+    day: u8,
+    #[allow(dead_code, reason = "only a type")]
+    unit: Option<String>,
+}
+
+async fn forecast(forecast: Forecast) -> String {
+    format!("{} {}", forecast.city, forecast.day)
+}
+
+#[test]
+fn variable_without_a_member_is_refused() {
+    let template = |uri_template: &str| {
+        ServerResourceTemplate::new(uri_template, "forecast", forecast).definition().uri_template.clone()
+    };
+    for fits in ["weather:///{city}", "weather:///{town}{?day,unit}"] {
+        assert_eq!(template(fits), fits);
+    }
+    let message = refused(|| drop(server().resource_template("weather:///{city}{?hour}", "a", forecast)));
+    let why = "no member of its arguments is `hour`; there are `city`, `town`, `day`, `unit`";
+    assert_eq!(message, format!("the resource template `weather:///{{city}}{{?hour}}`: {why}"));
+    let message = refused(|| drop(ServerResourceTemplate::new("weather:///{day}", "a", forecast)));
+    let why = "`city` is required and no variable gives it: add one, or take an `Option`";
+    assert_eq!(message, format!("the resource template `weather:///{{day}}`: {why}"));
+    let edit = || {
+        let template = ServerResourceTemplate::new("weather:///{city}", "a", forecast);
+        drop(template.edit(|template| template.uri_template = "weather:///{other}".to_owned()));
+    };
+    assert!(refused(edit).contains("no member of its arguments is `other`"));
+    // Without arguments the values are of no use to the function, and a map takes any.
+    drop(ServerResourceTemplate::new("weather:///{city}", "a", hello));
+    let any = async |values: std::collections::BTreeMap<String, String>| format!("{values:?}");
+    drop(ServerResourceTemplate::new("weather:///{city}", "a", any));
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only types")]
+struct Wrong<T> {
+    first: bool,
+    wrong: T,
+}
+
+#[derive(Deserialize, JsonSchema)]
+enum Tone {
+    #[serde(rename = "kind")]
+    Kind,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only a type")]
+struct Text {
+    tone: Tone,
+    at: Option<std::num::NonZeroU32>,
+    from: std::net::IpAddr,
+    #[serde(deserialize_with = "commas")]
+    tags: Vec<String>,
+    any: serde_json::Value,
+}
+
+fn commas<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(text.split(',').map(str::to_owned).collect())
+}
+
+#[test]
+fn argument_that_text_cannot_fill_is_refused() {
+    fn of<T: serde::de::DeserializeOwned + JsonSchema + Send + 'static>() -> [String; 2] {
+        let function = async |_: Wrong<T>| "";
+        let prompt = refused(|| drop(server().prompt("p", "", function)));
+        let template = refused(|| drop(server().resource_template("a:///{first}/{wrong}", "a", function)));
+        [prompt, template]
+    }
+    for (kind, messages) in [
+        ("an array", of::<Vec<String>>()),
+        ("an array", of::<Option<std::collections::HashSet<u8>>>()),
+        ("an array", of::<(u8, u8)>()),
+        ("an object", of::<City>()),
+        ("an object", of::<std::collections::HashMap<String, String>>()),
+    ] {
+        let why = format!(
+            "text cannot be read as `wrong`, which is {kind}: take a string, a number, a `bool` or an enum of strings, \
+             or read it from a string with `#[serde(deserialize_with = …)]`"
+        );
+        assert_eq!(messages[0], format!("the prompt `p`: {why}"));
+        assert_eq!(messages[1], format!("the resource template `a:///{{first}}/{{wrong}}`: {why}"));
+    }
+    drop(server().prompt("p", "", async |_: Text| ""));
+}
+
 #[test]
 fn an_argument_that_does_not_exist() {
     let message = refused(|| drop(ServerPrompt::new("p", "", city).complete("town", complete)));
