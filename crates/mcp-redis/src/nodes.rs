@@ -55,8 +55,8 @@ impl Nodes for RedisStore {
     }
 
     fn check(&self) -> BoxFuture<'static, Result<(), StoreError>> {
-        let link = self.link.clone();
-        async move { link.run(&redis::cmd("PING")).await.map(drop) }.boxed()
+        let (link, command) = (self.link.clone(), self.trial_record());
+        async move { link.run(&command).await.map(drop) }.boxed()
     }
 }
 

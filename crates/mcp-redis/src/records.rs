@@ -26,6 +26,11 @@ local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
 return 1";
 
+/// KEYS: a record that belongs to no session. ARGV: time to live in milliseconds. Writes it and deletes it.
+const TRY: &str = "\
+redis.call('SET', KEYS[1], '0', 'PX', ARGV[1])
+return redis.call('UNLINK', KEYS[1])";
+
 /// KEYS: record, numbers. ARGV: time to live in milliseconds. Returns 1 where there is a record.
 const TOUCH: &str = "\
 redis.call('PEXPIRE', KEYS[2], ARGV[1] * 2)
@@ -79,10 +84,21 @@ struct TooMany(usize);
 /// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
 const SKIPPED: u64 = 1 << 20;
 
+/// How long the record of a check lives, at most.
+const TRIAL_TIME: Duration = Duration::from_secs(10);
+
 impl RedisStore {
     fn record_script(&self, script: &'static str, session: SessionId) -> Cmd {
         let mut command = redis::cmd("EVAL");
         command.arg(script).arg(2).arg(self.keys.record(session)).arg(self.keys.numbers(session));
+        command
+    }
+
+    /// Writes a record that belongs to no session: an engine that answers may still take none, because its memory is full, it is a
+    /// replica, or the user may not run scripts.
+    pub(crate) fn trial_record(&self) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(TRY).arg(1).arg(self.keys.other("check")).arg(millis(TRIAL_TIME));
         command
     }
 

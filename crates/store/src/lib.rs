@@ -53,8 +53,10 @@
 
 mod bus;
 mod clock;
+mod ended;
 mod error;
 mod event;
+mod event_batch;
 #[cfg(feature = "file")]
 mod file;
 mod limits;

@@ -6,11 +6,14 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
+use std::time::Instant;
 
 use agentwire_sync::Mutex;
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt, StreamExt};
 
+use crate::ended::EndedSessions;
+use crate::event_batch::Batch;
 use crate::outbox::Outbox;
 use crate::{BusEvent, BusMessage, Lease, NodeId, SessionId, StoreError, Stores, Subscription};
 
@@ -29,6 +32,7 @@ struct Inner {
     subscription: Mutex<Option<Subscription>>,
     listeners: Mutex<Vec<Weak<dyn NodeListener>>>,
     outbox: Outbox,
+    ended: Mutex<EndedSessions>,
     is_released: AtomicBool,
 }
 
@@ -60,6 +64,7 @@ impl Node {
             subscription: Mutex::new(Some(subscription)),
             listeners: Mutex::default(),
             outbox: Outbox::default(),
+            ended: Mutex::default(),
             is_released: AtomicBool::new(false),
         })))
     }
@@ -118,8 +123,13 @@ impl Node {
 
     /// A session has ended at every node, and they know or find out. Tells the listeners of this node.
     pub fn note_end(&self, session: SessionId) {
-        let event = BusEvent::Message(BusMessage::SessionEnded(session));
-        self.each(|listener| listener.on_event(&event));
+        self.pass_on(&BusEvent::Message(BusMessage::SessionEnded(session)));
+    }
+
+    /// Whether this node knows that a session has ended, for 10 minutes and of up to 65,536 sessions. A store that fails over to a
+    /// replica may lose its last writes, and bring a deleted session back.
+    pub fn has_ended(&self, session: SessionId) -> bool {
+        self.0.ended.lock().contains(session, Instant::now())
     }
 
     /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.
@@ -196,7 +206,7 @@ impl Node {
                 batch.push(event);
                 taken += 1;
             }
-            batch.events.iter().for_each(|event| self.each(|listener| listener.on_event(event)));
+            batch.events.iter().for_each(|event| self.pass_on(event));
             if taken == Batch::LONGEST {
                 // A node that sends without a pause must not keep the thread.
                 yield_now().await;
@@ -211,7 +221,7 @@ impl Node {
         if self.is_released() { lease.release().await } else { Ok(()) }
     }
 
-    /// Completes when the store has answered: a round trip for the readiness of a server.
+    /// Completes when the store has taken a record: a round trip for the readiness of a server.
     ///
     /// # Errors
     ///
@@ -235,34 +245,18 @@ impl Node {
         self.0.is_released.load(Ordering::SeqCst)
     }
 
+    /// Remembers the end of a session, and passes an event to the listeners.
+    fn pass_on(&self, event: &BusEvent) {
+        if let BusEvent::Message(BusMessage::SessionEnded(session)) = event {
+            self.0.ended.lock().add(*session, Instant::now());
+        }
+        self.each(|listener| listener.on_event(event));
+    }
+
     /// Calls each listener outside the lock.
     fn each(&self, tell: impl Fn(&dyn NodeListener)) {
         let listeners: Vec<_> = self.0.listeners.lock().iter().filter_map(Weak::upgrade).collect();
         listeners.iter().for_each(|listener| tell(&**listener));
-    }
-}
-
-/// Messages that waited together.
-#[derive(Default)]
-struct Batch {
-    events: Vec<BusEvent>,
-}
-
-impl Batch {
-    /// How many messages one has, at most.
-    const LONGEST: usize = 256;
-
-    /// Adds an event, unless it says what one before says. What a client sends is never the same twice.
-    fn push(&mut self, event: BusEvent) {
-        let event = match event {
-            BusEvent::Message(BusMessage::Anything) => BusEvent::Missed,
-            event => event,
-        };
-        let is_of_client =
-            matches!(event, BusEvent::Message(BusMessage::Client(..) | BusMessage::TaskAnswers(..)));
-        if is_of_client || !self.events.contains(&event) {
-            self.events.push(event);
-        }
     }
 }
 

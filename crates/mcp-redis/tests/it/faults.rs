@@ -152,6 +152,35 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     assert_eq!(store.take_streams(next, 64).await.unwrap(), Some(1..65));
 }
 
+/// An engine that answers and takes no record is not ready, and its error is the reason.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
+async fn store_is_ready_only_while_it_takes_records() {
+    let engine = Engine::start().await;
+    engine.run("ACL SETUSER node on nopass allkeys allchannels allcommands").await;
+    let url = format!("redis://node:x@127.0.0.1:{}", engine.port());
+    let store = RedisStore::connect(RedisConfig::new(url).prefix("test")).await.unwrap();
+    let elsewhere = free_port();
+    for (breaks, mends, reason) in [
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"),
+        (&*format!("REPLICAOF 127.0.0.1 {elsewhere}"), "REPLICAOF NO ONE", "READONLY"),
+        ("ACL SETUSER node -eval", "ACL SETUSER node +eval", "NOPERM"),
+    ] {
+        store.check().await.unwrap();
+        engine.run(breaks).await;
+        let (refused, why) = (create(&store).await, store.check().await);
+        assert!(refused.is_err(), "{reason}: a session was opened");
+        let why = format!("{:?}", why.expect_err(reason));
+        // The engine's client has types for some codes.
+        let names = [reason, "ReadOnly", "NoPerm"];
+        assert!(names.iter().any(|name| why.contains(name)), "{reason}: {why}");
+        engine.run(mends).await;
+        until(async || store.check().await.is_ok()).await;
+        create(&store).await.unwrap();
+    }
+    assert!(!engine.keys().await.iter().any(|key| key.contains("check")), "a check leaves nothing");
+}
+
 /// The engine keeps what it had a while ago, as after a crash, or after a failover to a replica that was behind.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
