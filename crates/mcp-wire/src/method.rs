@@ -24,6 +24,8 @@ pub const CALL_TOOL: &str = "tools/call";
 pub const GET_PROMPT: &str = "prompts/get";
 /// Reads a resource.
 pub const READ_RESOURCE: &str = "resources/read";
+/// Subscribes to notifications, in revisions without sessions. Its response is a stream.
+pub const LISTEN: &str = "subscriptions/listen";
 /// Asks for the status of a task.
 pub const GET_TASK: &str = "tasks/get";
 /// Answers the questions of a task.

@@ -83,9 +83,10 @@ impl Endpoint {
         }
         match parts.method {
             Method::POST => {
-                guard::admit_post(&fields, config.limits.body_limit)?;
+                let accepts = guard::admit_post(&fields, config.limits.body_limit)?;
                 let (post_headers, len) = (PostHeaders::of(&fields, config)?, fields.len());
-                Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
+                let head = Head::new(parts, len, remote).accepting(accepts);
+                Ok(ResponseFuture::reading(core, Arc::new(head), post_headers, body))
             }
             Method::GET => {
                 let id = self.session_id(&fields)?;

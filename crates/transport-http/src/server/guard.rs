@@ -6,6 +6,7 @@ use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
+use crate::server::AnswerForm;
 use crate::server::cors::CorsHeaders;
 use crate::server::denied::Denied;
 use crate::server::fields::{Field, Fields};
@@ -147,16 +148,45 @@ impl Default for Guard {
     }
 }
 
-/// Refuses a POST whose body is not JSON or is longer than `body_limit` bytes, or whose sender does not accept both forms
-/// of an answer.
-pub(crate) fn admit_post(fields: &Fields<'_>, body_limit: usize) -> Result<(), Denied> {
-    admit_body(fields, body_limit)?;
-    let both = accepts_what_all_do(fields) || accepts(fields, JSON) && accepts(fields, EVENTS);
-    if !both {
-        let why = "the Accept header must allow application/json and text/event-stream";
-        return Err(Denied::new(StatusCode::NOT_ACCEPTABLE, why));
+/// The forms of an answer that the sender of a POST accepts. The specification asks for both; a sender of one of them gets that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepts {
+    Both,
+    Json,
+    Events,
+}
+
+impl Accepts {
+    pub(crate) fn of(fields: &Fields<'_>) -> Option<Self> {
+        if accepts_what_all_do(fields) {
+            return Some(Self::Both);
+        }
+        match (accepts(fields, JSON), accepts(fields, EVENTS)) {
+            (true, true) => Some(Self::Both),
+            (true, false) => Some(Self::Json),
+            (false, true) => Some(Self::Events),
+            (false, false) => None,
+        }
     }
-    Ok(())
+
+    /// The form of an answer that is `preferred` in where the client accepts both.
+    pub(crate) fn form(self, preferred: AnswerForm) -> AnswerForm {
+        match self {
+            Self::Both => preferred,
+            Self::Json => AnswerForm::Json,
+            Self::Events => AnswerForm::Events,
+        }
+    }
+}
+
+/// Refuses a POST whose body is not JSON or is longer than `body_limit` bytes, or whose sender accepts neither form of an
+/// answer.
+pub(crate) fn admit_post(fields: &Fields<'_>, body_limit: usize) -> Result<Accepts, Denied> {
+    admit_body(fields, body_limit)?;
+    Accepts::of(fields).ok_or_else(|| {
+        let why = "the Accept header must allow application/json or text/event-stream, and should allow both";
+        Denied::new(StatusCode::NOT_ACCEPTABLE, why)
+    })
 }
 
 /// Refuses a body that is no JSON, or too long.
@@ -309,11 +339,7 @@ mod tests {
 
     #[test]
     fn what_a_client_accepts() {
-        let both = |values: &[&str]| {
-            let headers = headers(ACCEPT, values);
-            let fields = Fields::of(&headers);
-            accepts(&fields, JSON) && accepts(&fields, EVENTS)
-        };
+        let accepted = |values: &[&str]| Accepts::of(&Fields::of(&headers(ACCEPT, values)));
         for good in [
             &["application/json, text/event-stream"][..],
             &["text/event-stream", "Application/JSON;q=0.1"],
@@ -321,17 +347,18 @@ mod tests {
             &["application/*, text/*;q=0.5"],
             &[],
         ] {
-            assert!(both(good), "{good:?}");
+            assert_eq!(accepted(good), Some(Accepts::Both), "{good:?}");
         }
-        for bad in [
-            &["application/json"][..],
-            &["text/event-stream"],
-            &["text/html, application/json"],
-            &["*/*, text/event-stream;q=0"],
-            &["application/json;q=0.0, */*"],
-            &[""],
-        ] {
-            assert!(!both(bad), "{bad:?}");
+        for json in
+            [&["application/json"][..], &["text/html, application/json"], &["*/*, text/event-stream;q=0"]]
+        {
+            assert_eq!(accepted(json), Some(Accepts::Json), "{json:?}");
+        }
+        for events in [&["text/event-stream"][..], &["application/json;q=0.0, */*"]] {
+            assert_eq!(accepted(events), Some(Accepts::Events), "{events:?}");
+        }
+        for neither in [&[""][..], &["text/html"], &["*/*;q=0"]] {
+            assert_eq!(accepted(neither), None, "{neither:?}");
         }
     }
 

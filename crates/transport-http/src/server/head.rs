@@ -15,6 +15,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
 use crate::server::fields::Fields;
+use crate::server::guard::Accepts;
 use crate::server::quota::Reservation;
 use crate::server::{Caller, Principal, RemoteAddr, SealedSessions};
 
@@ -41,6 +42,7 @@ pub struct Head {
     parts: Parts,
     remote: Option<RemoteAddr>,
     len: usize,
+    accepts: Accepts,
     /// The memory of the message that came with it.
     reservation: Option<Arc<Reservation>>,
     /// Where the members of the message's params stand, once they were compared with the headers.
@@ -59,7 +61,26 @@ impl Head {
             parts.extensions = Extensions::new();
         }
         let (params, session) = (OnceLock::new(), OnceLock::new());
-        Self { parts, remote: remote.or(told), len, reservation: None, params, session }
+        Self {
+            parts,
+            remote: remote.or(told),
+            len,
+            accepts: Accepts::Both,
+            reservation: None,
+            params,
+            session,
+        }
+    }
+
+    /// The same, whose sender accepts these forms of an answer.
+    pub(crate) fn accepting(mut self, accepts: Accepts) -> Self {
+        self.accepts = accepts;
+        self
+    }
+
+    /// The forms of an answer that the sender accepts.
+    pub(crate) fn accepts(&self) -> Accepts {
+        self.accepts
     }
 
     /// The headers.
@@ -88,7 +109,8 @@ impl Head {
             parts.uri = copy;
         }
         let (params, session) = (OnceLock::new(), OnceLock::new());
-        Self { parts, remote: self.remote, len: self.len, reservation: None, params, session }
+        let (remote, len, accepts) = (self.remote, self.len, self.accepts);
+        Self { parts, remote, len, accepts, reservation: None, params, session }
     }
 
     /// The same, which keeps memory reserved until it is dropped: the handler of the message holds it as its source.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use agentwire_mcp_wire::method;
 use agentwire_transport::Exchange;
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::server::clock::Registration;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::exchange::{RunningExchange, StreamedExchange};
+use crate::server::guard::Accepts;
 use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::refusal::Refusal;
 use crate::server::resources::{NoExchange, Resources};
@@ -18,7 +20,7 @@ use crate::server::response_stream::{
     ResponseForm, ResponseStream, StreamReader, answer_status, memory_for, refuse,
 };
 use crate::server::text::Text;
-use crate::server::{Body, Head};
+use crate::server::{AnswerForm, Body, Head};
 
 /// An exchange whose response has not begun. The status of the response depends on the answer, so the response begins with the
 /// answer, with the first notification, or after the head delay:
@@ -46,6 +48,10 @@ impl PendingExchange {
         reservation: Reservation,
     ) -> Result<Self, Refusal> {
         let (resources, id) = (&core.resources, request.id.clone());
+        if head.accepts() == Accepts::Json && request.method == method::LISTEN {
+            let why = "subscriptions/listen is answered by a stream: the Accept header must allow text/event-stream";
+            return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why).under(id));
+        }
         if let Err(why) = resources.add_exchange() {
             let refusal = match why {
                 NoExchange::Closing => Refusal::closing(),
@@ -78,8 +84,8 @@ impl PendingExchange {
         };
         match exchange.poll_service(cx) {
             Poll::Ready(Some((notifications, response))) => {
-                let status = answer_status(&response, resources.config.modern_answer);
-                if let Some(status) = status.filter(|_| notifications.is_empty()) {
+                let status = answer_status(&response, self.form(resources));
+                if let Some(status) = status.filter(|_| notifications.is_empty() || self.is_whole()) {
                     return Poll::Ready(self.answer(status, response.into()));
                 }
                 Poll::Ready(self.stream(resources, |stream, _| stream.put_all(notifications, response)))
@@ -95,18 +101,21 @@ impl PendingExchange {
 
     /// Ready when the response has to be a stream.
     fn poll_stream(&mut self, cx: &mut Context<'_>, resources: &Arc<Resources>) -> Poll<Response<Body>> {
+        let is_whole = self.is_whole();
         let Some(exchange) = &mut self.exchange else {
             return Poll::Ready(self.unanswered());
         };
-        if let Poll::Ready(notification) = exchange.poll_notification(cx) {
-            return Poll::Ready(self.stream(resources, |stream, _| stream.put(notification)));
+        while let Poll::Ready(notification) = exchange.poll_notification(cx) {
+            if !is_whole {
+                return Poll::Ready(self.stream(resources, |stream, _| stream.put(notification)));
+            }
         }
         resources.clock.register_exchange(&mut self.registration, self.since, cx);
         // Checked after the registration: a later change wakes this task.
         if resources.is_closing() {
             exchange.begin_shutdown(cx);
         }
-        if resources.now().wrapping_sub(self.since) < resources.ticks.keep_alive {
+        if is_whole || resources.now().wrapping_sub(self.since) < resources.ticks.keep_alive {
             return Poll::Pending;
         }
         Poll::Ready(self.stream(resources, |_, body| body.keep_alive()))
@@ -122,7 +131,7 @@ impl PendingExchange {
             return self.unanswered();
         };
         self.registration = None;
-        let stream = ResponseStream::for_exchange(resources.config.modern_answer, self.head.caller());
+        let stream = ResponseStream::for_exchange(self.form(resources), self.head.caller());
         let stream = Arc::new(stream);
         stream.reserve(self.reservation.take());
         let body = StreamReader::attach(&stream, resources);
@@ -136,6 +145,15 @@ impl PendingExchange {
                 formed(form, || None).unwrap_or_else(|| self.unanswered())
             }
         }
+    }
+
+    fn form(&self, resources: &Resources) -> AnswerForm {
+        self.head.accepts().form(resources.config.modern_answer)
+    }
+
+    /// Whether the client takes the answer alone: it accepts no stream, so notifications before the answer are dropped.
+    fn is_whole(&self) -> bool {
+        self.head.accepts() == Accepts::Json
     }
 
     fn unanswered(&self) -> Response<Body> {

@@ -17,6 +17,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 use http::StatusCode;
 
 use crate::server::clock::{Ticks, TimedStream};
+use crate::server::guard::Accepts;
 use crate::server::queue::COPY_LIMIT;
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::resources::Resources;
@@ -53,6 +54,8 @@ pub(crate) struct ResponseStream {
     /// The requests that it answers, where other nodes ask for them: the first, and those that a batch has beside it.
     requests: (Option<RequestId>, Box<[RequestId]>),
     form: AnswerForm,
+    /// Whether the client accepts no stream, so that the answer is all that it takes.
+    is_whole: bool,
     /// The caller that the unread bytes count for.
     caller: Caller,
     state: Mutex<StreamState>,
@@ -62,7 +65,7 @@ impl ResponseStream {
     /// The response of one exchange without a session.
     pub(crate) fn for_exchange(form: AnswerForm, caller: Caller) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Undecided, 1, false));
-        Self { number: 0, session: None, requests: Default::default(), form, caller, state }
+        Self { number: 0, session: None, requests: Default::default(), form, is_whole: false, caller, state }
     }
 
     /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where other nodes ask for
@@ -70,7 +73,7 @@ impl ResponseStream {
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
-        form: AnswerForm,
+        (form, accepts): (AnswerForm, Accepts),
         caller: Caller,
         (owed, requests): (usize, &[RequestId]),
         primes: bool,
@@ -78,19 +81,25 @@ impl ResponseStream {
         let mut others = requests.iter().cloned();
         let requests = (others.next(), others.collect());
         let state = Mutex::new(StreamState::new(Phase::Undecided, owed, primes));
-        Self { number, session: Some(session), requests, form, caller, state }
+        let (form, is_whole) = (accepts.form(form), accepts == Accepts::Json);
+        Self { number, session: Some(session), requests, form, is_whole, caller, state }
     }
 
     /// The stream of a GET.
     pub(crate) fn for_get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Stream, 0, primes));
         let (session, requests) = (Some(session), Default::default());
-        Self { number, session, requests, form: AnswerForm::Events, caller, state }
+        Self { number, session, requests, form: AnswerForm::Events, is_whole: false, caller, state }
     }
 
     /// Holds the memory of the requests until they are answered.
     pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
         self.lock().reserve(reservation);
+    }
+
+    /// Whether a frame that holds so many answers can be sent here: a client that accepts no stream takes its answer alone.
+    pub(crate) fn takes(&self, answers: usize) -> bool {
+        !self.is_whole || answers > 0
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -341,7 +350,7 @@ impl TimedStream for ResponseStream {
             // The reader finds that its generation is over.
             state.leave();
             state.generation += 1;
-        } else if quiet >= ticks.keep_alive && state.queue.is_empty() && !state.ended {
+        } else if quiet >= ticks.keep_alive && state.queue.is_empty() && !state.ended && !self.is_whole {
             self.keep_alive(&mut state, now, config);
         } else {
             return;

@@ -79,6 +79,11 @@ impl Mount for Endpoint {
     }
 }
 
+/// A path without the `/` at its end, which many clients add to or leave out of a URL.
+fn unslashed(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
+
 fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Future<Output = T> {
     answer.map(|answer| answer.unwrap_or_else(|never| match never {}))
 }
@@ -103,8 +108,8 @@ impl Routes {
         Self::default()
     }
 
-    /// Adds what answers at a path, which must be the whole path of a request. The first of two at the same path is
-    /// used.
+    /// Adds what answers at a path, which must be the whole path of a request, but for one `/` at its end. The first of two at
+    /// the same path is used.
     #[must_use]
     pub fn at(mut self, path: impl Into<Arc<str>>, mount: impl Mount) -> Self {
         self.0.push((path.into(), Arc::new(mount)));
@@ -172,7 +177,8 @@ impl Routes {
         remote: RemoteAddr,
     ) -> BoxFuture<'static, Response<Body>> {
         let path = request.uri().path();
-        match self.0.iter().find(|(known, _)| **known == *path) {
+        let exact = self.0.iter().find(|(known, _)| **known == *path);
+        match exact.or_else(|| self.0.iter().find(|(known, _)| unslashed(known) == unslashed(path))) {
             Some((_, mount)) => mount.answer_from(request, remote),
             None => {
                 let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");

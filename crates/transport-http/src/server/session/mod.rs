@@ -23,6 +23,7 @@ use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
+use crate::server::guard::Accepts;
 use crate::server::inline_task::InlineTask;
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
@@ -146,7 +147,7 @@ impl Session {
         // The client has no id yet with which it could resume the stream at another node.
         let number = if self.shared.is_some() { 0 } else { self.next_number(&mut state)? };
         let asked = std::slice::from_ref(&request.id);
-        let stream = self.new_post(&state, number, asked, resources.config.legacy_answer);
+        let stream = self.new_post(&state, number, asked, (resources.config.legacy_answer, head.accepts()));
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
@@ -202,7 +203,7 @@ impl Session {
         if let Some(shared) = &self.shared {
             shared.expect(&frame, |id| state.routes.get(id).is_some());
         }
-        let form = form(&frame, resources);
+        let form = (form(&frame, resources), head.accepts());
         let stream = number.map(|number| self.new_post(&state, number, asked, form));
         if let Some(stream) = &stream {
             stream.reserve(reservation.take());
@@ -265,6 +266,7 @@ impl Session {
     pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, resources: &Resources) -> bool {
         let mut state = self.lock();
         let (stream, answers) = state.route(&frame, in_reply_to);
+        let stream = stream.filter(|stream| stream.takes(answers));
         let refused = state.settle(&frame);
         state.closed |= refused;
         let stream = match stream {
@@ -328,7 +330,7 @@ impl Session {
         state: &SessionState,
         number: u64,
         asked: &[RequestId],
-        form: AnswerForm,
+        form: (AnswerForm, Accepts),
     ) -> Arc<ResponseStream> {
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let named = if self.shared.is_some() { asked } else { &[] };
