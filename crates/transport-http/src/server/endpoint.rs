@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
-use std::task::Poll;
 use std::time::Duration;
 
 use agentwire_store::{Node, NodeListener};
@@ -18,7 +17,7 @@ use crate::server::endpoint_counts::EndpointCounts;
 use crate::server::incoming::Incoming;
 use crate::server::nodes::bus::BusListener;
 use crate::server::service::SharedService;
-use crate::server::tasks::Tasks;
+use crate::server::spawned_tasks::SpawnedTasks;
 use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -219,18 +218,14 @@ impl Endpoint {
     /// server: sessions wait for it for a second, and then are refused with status 500. It ends when the endpoint has
     /// [shut down](Self::shutdown) and every session has ended.
     ///
-    /// It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
+    /// Each session runs in a task of its own, so that one which blocks its thread stalls no other. Dropping the future ends them. It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
     #[must_use = "sessions are served while this future is polled: `tokio::spawn(endpoint.run())`"]
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut tasks = Tasks::default();
-        let taking = self.run_with(tasks.spawner());
+        let tasks = SpawnedTasks::default();
+        let taking = self.run_with(tasks.spawner(Spawner::tokio()));
         async move {
-            let mut taking = pin!(future::maybe_done(taking));
-            poll_fn(|cx| {
-                let taken = taking.as_mut().poll(cx);
-                if tasks.poll(cx).is_pending() { Poll::Pending } else { taken }
-            })
-            .await;
+            taking.await;
+            poll_fn(|cx| tasks.poll_idle(cx)).await;
         }
     }
 

@@ -98,7 +98,8 @@ pub(crate) mod session;
 pub(crate) mod session_table;
 mod sessions;
 mod shared_config;
-mod tasks;
+mod spawned_tasks;
+mod spawner;
 mod text;
 mod warning;
 
@@ -121,5 +122,5 @@ pub use response_stream::Stalled;
 pub use sealed_sessions::SealedSessions;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, MountService, RequestBody, Routes, Serve, ServeWarning, serve};
-pub use tasks::Spawner;
+pub use spawner::Spawner;
 pub use warning::EndpointWarning;

@@ -7,7 +7,6 @@ mod guarded;
 mod io;
 mod request_body;
 mod routes;
-mod spawned_tasks;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -32,8 +31,7 @@ use crate::server::serve::connection_state::ConnectionState;
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
 use crate::server::serve::guarded::Guarded;
 use crate::server::serve::io::{Timeouts, Watched};
-use crate::server::serve::spawned_tasks::SpawnedTasks;
-use crate::server::tasks::Tasks;
+use crate::server::spawned_tasks::SpawnedTasks;
 use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
@@ -56,8 +54,13 @@ const HEAD_LIMIT: usize = 32 << 10;
 /// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`; or several
 /// [`Mount`]s, each at its path.
 ///
-/// The future that this becomes does all of it, and needs a tokio runtime with I/O and time. Nothing is spawned
-/// unless [`spawn_with`](Serve::spawn_with) says how.
+/// Each connection, each request of HTTP/2 and each session runs in a task of its own, so they spread over the threads of the
+/// runtime. The future that this becomes accepts connections and waits for the tasks. Dropping it ends them. It needs a tokio
+/// runtime with I/O and time.
+///
+/// A tool that blocks its thread stalls the connection and the session that it serves, and a runtime of *n* threads stands still while
+/// *n* tools block. Tokio itself may leave all sockets unwatched while a thread blocks, until another one has something to do. So
+/// long work goes through `tokio::task::spawn_blocking` or `block_in_place`.
 ///
 /// ```no_run
 /// use agentwire_transport::Service;
@@ -66,7 +69,6 @@ const HEAD_LIMIT: usize = 32 << 10;
 /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 /// serve(listener, Endpoint::serving(EndpointConfig::new(), server))
-///     .spawn_with(|task| drop(tokio::spawn(task)))
 ///     .shutdown(async { drop(tokio::signal::ctrl_c().await) })
 ///     .await;
 /// # Ok(())
@@ -85,7 +87,7 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
         caller_connection_limit: None,
         caller_http2_limit: CALLER_HTTP2,
     };
-    Serve { acceptor, grace: Duration::from_secs(10), shutdown: None, spawn: None, warn: None }
+    Serve { acceptor, grace: Duration::from_secs(10), shutdown: None, spawn: Spawner::tokio(), warn: None }
 }
 
 /// Endpoints on a listener; see [`serve`].
@@ -96,12 +98,11 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
 /// use agentwire_transport_http::server::{Routes, Serve, serve};
 /// use tokio::net::TcpListener;
 ///
-/// /// Up to 1000 connections, in tasks of their own. On a signal, calls have 30 s to finish.
+/// /// Up to 1000 connections. On a signal, calls have 30 s to finish.
 /// fn configured(listener: TcpListener, routes: Routes) -> Serve {
 ///     serve(listener, routes)
 ///         .connection_limit(1000)
 ///         .on_warning(|warning| eprintln!("{warning}"))
-///         .spawn_with(|task| drop(tokio::spawn(task)))
 ///         .shutdown(async { drop(tokio::signal::ctrl_c().await) })
 ///         .grace(Duration::from_secs(30))
 /// }
@@ -110,7 +111,7 @@ pub struct Serve {
     acceptor: Acceptor,
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
-    spawn: Option<Spawner>,
+    spawn: Spawner,
     warn: Option<Box<dyn Fn(ServeWarning) + Send>>,
 }
 
@@ -208,11 +209,10 @@ impl Serve {
         self
     }
 
-    /// Gives each connection, and each session, to a function that runs it elsewhere, such as in a tokio task, so
-    /// that several cores serve. Without this, everything happens within the one future.
+    /// Sets the function that runs each connection, each request of HTTP/2 and each session (default: `tokio::spawn`).
     #[must_use]
     pub fn spawn_with(mut self, spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
-        self.spawn = Some(Spawner::new(spawn));
+        self.spawn = Spawner::new(spawn);
         self
     }
 
@@ -230,8 +230,8 @@ impl Serve {
             caller: caller_limit,
             caller_http2: acceptor.caller_http2_limit,
         });
-        let (mut tasks, elsewhere) = (Tasks::default(), SpawnedTasks::default());
-        let spawn = spawn.map_or_else(|| tasks.spawner(), |spawn| elsewhere.spawner(spawn));
+        let tasks = SpawnedTasks::default();
+        let spawn = tasks.spawner(spawn);
         let mut builder = Builder::new(spawn.clone());
         builder.http1().half_close(true).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
         let mut http2 = builder.http2();
@@ -255,7 +255,6 @@ impl Serve {
                 let stopping = stopping.as_mut().poll(cx);
                 let _ = accepting.as_mut().poll(cx);
                 let _ = beside.as_mut().poll(cx);
-                let _ = tasks.poll(cx);
                 stopping
             })
             .await;
@@ -264,7 +263,7 @@ impl Serve {
         connections.close();
         let ended = poll_fn(|cx| {
             let beside = beside.as_mut().poll(cx);
-            let idle = tasks.poll(cx).is_ready() && elsewhere.poll_idle(cx).is_ready();
+            let idle = tasks.poll_idle(cx).is_ready();
             if idle && connections.poll_empty(cx).is_ready() { beside } else { Poll::Pending }
         });
         // What has not ended by then is dropped, with what it runs in.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Endpoint, EndpointConfig, Era, Routes, Spawner, serve};
-use futures::FutureExt;
+use agentwire_jsonrpc::{Frame, Message, RawJson, Response};
+use agentwire_transport::{Exchange, Packet, service_fn};
+use agentwire_transport_http::server::{self, Endpoint, EndpointConfig, Era, Routes, Spawner, serve};
 use futures::channel::{mpsc, oneshot};
+use futures::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -180,7 +182,7 @@ async fn several_share_a_listener_and_a_shutdown() {
     assert_eq!(two.head().await.status, 200);
     let mut two = Events::new(two);
     two.next().await.unwrap();
-    for path in ["/", "/mcp/", "/two", "/two/mcp2"] {
+    for path in ["/", "/mcp//", "/two", "/two/mcp2"] {
         let mut raw = Raw::connect(port).await;
         raw.write(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await;
         assert_eq!(raw.head().await.status, 404, "{path}");
@@ -199,52 +201,114 @@ async fn several_share_a_listener_and_a_shutdown() {
     drop((server.heard, heard_two));
 }
 
-/// What hangs is dropped when its time is over, wherever it runs.
+/// What hangs is dropped when its time is over.
 #[tokio::test]
 async fn what_does_not_end_is_dropped_after_the_grace() {
-    for elsewhere in [false, true] {
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (dropped, hung) = mpsc::unbounded::<()>();
-        let (begin, mut begun) = mpsc::unbounded::<()>();
-        let endpoint = Endpoint::serving(
-            EndpointConfig::new(),
-            Inline(move |connection: Connection| {
-                let dropped = dropped.clone();
-                begin.unbounded_send(()).expect("the test waits for it");
-                async move {
-                    let _dropped = dropped;
-                    let _connection = connection;
-                    std::future::pending::<()>().await;
-                }
-            }),
-        );
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let mut front =
-            serve(listener, endpoint).grace(Duration::from_millis(50)).shutdown(stopped.map(drop));
-        if elsewhere {
-            front = front.spawn_with(|task| drop(tokio::spawn(task)));
-        }
-        let front = tokio::spawn(front.into_future());
-        let (mut session, mut request) = (Raw::connect(port).await, Raw::connect(port).await);
-        session.send("POST", &[], &initialize("2025-11-25")).await;
-        request.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
-        assert!(session.read().now_or_never().is_none() && request.read().now_or_never().is_none());
-        for _ in 0..2 {
-            let next = tokio::time::timeout(PATIENCE, futures::StreamExt::next(&mut begun)).await;
-            next.expect("both are served in time");
-        }
-        stop.send(()).unwrap();
-        front.await.unwrap();
-        for mut raw in [session, request] {
-            let head = raw.head().await;
-            let body = raw.body(&head).await;
-            assert!(body.contains("shutting down"), "{body}");
-            assert_eq!(raw.read().await, 0);
-        }
-        let all = futures::StreamExt::collect::<Vec<()>>(hung);
-        tokio::time::timeout(Duration::from_secs(5), all).await.expect("everything was dropped");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (dropped, hung) = mpsc::unbounded::<()>();
+    let (begin, mut begun) = mpsc::unbounded::<()>();
+    let endpoint = Endpoint::serving(
+        EndpointConfig::new(),
+        Inline(move |connection: Connection| {
+            let dropped = dropped.clone();
+            begin.unbounded_send(()).expect("the test waits for it");
+            async move {
+                let _dropped = dropped;
+                let _connection = connection;
+                std::future::pending::<()>().await;
+            }
+        }),
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let front = serve(listener, endpoint).grace(Duration::from_millis(50)).shutdown(stopped.map(drop));
+    let front = tokio::spawn(front.into_future());
+    let (mut session, mut request) = (Raw::connect(port).await, Raw::connect(port).await);
+    session.send("POST", &[], &initialize("2025-11-25")).await;
+    request.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
+    assert!(session.read().now_or_never().is_none() && request.read().now_or_never().is_none());
+    for _ in 0..2 {
+        let next = tokio::time::timeout(PATIENCE, futures::StreamExt::next(&mut begun)).await;
+        next.expect("both are served in time");
     }
+    stop.send(()).unwrap();
+    front.await.unwrap();
+    for mut raw in [session, request] {
+        let head = raw.head().await;
+        let body = raw.body(&head).await;
+        assert!(body.contains("shutting down"), "{body}");
+        assert_eq!(raw.read().await, 0);
+    }
+    let all = futures::StreamExt::collect::<Vec<()>>(hung);
+    tokio::time::timeout(Duration::from_secs(5), all).await.expect("everything was dropped");
+}
+
+/// A function that blocks its thread stalls its own client only, in a session and without one. The runtime has other work: after
+/// a thread that has found one task to do nobody waits for sockets, until another thread is woken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn blocked_thread_stalls_no_other_client() {
+    let (runtime, (other_work, end)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel::<()>());
+    std::thread::spawn(move || {
+        while end.recv_timeout(Duration::from_millis(10)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            runtime.spawn(async {});
+        }
+    });
+    let ((release, released), (begin, mut begun)) =
+        (std::sync::mpsc::channel::<()>(), mpsc::unbounded::<()>());
+    let released = Arc::new(std::sync::Mutex::new(released));
+    let block = move || {
+        begin.unbounded_send(()).expect("the test waits for it");
+        let _ = released.lock().unwrap().recv();
+    };
+    let (block_session, block_exchange) = (block.clone(), block);
+    let session = move |mut connection: server::Connection| {
+        let block = block_session.clone();
+        async move {
+            while let Some(Ok(packet)) = connection.next().await {
+                if format!("{packet:?}").contains("block") {
+                    block();
+                }
+                let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet else {
+                    continue;
+                };
+                let answer = Response::new(request.id, Ok(request.params.unwrap_or(RawJson::EMPTY_OBJECT)));
+                let _ = connection.send(Message::from(answer).into()).await;
+            }
+        }
+    };
+    let exchange = move |exchange: Exchange| {
+        let block = block_exchange.clone();
+        async move {
+            if exchange.request.method == "block" {
+                block();
+            }
+            Response::new(exchange.request.id, Ok(RawJson::EMPTY_OBJECT))
+        }
+    };
+    let endpoint = Endpoint::serving(EndpointConfig::new(), service_fn(session, exchange));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(serve(listener, endpoint).into_future());
+    let (mut one, mut two) = (Raw::connect(port).await, Raw::connect(port).await);
+    let (head, _) = two.exchange("POST", &[], &initialize("2025-11-25")).await;
+    let session = [("Mcp-Session-Id", head.header("mcp-session-id").unwrap())];
+    two.send("POST", &session, &request(1, "block", json!({}))).await;
+    one.send("POST", &headers("block"), &modern(1, "block", json!({}))).await;
+    for _ in 0..2 {
+        tokio::time::timeout(PATIENCE, begun.next()).await.expect("both block");
+    }
+    for _ in 0..3 {
+        let mut other = Raw::connect(port).await;
+        let (head, _) = other.exchange("POST", &headers("echo"), &modern(1, "echo", json!({}))).await;
+        assert_eq!(head.status, 200);
+        let (head, _) = other.exchange("POST", &[], &initialize("2025-11-25")).await;
+        assert_eq!(head.status, 200);
+    }
+    drop(release);
+    for mut raw in [one, two] {
+        assert_eq!(raw.head().await.status, 200);
+    }
+    drop(other_work);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Tracks the futures that a spawner runs elsewhere. Waits until none runs, and aborts the rest when it is dropped.
+//! Tracks the futures that a spawner runs. Waits until none runs, and aborts the rest when it is dropped.
 
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
@@ -9,7 +9,7 @@ use slab::Slab;
 
 use crate::server::Spawner;
 
-/// The futures that another spawner runs, with a handle to abort each.
+/// The futures that a spawner runs, with a handle to abort each.
 #[derive(Debug, Default)]
 pub(crate) struct SpawnedTasks(Arc<Mutex<Known>>);
 
