@@ -41,18 +41,16 @@ impl GuardedStore {
         guard(|| self.events.open(session, caller.name().as_deref()));
     }
 
-    /// Stores that a stream runs at this node. Nothing to do where no other node asks for that.
+    /// Stores that a stream runs at this node. What follows it on the stream is stored behind it. None where it is durable already, or
+    /// no other node asks for that.
     pub(crate) fn begin(
         &self,
         session: SessionId,
         stream: u64,
         requests: impl IntoIterator<Item = RequestId>,
-    ) {
-        if let Some(node) = &self.node {
-            // The store completes it, and what follows it on the stream is stored behind it.
-            let runs = Runs::new(node.id(), requests.into_iter().collect());
-            let _later = stored(|| self.events.begin(session, stream, runs));
-        }
+    ) -> Option<Stored> {
+        let runs = Runs::new(self.node.as_ref()?.id(), requests.into_iter().collect());
+        stored(|| self.events.begin(session, stream, runs))
     }
 
     /// Stores an event. None where it is durable already.

@@ -1,11 +1,13 @@
 //! Writes the events of a response, and gives them to the store that replays them.
 
+use std::ops::Range;
+
 use agentwire_jsonrpc::Frame;
 use agentwire_store::{Event, EventId, SessionId};
 use bytes::Bytes;
 
 use crate::server::EndpointConfig;
-use crate::server::guarded_store::GuardedStore;
+use crate::server::guarded_store::{GuardedStore, Stored};
 use crate::server::queue::COPY_LIMIT;
 use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
@@ -21,14 +23,24 @@ impl ResponseStream {
         }
     }
 
-    /// Writes the first event, without data, whose id allows the client to resume the stream.
+    /// Writes the first event, without data, whose id allows the client to resume the stream. It waits until the store has the
+    /// stream.
     pub(super) fn prime(&self, state: &mut StreamState, config: &EndpointConfig) {
-        if !state.ended {
-            self.begin_stored(state, config);
+        if !self.is_to_prime(state, config) {
+            return;
         }
-        if self.is_to_prime(state, config) {
-            self.write_prime(state.queue.tail(), config);
-            state.queue.grown();
+        let begun = if state.ended { None } else { self.begin_stored(state, config) };
+        match begun {
+            Some(begun) => {
+                let mut text = Vec::with_capacity(AROUND);
+                let id = self.write_prime(&mut text, config);
+                state.hold(begun, id, text.into());
+            }
+            None => {
+                let queue = state.end_of_queue();
+                self.write_prime(queue.tail(), config);
+                queue.grown();
+            }
         }
     }
 
@@ -36,10 +48,13 @@ impl ResponseStream {
         state.primes && state.place == 0 && self.remembers(config)
     }
 
-    fn write_prime(&self, out: &mut Vec<u8>, config: &EndpointConfig) {
+    /// Returns where the line with the id stands.
+    fn write_prime(&self, out: &mut Vec<u8>, config: &EndpointConfig) -> Range<usize> {
         sse::retry(config.retry, out);
-        self.begin_event(0, config, out);
+        let begin = out.len();
+        let id_len = self.begin_event(0, config, out);
         out.extend_from_slice(sse::END);
+        begin..begin + id_len
     }
 
     pub(super) fn remembers(&self, config: &EndpointConfig) -> bool {
@@ -103,7 +118,8 @@ impl ResponseStream {
         remember.filter(|_| self.number > 0 && size <= config.event_limit)
     }
 
-    /// Appends an event to the queue and to the store. An event with answers waits in the queue until it is stored.
+    /// Appends an event to the queue and to the store. An event with answers waits in the queue until it is stored, and the first event
+    /// of a stream until the store has the stream.
     #[inline]
     pub(super) fn event(
         &self,
@@ -114,9 +130,8 @@ impl ResponseStream {
     ) {
         let remember = self.remember(size, config);
         let is_last = state.ended;
-        if !is_last {
-            self.begin_stored(state, config);
-        } else if remember.is_none() {
+        let begun = if is_last { None } else { self.begin_stored(state, config) };
+        if is_last && remember.is_none() {
             self.end_stored(state, config);
         }
         if !state.attached && remember.is_none() {
@@ -139,10 +154,9 @@ impl ResponseStream {
         let stored = remember.zip(data).map(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
-        if let Some(Some(stored)) = stored
-            && answers > 0
-            && state.attached
-        {
+        // What is stored of a stream is stored behind its beginning.
+        let awaited = if answers > 0 { stored.flatten().or(begun) } else { begun };
+        if let Some(stored) = awaited.filter(|_| state.attached) {
             let text = state.end_of_queue().tail().split_off(begin);
             state.hold(stored, 0..id_len, text.into());
         }
@@ -156,14 +170,16 @@ impl ResponseStream {
         }
     }
 
-    /// Stores that the stream runs at this node, once, where another node may ask for it.
-    pub(super) fn begin_stored(&self, state: &mut StreamState, config: &EndpointConfig) {
-        if !state.begun && self.number > 0 && config.is_shared() {
-            let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
-            state.begun = true;
-            let (first, others) = &self.requests;
-            store.begin(session, self.number, first.iter().chain(others).cloned());
+    /// Stores that the stream runs at this node, once, where another node may ask for it. Completes when the store has that: a client
+    /// that has got an id of the stream must find it when it resumes the stream elsewhere. None if there is nothing to wait for.
+    fn begin_stored(&self, state: &mut StreamState, config: &EndpointConfig) -> Option<Stored> {
+        if state.begun || self.number == 0 || !config.is_shared() {
+            return None;
         }
+        let (session, store) = self.session.zip(config.store.as_ref())?;
+        state.begun = true;
+        let (first, others) = &self.requests;
+        store.begin(session, self.number, first.iter().chain(others).cloned())
     }
 
     /// Stores that the stream has ended without a last event, where the store knows that it runs.

@@ -13,8 +13,8 @@ use crate::server::queue::Queue;
 /// Another node has ended the stream.
 pub(super) struct TakenOver;
 
-/// The part of a stream that waits until the store has its events. It begins with a result: a client that has read a result must find
-/// it in the store when it resumes the stream, wherever that is.
+/// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client
+/// that has read one of those must find it in the store when it resumes the stream, wherever that is.
 #[derive(Default)]
 pub(super) struct Held {
     /// The first part. Few streams have more of them at a time.
@@ -22,7 +22,7 @@ pub(super) struct Held {
     rest: VecDeque<Part>,
 }
 
-/// A result, and what follows it up to the next result.
+/// A result or a first id, and what follows it up to the next result.
 struct Part {
     stored: Stored,
     /// The line that has the event's id, in the bytes at its beginning.

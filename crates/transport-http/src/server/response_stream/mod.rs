@@ -223,7 +223,7 @@ impl ResponseStream {
         let mut state = self.lock();
         if state.owed > 0 {
             self.end_stored(&state, config);
-        } else if !state.ended && (state.begun || config.sealed.is_some()) && state.attached {
+        } else if !state.ended && config.loads_sessions() && state.attached {
             sse::retry(config.moved_retry, state.queue.tail());
             // Ends the block, so that a client sees the field.
             state.queue.tail().push(b'\n');

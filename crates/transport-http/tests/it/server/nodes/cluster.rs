@@ -69,7 +69,12 @@ impl Cluster {
 
     /// A session that is opened at a node, and has begun.
     pub(super) async fn open(&mut self, at: usize) -> String {
-        let response = self.call(at, "POST", &[], &initialize("2025-11-25")).await;
+        self.open_in(at, "2025-11-25").await
+    }
+
+    /// The same in a revision.
+    pub(super) async fn open_in(&mut self, at: usize, revision: &str) -> String {
+        let response = self.call(at, "POST", &[], &initialize(revision)).await;
         assert_eq!(response.status(), StatusCode::OK);
         let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
         let begun = self.post(at, &session, &notification("notifications/initialized")).await;

@@ -78,6 +78,11 @@ impl Faults {
         }
     }
 
+    /// The first of the events that wait is stored.
+    pub(crate) fn release_first(&self) {
+        let _ = self.held.lock().unwrap().remove(0).send(());
+    }
+
     /// Whether every use of a record waits.
     pub(crate) fn stall(&self, stalls: bool) {
         self.stalls.store(stalls, Ordering::SeqCst);

@@ -19,6 +19,8 @@ async fn a_result_waits_until_it_is_stored_and_notifications_do_not() {
     let session = cluster.open(0).await;
     cluster.faults.hold();
     let mut body = cluster.post(0, &session, &request(1, "count", json!({"n": 3}))).await.into_body();
+    assert!(tokio::time::timeout(A_WHILE, piece(&mut body)).await.is_err(), "the stream is not stored");
+    cluster.faults.release_first();
     let mut text = String::new();
     while messages(&text).len() < 3 {
         text += &piece(&mut body).await.unwrap();

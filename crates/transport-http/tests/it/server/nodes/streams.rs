@@ -115,6 +115,40 @@ async fn the_node_that_takes_a_stream_over_answers_what_is_unanswered() {
     }
 }
 
+/// The node dies just after its client has got an id.
+#[tokio::test(start_paused = true)]
+async fn first_id_of_a_stream_is_sent_once_the_store_has_the_stream() {
+    // The first id is that of the event without data, or of the first notification in a revision without such events.
+    for (revision, method) in [("2025-11-25", "wait"), ("2025-06-18", "ask")] {
+        let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+        let session = cluster.open_in(0, revision).await;
+        cluster.faults.hold();
+        let mut body = cluster.post(0, &session, &request(5, method, json!({}))).await.into_body();
+        assert!(piece(&mut body).now_or_never().is_none(), "{revision}: the store may not have the stream");
+        cluster.faults.release();
+        let primed = last_id(&piece(&mut body).await.unwrap());
+        cluster.kill(0).await;
+        let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
+        let error = &messages(&text)[0]["error"];
+        assert!(error["message"].as_str().unwrap().starts_with("interrupted: "), "{revision}: {text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_that_the_store_has_not_begins_without_an_id() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.away(true);
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let mut text = String::new();
+    while !text.ends_with("\n\n") {
+        text += &piece(&mut body).await.unwrap();
+    }
+    assert_eq!(text, "retry: 1000\ndata: \n\n");
+    cluster.post(0, &session, &notification("finish")).await;
+    assert_eq!(messages(&piece(&mut body).await.unwrap())[0]["result"], "late");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_whose_end_was_lost_is_ended_by_its_own_node() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
