@@ -24,7 +24,7 @@ pub enum NotReady {
     /// [`Endpoint::run`] is not polled, so no session can be opened.
     #[error("the endpoint does not run")]
     NotRunning,
-    /// The store that it shares with other nodes has not answered.
+    /// The store that it shares with other nodes takes no record.
     #[error("{0}")]
     Store(#[source] StoreError),
     /// The store has not answered in time.
@@ -42,7 +42,7 @@ impl Endpoint {
     /// Completes when the endpoint is ready for requests. For the readiness page of a program, which a load balancer polls:
     /// it is a real round trip, so a service that hangs is found.
     ///
-    /// The store of the [node](crate::server::EndpointConfig::node) answers first, if there is one. Then the service answers a
+    /// The store of the [node](crate::server::EndpointConfig::node) first takes a record, if there is one. Then the service answers a
     /// modern request `server/discover`. Its observer sees that as a call. An endpoint of the
     /// [legacy era](crate::server::EndpointConfig::era) does not ask its service. It needs a tokio runtime
     /// with time.
@@ -61,7 +61,11 @@ impl Endpoint {
         }
         if let Some(node) = core.resources.config.shared_node() {
             match tokio::time::timeout(limit, node.check()).await {
-                Ok(answer) => answer.map_err(NotReady::Store)?,
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    core.resources.config.warnings.store(&error);
+                    return Err(NotReady::Store(error));
+                }
                 Err(_) => return Err(NotReady::StoreTimeout(limit)),
             }
         }

@@ -107,14 +107,21 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, "nothing is remembered of the stream that Last-Event-ID names")
     }
 
-    /// 503: what the nodes share cannot be reached, so it is not known what is there.
-    pub(crate) fn store(error: &StoreError) -> Self {
+    /// 503: what the nodes share cannot be reached, so it is not known what is there. The operator is warned.
+    pub(crate) fn store(error: &StoreError, config: &EndpointConfig) -> Self {
+        config.warnings.store(error);
         let why = match error {
             StoreError::Full(_) => {
                 "there is no room for this in the store that the nodes of this server share"
             }
-            _ => "the store that the nodes of this server share cannot be used at present",
+            _ => return Self::store_away(),
         };
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+    }
+
+    /// The same where the operator has been warned.
+    pub(crate) fn store_away() -> Self {
+        let why = "the store that the nodes of this server share cannot be used at present";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agentwire_jsonrpc::Printable;
+use agentwire_store::StoreError;
 use agentwire_sync::Mutex;
 
 use crate::server::Principal;
@@ -19,6 +21,12 @@ pub enum EndpointWarning {
         principal: Option<Principal>,
         /// How many such requests there were since the last such warning, beside this one.
         others: u64,
+    },
+    /// The store that the nodes of the server share fails, so requests get 503. Given once for each of up to
+    /// 8 reasons, and again when it has not failed for a minute before.
+    Store {
+        /// The error of the store.
+        reason: String,
     },
     /// The id of a session has no room for the params of its `initialize`, so only this node knows the session, although the endpoint has
     /// [sealed sessions](crate::server::EndpointConfig::sealed_sessions).
@@ -41,6 +49,9 @@ impl fmt::Display for EndpointWarning {
                 write!(f, " named a session of another principal, whose id may be stolen")?;
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
             }
+            Self::Store { reason } => {
+                write!(f, "requests get 503, because the shared store fails: {}", Printable::one_line(reason))
+            }
             Self::UnsealedSession { params, others } => {
                 write!(
                     f,
@@ -55,12 +66,26 @@ impl fmt::Display for EndpointWarning {
 /// At most one warning of each kind is given in so long.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// A store that has not failed for so long has recovered.
+const RECOVERED: Duration = Duration::from_secs(60);
+
+/// How many reasons of one outage are told.
+const REASONS: usize = 8;
+
 /// The receiver of warnings, and what it was not told.
 #[derive(Clone, Default)]
 pub(crate) struct Warnings {
     receive: Option<Arc<dyn Fn(EndpointWarning) + Send + Sync>>,
     foreign: Arc<Mutex<WarningHistory>>,
     unsealed: Arc<Mutex<WarningHistory>>,
+    store: Arc<Mutex<StoreFailure>>,
+}
+
+/// The last failure of the store, and the reasons that were given since it last worked.
+#[derive(Default)]
+struct StoreFailure {
+    last: Option<Instant>,
+    reasons: Vec<String>,
 }
 
 #[derive(Default)]
@@ -89,11 +114,35 @@ impl Warnings {
         self.warn(&self.unsealed, |others| EndpointWarning::UnsealedSession { params, others });
     }
 
+    /// Warns of a store that fails.
+    #[cold]
+    pub(crate) fn store(&self, error: &StoreError) {
+        let Some(receive) = &self.receive else { return };
+        let reason = error.to_string();
+        if self.store.lock().is_news(&reason, Instant::now()) {
+            receive(EndpointWarning::Store { reason });
+        }
+    }
+
     fn warn(&self, history: &Mutex<WarningHistory>, warning: impl FnOnce(u64) -> EndpointWarning) {
         let Some(receive) = &self.receive else { return };
         if let Some(others) = history.lock().next() {
             receive(warning(others));
         }
+    }
+}
+
+impl StoreFailure {
+    /// Notes a failure. Returns whether it is to be told.
+    fn is_news(&mut self, reason: &str, now: Instant) -> bool {
+        if self.last.replace(now).is_some_and(|last| now.duration_since(last) >= RECOVERED) {
+            self.reasons.clear();
+        }
+        let is_news = self.reasons.len() < REASONS && !self.reasons.iter().any(|known| known == reason);
+        if is_news {
+            self.reasons.push(reason.to_owned());
+        }
+        is_news
     }
 }
 
@@ -113,5 +162,23 @@ impl WarningHistory {
 impl fmt::Debug for Warnings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Warnings").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_of_the_store_is_told_once_for_each_reason() {
+        let (mut failure, start) = (StoreFailure::default(), Instant::now());
+        let mut at = |seconds, reason: &str| failure.is_news(reason, start + Duration::from_secs(seconds));
+        assert!(at(0, "full"));
+        assert!((1..300).step_by(59).all(|seconds| !at(seconds, "full")), "it goes on");
+        // The trials of a circuit alternate.
+        assert!(at(300, "away") && !at(301, "away") && !at(302, "full"));
+        assert!(at(302 + 60, "away"), "it has recovered in the meantime");
+        let told = (0..100).filter(|number| at(362, &number.to_string())).count();
+        assert_eq!(told, REASONS - 1);
     }
 }

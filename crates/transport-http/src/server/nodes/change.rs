@@ -132,7 +132,7 @@ async fn store(
                     shared.set_stale();
                     node.announce(BusMessage::SessionChanged(id));
                 }
-                return Err(Refusal::store(&error));
+                return Err(Refusal::store(&error, &resources.config));
             }
         }
     }
@@ -174,7 +174,8 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     let Some((node, shared)) = sessions.resources().config.shared_node().zip(session.shared()) else {
         return Ok(());
     };
-    let loaded = node.stores().records.load(session.id()).await.map_err(|error| Refusal::store(&error))?;
+    let loaded = node.stores().records.load(session.id()).await;
+    let loaded = loaded.map_err(|error| Refusal::store(&error, &sessions.resources().config))?;
     let Some(new) = loaded else {
         sessions.end(session);
         sessions.forget(session.id());

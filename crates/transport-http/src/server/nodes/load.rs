@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{SessionId, SessionRecord, StoreError};
+use agentwire_store::{SessionId, SessionRecord};
 use agentwire_sync::Monitor;
 use futures::future;
 use http::StatusCode;
@@ -46,7 +46,7 @@ pub(crate) async fn find(
     let loaded = loading.wait_until(|result| *result).await;
     loaded.map_err(|why| match why {
         NotLoaded::Unknown => Refusal::unknown_session(),
-        NotLoaded::Store => Refusal::store(&StoreError::away("the session was not loaded")),
+        NotLoaded::Store => Refusal::store_away(),
         NotLoaded::Full(full) => Refusal::from(full),
         NotLoaded::TooLarge(full) => Refusal::too_many_records(full),
         NotLoaded::Late if core.resources.is_closing() => Refusal::closing(),
@@ -215,7 +215,15 @@ async fn check_not_ended(resources: &Resources, id: SessionId) -> Result<(), Not
 /// The record of a session in the store that several nodes share.
 async fn load_record(resources: &Resources, id: SessionId) -> Result<SessionRecord, NotLoaded> {
     let Some(node) = resources.config.shared_node() else { return Err(NotLoaded::Unknown) };
-    let loaded = node.stores().records.load(id).await;
+    let records = &node.stores().records;
+    if node.has_ended(id) {
+        // The store may have lost the deletion in a failover.
+        if let Ok(true) = records.delete(id).await {
+            node.end_session(id).await;
+        }
+        return Err(NotLoaded::Unknown);
+    }
+    let loaded = records.load(id).await.inspect_err(|error| resources.config.warnings.store(error));
     loaded.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)
 }
 
@@ -228,8 +236,10 @@ async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoad
     let used = async { if record.version > 0 { Ok(false) } else { records.update(id, record).await } };
     let touched = records.touch(id, resources.config.idle);
     let numbers = records.take_streams(id, shared.numbers_to_take());
-    let (is_noted, is_there, block) =
-        future::try_join3(used, touched, numbers).await.map_err(|_| NotLoaded::Store)?;
+    let (is_noted, is_there, block) = future::try_join3(used, touched, numbers).await.map_err(|error| {
+        resources.config.warnings.store(&error);
+        NotLoaded::Store
+    })?;
     let block = block.filter(|_| is_there).ok_or(NotLoaded::Unknown)?;
     if is_noted {
         shared.record.lock().version += 1;

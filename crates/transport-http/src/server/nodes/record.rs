@@ -94,19 +94,20 @@ pub(crate) async fn delete(
 ) -> Result<(), Refusal> {
     let Some(node) = core.resources.config.shared_node() else { return Err(Refusal::unknown_session()) };
     let records = &node.stores().records;
+    let refuse = |error| Refusal::store(&error, &core.resources.config);
     let here = core.sessions.get(id);
     match &here {
         Some(here) if here.belongs_to(principal.as_ref()) => {}
         Some(_) => return Err(core.sessions.foreign(principal.as_ref())),
         None => {
-            let record = records.load(id).await.map_err(|error| Refusal::store(&error))?;
+            let record = records.load(id).await.map_err(refuse)?;
             let record = record.ok_or_else(Refusal::unknown_session)?;
             if record.principal != principal_digest(principal.as_ref()) {
                 return Err(core.sessions.foreign(principal.as_ref()));
             }
         }
     }
-    let deleted = records.delete(id).await.map_err(|error| Refusal::store(&error))?;
+    let deleted = records.delete(id).await.map_err(refuse)?;
     if let Some(here) = &here {
         core.sessions.end(here);
     }

@@ -83,7 +83,7 @@ pub(crate) async fn delete(
         Ok(_) => Err(Refusal::unknown_session()),
         // What this node alone remembers ends the session nowhere else, so the client need not repeat it.
         Err(_) if !sealed.shares_ended() => Ok(()),
-        Err(error) => Err(Refusal::store(&error)),
+        Err(error) => Err(Refusal::store(&error, &core.resources.config)),
     }
 }
 

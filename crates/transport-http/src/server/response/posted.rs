@@ -125,12 +125,15 @@ impl Waiting {
         if let Some(creating) = &mut self.creating {
             let created = ready!(creating.created.poll_unpin(cx));
             let response = creating.response.take().ok_or_else(Refusal::unanswered);
-            return Poll::Ready(created.map_err(|error| Refusal::store(&error)).and(response).map_err(
-                |why| {
-                    core.sessions.end(&creating.session);
-                    why.under(self.id.clone())
-                },
-            ));
+            return Poll::Ready(
+                created
+                    .map_err(|error| Refusal::store(&error, &core.resources.config))
+                    .and(response)
+                    .map_err(|why| {
+                        core.sessions.end(&creating.session);
+                        why.under(self.id.clone())
+                    }),
+            );
         }
         let Some(reader) = &mut self.reader else {
             return Poll::Ready(Err(Refusal::unanswered()));

@@ -160,22 +160,23 @@ async fn forward(
         let is_lost = forwards.iter().any(|forward| forward.is_answer);
         return if is_lost { Err(Refusal::asked_elsewhere()) } else { Ok(()) };
     };
+    let refuse = |error: StoreError| Refusal::store(&error, &core.resources.config);
     for Forward { to, message, .. } in forwards {
         let message = BusMessage::Client(session, message);
         let reached = match to {
             Some(to) => node.stores().bus.send(to, message).await,
             None => node.publish(message).await.map(|()| true),
         };
-        if reached.map_err(|error| Refusal::store(&error))? {
+        if reached.map_err(refuse)? {
             continue;
         }
         // A node that has lost its connection to the store subscribes again.
         let is_dead = match to {
-            Some(to) => node.is_dead(to).await.map_err(|error| Refusal::store(&error))?,
+            Some(to) => node.is_dead(to).await.map_err(refuse)?,
             None => false,
         };
         if !is_dead {
-            return Err(Refusal::store(&StoreError::away("the node does not subscribe")));
+            return Err(refuse(StoreError::away("the node does not subscribe")));
         }
     }
     Ok(())

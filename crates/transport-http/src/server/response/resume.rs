@@ -55,9 +55,18 @@ impl Resuming {
         reservation: Reservation,
     ) -> Self {
         let resources = resources.clone();
-        let missed =
-            Missed { session, after, live, resources, store, settled: 0, followed: 0, follower: None };
-        let first = async move { missed.next().await.map_err(Failure::into_refusal) };
+        let missed = Missed {
+            session,
+            after,
+            live,
+            resources: resources.clone(),
+            store,
+            settled: 0,
+            followed: 0,
+            follower: None,
+        };
+        let refuse = move |failure: Failure| failure.into_refusal(&resources);
+        let first = async move { missed.next().await.map_err(refuse) };
         Self { first: first.boxed(), reservation: Some(reservation) }
     }
 
@@ -82,10 +91,10 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    fn into_refusal(self) -> Refusal {
+    fn into_refusal(self, resources: &Resources) -> Refusal {
         match self {
             Self::Unknown => Refusal::unknown_event(),
-            Self::Store(error) => Refusal::store(&error),
+            Self::Store(error) => Refusal::store(&error, &resources.config),
             Self::TooMuch(full) => Refusal::too_many_bytes(full),
         }
     }

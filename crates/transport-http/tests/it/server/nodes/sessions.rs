@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
-use agentwire_transport_http::server::EndpointConfig;
+use agentwire_transport_http::server::{EndpointConfig, EndpointWarning};
 use http::StatusCode;
 use serde_json::json;
 use tokio::time::timeout;
@@ -114,6 +114,37 @@ async fn a_session_is_only_for_the_principal_that_has_opened_it() {
         assert_eq!(cluster.call(at, "POST", &own, &echo).await.status(), StatusCode::OK, "node {at}");
         assert_eq!(cluster.call(at, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
     }
+}
+
+/// The store fails over to a replica that has not got the deletion.
+#[tokio::test(start_paused = true)]
+async fn session_that_a_failover_brings_back_has_ended_at_each_node() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let record = cluster.stores.records.load(id(&session)).await.unwrap().unwrap();
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    for at in [0, 1] {
+        let (records, record) = (&cluster.stores.records, record.clone());
+        records.create(id(&session), record, Duration::from_secs(3600)).await.unwrap();
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::NOT_FOUND, "node {at}");
+        assert_eq!(cluster.stores.records.load(id(&session)).await.unwrap(), None, "it is deleted again");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn failing_store_is_told_once_and_new_sessions_are_to_come_again() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let receiver = told.clone();
+    let warn = move |warning: EndpointWarning| receiver.lock().unwrap().push(warning.to_string());
+    let mut cluster = Cluster::start(1, EndpointConfig::new().on_warning(warn)).await;
+    cluster.faults.away(true);
+    for _ in 0..3 {
+        let refused = cluster.call(0, "POST", &[], &initialize("2025-11-25")).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.headers()["retry-after"], "1");
+    }
+    let why = "requests get 503, because the shared store fails: the store cannot be reached: a test";
+    assert_eq!(*told.lock().unwrap(), [why]);
 }
 
 #[tokio::test(start_paused = true)]
