@@ -271,10 +271,13 @@ impl Server {
     /// use agentwire_mcp_server::{Closed, Server};
     /// use agentwire_transport::Transport;
     ///
-    /// # async fn run(server: Server, stdio: impl Transport) -> Result<(), Closed> {
-    /// let end = async { drop(tokio::signal::ctrl_c().await) };
-    /// server.shutdown(end).serve(stdio).await
-    /// # }
+    /// async fn run(
+    ///     server: Server,
+    ///     stdio: impl Transport,
+    ///     signal: impl Future<Output = ()> + Send + 'static,
+    /// ) -> Result<(), Closed> {
+    ///     server.shutdown(signal).serve(stdio).await
+    /// }
     /// ```
     #[must_use]
     pub fn shutdown(self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
