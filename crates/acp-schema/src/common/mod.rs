@@ -65,6 +65,7 @@ pub use id::{
     SessionConfigId, SessionConfigValueId, SessionId, SessionModeId, TerminalId, ToolCallId,
 };
 pub use implementation::Implementation;
+pub(crate) use mcp_server::read_pairs;
 pub use mcp_server::{EnvVariable, HttpHeader};
 pub(crate) use method::methods;
 pub use method::{Direction, MethodInfo, MethodKind};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{EnvVariable, HttpHeader, Meta};
+use crate::common::{EnvVariable, HttpHeader, Meta, read_pairs};
 
 /// An MCP server for a session, and how to connect to it.
 ///
@@ -53,7 +53,7 @@ pub struct McpServerHttp {
     #[wire(required)]
     pub url: String,
     /// Headers to send with every request. Always written, also when empty.
-    #[wire(required_list)]
+    #[wire(required_list, read = read_pairs)]
     pub headers: Vec<HttpHeader>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
@@ -71,7 +71,7 @@ pub struct McpServerSse {
     #[wire(required)]
     pub url: String,
     /// Headers to send with every request. Always written, also when empty.
-    #[wire(required_list)]
+    #[wire(required_list, read = read_pairs)]
     pub headers: Vec<HttpHeader>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
@@ -92,7 +92,7 @@ pub struct McpServerStdio {
     #[wire(required_list)]
     pub args: Vec<String>,
     /// Environment variables to set for it. Always written, also when empty.
-    #[wire(required_list)]
+    #[wire(required_list, read = read_pairs)]
     pub env: Vec<EnvVariable>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object};
+use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object, read_pairs};
 
 /// `auth/login`: authenticates with one of the methods that the agent offered. Only where there is one.
 ///
@@ -85,7 +85,7 @@ pub struct AuthMethodTerminal {
     #[wire(list)]
     pub args: Vec<String>,
     /// Environment variables to add, each name once; they replace variables of the same name.
-    #[wire(list)]
+    #[wire(list, read = read_pairs)]
     pub env: Vec<EnvVariable>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
-use crate::common::{EnvVariable, HttpHeader, Meta};
+use crate::common::{EnvVariable, HttpHeader, Meta, read_pairs};
 
 /// An MCP server for a session, and how to connect to it.
 ///
@@ -47,7 +47,7 @@ pub struct McpServerHttp {
     #[wire(required, schema(url))]
     pub url: String,
     /// Headers to send with every request; the agent sets the headers of MCP itself.
-    #[wire(list)]
+    #[wire(list, read = read_pairs)]
     pub headers: Vec<HttpHeader>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
@@ -68,7 +68,7 @@ pub struct McpServerStdio {
     #[wire(list)]
     pub args: Vec<String>,
     /// Environment variables to set for it. For a repeated name the agent refuses the server or uses the last value.
-    #[wire(list)]
+    #[wire(list, read = read_pairs)]
     pub env: Vec<EnvVariable>,
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]

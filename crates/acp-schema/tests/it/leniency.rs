@@ -153,7 +153,9 @@ fn null_means_empty_and_anything_else_is_an_error() {
         let params = types(method).params;
         let empty = params(&message.replace('@', "[]")).unwrap();
         assert_eq!(params(&message.replace('@', "null")).unwrap(), empty, "{message}");
-        for wrong in ["\"x\"", "{}", "5", "[5]", "true"] {
+        // An object is a list of names and values there.
+        let is_pairs = ["\"env\":@", "\"headers\":@"].iter().any(|pairs| message.contains(pairs));
+        for wrong in ["\"x\"", "{}", "5", "[5]", "true"].into_iter().filter(|wrong| !is_pairs || *wrong != "{}") {
             assert!(params(&message.replace('@', wrong)).is_err(), "{wrong} in {message}");
         }
     }
@@ -223,4 +225,34 @@ fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
     let plan = skipped(&format!(r#"{{"sessionUpdate":"plan","entries":[{entry}]}}"#));
     let why = &plan.parts[0].why;
     assert!(why.chars().count() <= 256 && !why.contains('\u{1b}'), "{why}");
+}
+
+/// Editors that pass on the entry of a configuration file send its objects.
+#[test]
+fn object_of_names_and_values_reads_as_list() {
+    let stdio = |env: &str| {
+        format!(r#"{{"cwd":"/","mcpServers":[{{"name":"n","command":"c","args":[],"env":{env}}}]}}"#)
+    };
+    let http = |headers: &str| {
+        format!(r#"{{"cwd":"/","mcpServers":[{{"type":"http","name":"n","url":"u","headers":{headers}}}]}}"#)
+    };
+    let terminal = |env: &str| format!(r#"{{"sessionId":"s","command":"c","env":{env}}}"#);
+    let forms: [(&str, &dyn Fn(&str) -> String); 3] =
+        [("session/new", &stdio), ("session/new", &http), ("terminal/create", &terminal)];
+    let rows = [
+        ("{}", "[]"),
+        (
+            r#"{"A":"x","B":1,"C":true}"#,
+            r#"[{"name":"A","value":"x"},{"name":"B","value":"1"},{"name":"C","value":"true"}]"#,
+        ),
+    ];
+    for (method, form) in forms {
+        let params = types(method).params;
+        for (object, list) in rows {
+            assert_eq!(params(&form(object)).unwrap(), params(&form(list)).unwrap(), "{method}: {object}");
+        }
+        for wrong in [r#"{"A":null}"#, r#"{"A":{}}"#, r#"{"A":[]}"#, r#""A=1""#, "[1]"] {
+            assert!(params(&form(wrong)).is_err(), "{method}: {wrong}");
+        }
+    }
 }
