@@ -71,7 +71,7 @@ pub(super) fn read(
         place.wrong(name, if member == "args" { "command" } else { member }, &error.fault().to_string())
     })?;
     let target = read.into_servers().into_iter().next().map(|server| server.target);
-    let target = target.ok_or_else(|| place.wrong(name, "", "it is no server"))?;
+    let target = target.ok_or_else(|| place.wrong(name, "", "it is disabled in this file"))?;
     if let Target::Stdio(command) = &target {
         if is_relative_path(command.program()) {
             return Err(place.wrong(name, "command", RELATIVE_PROGRAM));
@@ -224,6 +224,9 @@ mod tests {
                 "c.toml: agents.a.command: the variable \"NO\" is not set, and has no default, as in `${NAME:-default}`",
             ),
             ("env = {}", "c.toml: agents.a: it has neither `command` nor `url`"),
+            ("command = '${NO}'\nenabled = false", "c.toml: agents.a: it is disabled in this file"),
+            ("command = 'x'\ndisabled = true", "c.toml: agents.a: it is disabled in this file"),
+            ("command = 'x'\nenabled = 'hunter2'", "c.toml: agents.a.enabled: it must be true or false"),
         ];
         for (text, expected) in rows {
             assert_eq!(entry(text).unwrap_err(), expected, "{text}");

@@ -57,8 +57,9 @@ impl ConfigFile {
                 }
             }
         }
-        file.check_names("agents", &file.agents, &["command", "env", "cwd"])?;
-        file.check_names("servers", &file.servers, &["command", "env", "cwd", "type", "url", "headers"])?;
+        file.check_names("agents", &file.agents, &["command", "env", "cwd", "enabled", "disabled"])?;
+        let of_server = ["command", "env", "cwd", "type", "url", "headers", "enabled", "disabled"];
+        file.check_names("servers", &file.servers, &of_server)?;
         if file.agent.as_ref().is_some_and(|agent| agent.trim().is_empty()) {
             return Err(wrong(path, "chat.agent", "it is empty"));
         }

@@ -135,11 +135,11 @@ mod tests {
             ("[agents]\nx = 'y'", "c.toml: agents.x: it must be a table"),
             (
                 "[agents.x]\nurl = 'y'",
-                "c.toml: agents.x.url: there is no such member; `command`, `env`, `cwd` are",
+                "c.toml: agents.x.url: there is no such member; `command`, `env`, `cwd`, `enabled`, `disabled` are",
             ),
             (
                 "[servers.x]\nargs = []",
-                "c.toml: servers.x.args: there is no such member; `command`, `env`, `cwd`, `type`, `url`, `headers` are",
+                "c.toml: servers.x.args: there is no such member; `command`, `env`, `cwd`, `type`, `url`, `headers`, `enabled`, `disabled` are",
             ),
         ];
         for (text, expected) in rows {

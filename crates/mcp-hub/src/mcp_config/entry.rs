@@ -1,4 +1,6 @@
 //! One server of a configuration file.
+//!
+//! Programs write the same thing in different ways. A form whose meaning is clear is read; any other is refused by its name.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,16 +9,23 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_transport_stdio::Command;
 
 use super::error::{McpConfigError, McpConfigFault, McpConfigWarning};
-use super::unique::check_unique;
+use super::switches::{SWITCHES, is_switched_off};
+use super::unique::{UniqueNames, check_unique};
 use super::variables::Variables;
 use crate::config::ServerConfig;
 #[cfg(feature = "http")]
 use crate::http_target::{HttpKind, HttpTarget};
 use crate::target::Target;
 
-const KNOWN: [&str; 8] = ["type", "command", "args", "env", "cwd", "url", "headers", "disabled"];
+const KNOWN: [&str; 5] = ["command", "args", "env", "cwd", "headers"];
 
-/// Reads a server; none if it is disabled.
+/// Members with the kind of a server.
+const KINDS: [&str; 3] = ["type", "transport", "transportType"];
+
+/// Members with the URL of a server: those of Gemini and Windsurf are the last two.
+const URLS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
+/// Reads a server; none if it is switched off.
 pub(super) fn read_entry(
     name: &str,
     entry: &RawObject,
@@ -25,17 +34,20 @@ pub(super) fn read_entry(
     warnings: &mut Vec<McpConfigWarning>,
 ) -> Result<Option<ServerConfig>, McpConfigError> {
     check_unique(entry)?;
-    let unknown = entry.iter().filter(|(member, _)| !KNOWN.contains(&&**member));
-    warnings.extend(unknown.map(|(member, _)| McpConfigWarning::new(Some(name), &member)));
-    let entry = Entry { members: entry, variables, base_folder };
-    if entry.flag("disabled")? {
+    if is_switched_off(entry)? {
         return Ok(None);
     }
-    let target = match (entry.text("command")?, entry.text("url")?) {
-        (Some(command), None) => Target::Stdio(entry.command(command)?),
-        (None, Some(url)) => entry.remote(&url)?,
-        (None, None) => return Err(McpConfigFault::NoTarget.into()),
-        (Some(_), Some(_)) => return Err(McpConfigFault::TwoTargets.into()),
+    let switches = SWITCHES.map(|(name, _)| name);
+    let known = [&KNOWN[..], &KINDS, &URLS, &switches].concat();
+    let unknown = entry.iter().filter(|(member, _)| !known.contains(&&**member));
+    warnings.extend(unknown.map(|(member, _)| McpConfigWarning::new(Some(name), &member)));
+    let entry = Entry { members: entry, variables, base_folder };
+    let targets = ["command"].into_iter().chain(URLS).filter_map(|name| Some((name, entry.member(name)?)));
+    let target = match targets.collect::<Vec<_>>().as_slice() {
+        [("command", command)] => Target::Stdio(entry.command(command)?),
+        [(member, url)] => entry.remote(member, &entry.string(url, member)?)?,
+        [] => return Err(McpConfigFault::NoTarget.into()),
+        [(one, _), (other, _), ..] => return Err(McpConfigFault::TwoTargets(one, other).into()),
     };
     Ok(Some(ServerConfig::new(name, target)))
 }
@@ -47,15 +59,17 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn command(&self, program: String) -> Result<Command, McpConfigError> {
-        self.check_type(|kind| kind == "stdio")?;
-        let mut command = Command::new(self.located(program));
+    /// A command: a program, or a list of the program and its first arguments.
+    fn command(&self, command: &RawJson) -> Result<Command, McpConfigError> {
+        self.check_type(|kind| matches!(kind, "stdio" | "local"))?;
+        let mut words = match command.as_str().starts_with('[') {
+            true => self.words(command, "command")?.into_iter(),
+            false => vec![self.string(command, "command")?].into_iter(),
+        };
+        let program = words.next().ok_or_else(|| McpConfigFault::NoTarget.at("command"))?;
+        let mut command = Command::new(self.located(program)).args(words);
         if let Some(arguments) = self.member("args") {
-            let arguments: Vec<RawJson> =
-                arguments.decode().map_err(|_| McpConfigFault::Type("a list of strings").at("args"))?;
-            for argument in &arguments {
-                command = command.arg(self.string(argument, "args")?);
-            }
+            command = command.args(self.words(&arguments, "args")?);
         }
         command = match (self.text("cwd")?, self.base_folder) {
             (Some(folder), Some(base)) => command.current_dir(base.join(folder)),
@@ -65,13 +79,9 @@ impl Entry<'_> {
         };
         for (name, value) in self.pairs("env")? {
             let member = format!("env.{name}");
-            command = match value.as_str() {
-                "null" => command.env_remove(name),
-                // VS Code takes numbers.
-                number if !number.starts_with(['"', '{', '[', 't', 'f']) => {
-                    command.env(name, number.to_owned())
-                }
-                _ => command.env(name, self.string(&value, &member)?),
+            command = match value.is_null() {
+                true => command.env_remove(name),
+                false => command.env(name, self.word(&value, &member)?),
             };
         }
         Ok(command)
@@ -87,53 +97,56 @@ impl Entry<'_> {
     }
 
     #[cfg(feature = "http")]
-    fn remote(&self, url: &str) -> Result<Target, McpConfigError> {
-        let is_sse = |name: &str| cfg!(feature = "sse") && name == "sse";
-        self.check_type(|name| {
-            matches!(name, "http" | "streamable-http" | "streamableHttp") || is_sse(name)
+    fn remote(&self, member: &str, url: &str) -> Result<Target, McpConfigError> {
+        let is_sse = |kind: &str| cfg!(feature = "sse") && kind == "sse";
+        self.check_type(|kind| {
+            matches!(kind, "http" | "streamable" | "streamablehttp" | "remote") || is_sse(kind)
         })?;
-        let kind = match self.text("type")? {
+        let kind = match self.kind()? {
             #[cfg(feature = "sse")]
-            Some(name) if is_sse(&name) => HttpKind::Sse,
-            // What is at the URL is found out.
+            Some((_, kind)) if is_sse(&kind) => HttpKind::Sse,
+            // The transport at the URL is found out.
             _ => HttpKind::Any,
         };
         // The error of the URL would show what its variables became.
-        let mut target = HttpTarget::new(url).map_err(|_| McpConfigFault::Url.at("url"))?.kind(kind);
+        let mut target = HttpTarget::new(url).map_err(|_| McpConfigFault::Url.at(member))?.kind(kind);
         for (name, value) in self.pairs("headers")? {
             let member = format!("headers.{name}");
-            let value = self.string(&value, &member)?;
+            let value = self.word(&value, &member)?;
             target = target.header(&name, &value).map_err(|_| McpConfigFault::Header.at(&member))?;
         }
         Ok(target.into())
     }
 
     #[cfg(not(feature = "http"))]
-    fn remote(&self, _: &str) -> Result<Target, McpConfigError> {
-        Err(McpConfigFault::ServerType("http".into()).at("url"))
+    fn remote(&self, member: &str, _: &str) -> Result<Target, McpConfigError> {
+        Err(McpConfigFault::ServerType("http".into()).at(member))
     }
 
-    /// Checks the member `type`, which may be left out.
+    /// The member with the kind of the server, and the kind in small letters without what separates its words.
+    fn kind(&self) -> Result<Option<(&'static str, String)>, McpConfigError> {
+        let Some(member) = KINDS.into_iter().find(|name| self.member(name).is_some()) else {
+            return Ok(None);
+        };
+        let plain = |kind: String| kind.to_ascii_lowercase().replace(['-', '_', ' '], "");
+        Ok(self.text(member)?.map(|kind| (member, plain(kind))))
+    }
+
+    /// Checks the kind of the server, which may be left out.
     fn check_type(&self, fits: impl FnOnce(&str) -> bool) -> Result<(), McpConfigError> {
-        let Some(kind) = self.text("type")? else { return Ok(()) };
-        if fits(&kind) {
-            return Ok(());
+        match self.kind()? {
+            Some((member, kind)) if !fits(&kind) => {
+                // As it is in the file, without what its variables became.
+                let kind = self.members.text(member).unwrap_or_default().chars().take(32).collect();
+                Err(McpConfigFault::ServerType(kind).at(member))
+            }
+            _ => Ok(()),
         }
-        // As it is in the file, without what its variables became.
-        let kind = self.members.text("type").unwrap_or_default().chars().take(32).collect();
-        Err(McpConfigFault::ServerType(kind).at("type"))
     }
 
     /// A member that is there and not null.
     fn member(&self, name: &str) -> Option<RawJson> {
         self.members.get(name).filter(|value| !value.is_null())
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, McpConfigError> {
-        let flag = self.member(name).map(|value| value.decode());
-        flag.transpose()
-            .map(Option::unwrap_or_default)
-            .map_err(|_| McpConfigFault::Type("true or false").at(name))
     }
 
     fn text(&self, name: &str) -> Result<Option<String>, McpConfigError> {
@@ -146,12 +159,39 @@ impl Entry<'_> {
         self.variables.expand(&text).map_err(|fault| fault.at(member))
     }
 
-    /// The members of a member.
+    /// A string, or the text of a number, `true` or `false`.
+    fn word(&self, value: &RawJson, member: &str) -> Result<String, McpConfigError> {
+        match value.as_str() {
+            "null" => Err(McpConfigFault::Type("a string").at(member)),
+            text if text.starts_with(['"', '{', '[']) => self.string(value, member),
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    fn words(&self, list: &RawJson, member: &str) -> Result<Vec<String>, McpConfigError> {
+        let words: Vec<RawJson> =
+            list.decode().map_err(|_| McpConfigFault::Type("a list of strings").at(member))?;
+        words.iter().map(|word| self.word(word, member)).collect()
+    }
+
+    /// The members of a member, which may be a list of objects with `name` and `value` instead.
     fn pairs(&self, name: &str) -> Result<Vec<(String, RawJson)>, McpConfigError> {
         let Some(value) = self.member(name) else { return Ok(Vec::new()) };
-        let object =
-            RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object of strings").at(name))?;
-        check_unique(&object).map_err(|fault| fault.at(name))?;
-        Ok(object.iter().map(|(name, value)| (name.into_owned(), value)).collect())
+        let wrong = || McpConfigFault::Type("an object of strings").at(name);
+        let pairs: Vec<(String, RawJson)> = if value.as_str().starts_with('[') {
+            let pair = |pair: RawJson| -> Option<(String, RawJson)> {
+                let pair = RawObject::try_from(pair).ok()?;
+                check_unique(&pair).ok()?;
+                Some((pair.text("name")?.into_owned(), pair.get("value")?))
+            };
+            let listed: Vec<RawJson> = value.decode().map_err(|_| wrong())?;
+            listed.into_iter().map(pair).collect::<Option<_>>().ok_or_else(wrong)?
+        } else {
+            let object = RawObject::try_from(value).map_err(|_| wrong())?;
+            object.iter().map(|(name, value)| (name.into_owned(), value)).collect()
+        };
+        let mut names = UniqueNames::default();
+        pairs.iter().try_for_each(|(pair, _)| names.add(pair)).map_err(|fault| fault.at(name))?;
+        Ok(pairs)
     }
 }

@@ -53,9 +53,9 @@ pub enum McpConfigFault {
     /// A server has neither a command nor a URL.
     #[error("it has neither `command` nor `url`")]
     NoTarget,
-    /// A server has a command and a URL.
-    #[error("it has both `command` and `url`")]
-    TwoTargets,
+    /// A server has a command and a URL, or two URLs: the two members.
+    #[error("it has both `{0}` and `{1}`")]
+    TwoTargets(&'static str, &'static str),
     /// The type of the server is not known, is not that of its other members, or is not compiled in.
     #[error("the type {0:?} does not fit the server, or is not supported")]
     ServerType(String),

@@ -3,6 +3,7 @@
 mod comments;
 mod entry;
 mod error;
+mod switches;
 mod unique;
 mod variables;
 
@@ -17,6 +18,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use self::comments::without_comments;
 use self::entry::read_entry;
 pub use self::error::{McpConfigError, McpConfigFault, McpConfigWarning};
+use self::switches::Switches;
 use self::unique::{UniqueNames, check_unique};
 use self::variables::Variables;
 use crate::config::ServerConfig;
@@ -43,10 +45,18 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 ///
 /// # Servers
 ///
-/// An entry has `command`, with `args`, `env` and `cwd`, or `url`, with `headers`. `type` may be `stdio`, `http` (also
-/// `streamable-http`) or `sse`. A server at a `url` of the type `http`, or of none, may speak HTTP+SSE instead, which is
-/// found out. A relative `command` or `cwd` is relative to the program's working directory, not to the file, unless
-/// [`McpConfigReader::base_folder`] sets another folder. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
+/// An entry has `command`, with `args`, `env` and `cwd`, or `url` (also `httpUrl` or `serverUrl`), with `headers`. `type`
+/// (also `transport`) may be `stdio`, `http` (also `streamable-http`, in any spelling) or `sse`. A server at a URL of the type `http`, or of none, may
+/// speak HTTP+SSE instead, which is found out. A relative `command` or `cwd` is relative to the program's working directory,
+/// not to the file, unless [`McpConfigReader::base_folder`] sets another folder. `command` may be a list, whose other items are
+/// the first arguments. Numbers, `true` and `false` in `args`, `env` and `headers` are their text. `env` and `headers` may be
+/// lists of objects with `name` and `value`. Other members are left out, and [reported](Self::warnings).
+///
+/// # Servers that are switched off
+///
+/// An entry with `"disabled": true`, `"enabled": false`, `"isActive": false` or `"active": false` is [left out](Self::disabled),
+/// and so are the servers that the file lists in `disabledMcpServers`, `disabledMcpjsonServers` or `mcp.excluded`, and those
+/// that it does not list in `mcp.allowed`. Any of these is enough. A value with another meaning is an error.
 ///
 /// # Variables
 ///
@@ -104,7 +114,7 @@ impl McpConfig {
         self.servers
     }
 
-    /// The names of the servers that the file disables.
+    /// The names of the servers that the file switches off.
     pub fn disabled(&self) -> &[String] {
         &self.disabled
     }
@@ -256,6 +266,7 @@ impl McpConfigReader {
         let object = RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object"))?;
         check_unique(&object)?;
         let variables = Variables::new(&*self.lookup, self.workspace_folder.as_deref(), self.size_limit);
+        let switches = Switches::read(&object)?;
         let mut config = McpConfig {
             servers: Vec::new(),
             disabled: Vec::new(),
@@ -271,10 +282,11 @@ impl McpConfigReader {
                     has_servers = true;
                     let not_object = |_| McpConfigFault::Type("an object").at(&member);
                     let servers = RawObject::try_from(value).map_err(not_object)?;
-                    self.read_servers(&servers, &variables, &mut names, &mut config)?;
+                    self.read_servers(&servers, &variables, &switches, &mut names, &mut config)?;
                 }
                 // Inputs are asked for where they are used, which is an error.
                 "inputs" | "$schema" => {}
+                member if Switches::is_member(member) => {}
                 _ => config.warnings.push(McpConfigWarning::new(None, &member)),
             }
         }
@@ -285,6 +297,7 @@ impl McpConfigReader {
         &self,
         servers: &RawObject,
         variables: &Variables<'_>,
+        switches: &Switches,
         names: &mut UniqueNames,
         config: &mut McpConfig,
     ) -> Result<(), McpConfigError> {
@@ -292,6 +305,10 @@ impl McpConfigReader {
             names.add(&name)?;
             if !(self.selection)(&name) {
                 config.unselected.push(name.into_owned());
+                continue;
+            }
+            if switches.has_off(&name) {
+                config.disabled.push(name.into_owned());
                 continue;
             }
             let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);

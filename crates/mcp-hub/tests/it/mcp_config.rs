@@ -87,7 +87,7 @@ fn the_file_of_vs_code_is_read_with_its_comments() {
 #[test]
 fn an_error_names_the_server_and_the_member_and_no_value() {
     let rows = [
-        ("[]", "it must be an object"),
+        ("[1]", "it must be an object"),
         ("{\n  \"mcpServers\": {,", "it is no JSON: line 2, column 18"),
         ("{}", "it has neither `mcpServers` nor `servers`"),
         (r#"{"servers": 1}"#, "member \"servers\": it must be an object"),
@@ -100,9 +100,22 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
     let rows = [
         (json!({}), "it has neither `command` nor `url`".to_owned()),
         (json!({ "command": "a", "url": "b" }), "it has both `command` and `url`".into()),
-        (json!({ "command": ["hunter2"] }), "member \"command\": it must be a string".into()),
+        (json!({ "url": "http://x/", "serverUrl": "b" }), "it has both `url` and `serverUrl`".into()),
+        (json!({ "command": [] }), "member \"command\": it has neither `command` nor `url`".into()),
+        (json!({ "command": {} }), "member \"command\": it must be a string".into()),
         (json!({ "command": "a", "args": "hunter2" }), "member \"args\": it must be a list of strings".into()),
-        (json!({ "command": "a", "args": [1] }), "member \"args\": it must be a string".into()),
+        (json!({ "command": "a", "args": [null] }), "member \"args\": it must be a string".into()),
+        (json!({ "command": "a", "args": [["hunter2"]] }), "member \"args\": it must be a string".into()),
+        (json!({ "command": "a", "enabled": "hunter2" }), "member \"enabled\": it must be true or false".into()),
+        (json!({ "command": "a", "disabled": [] }), "member \"disabled\": it must be true or false".into()),
+        (
+            json!({ "command": "a", "env": [{ "name": "A", "value": "1" }, { "name": "A", "value": "2" }] }),
+            "member \"env\": the name \"A\" stands there twice".into(),
+        ),
+        (
+            json!({ "serverUrl": "http://x/", "transport": "carrier-pigeon" }),
+            "member \"transport\": the type \"carrier-pigeon\" does not fit the server, or is not supported".into(),
+        ),
         (json!({ "command": "a", "disabled": "hunter2" }), "member \"disabled\": it must be true or false".into()),
         (json!({ "command": "a", "env": ["hunter2"] }), "member \"env\": it must be an object of strings".into()),
         (json!({ "command": "a", "env": { "A": ["hunter2"] } }), "member \"env.A\": it must be a string".into()),
@@ -227,4 +240,77 @@ fn relative_paths_begin_at_the_base_folder() {
     assert_eq!(read.collect::<Vec<_>>(), expected);
     let plain = McpConfigReader::new().parse(text).unwrap();
     assert_eq!(shown(&plain)[0], "a: ./bin/a", "as it is in the file");
+}
+
+/// The entries of other programs, whose meaning is clear.
+#[test]
+fn forms_of_other_programs_are_read() {
+    let rows = [
+        (json!({ "command": "a", "args": ["-p", 8080, true, 1.5] }), "a -p 8080 true 1.5"),
+        (json!({ "command": ["npx", "-y", "a"], "args": ["b"] }), "npx -y a b"),
+        (json!({ "command": "a", "type": "local", "env": [] }), "a"),
+        (json!({ "command": "a", "env": {}, "headers": {} }), "a"),
+        (json!({ "command": "a", "type": "STDIO" }), "a"),
+        (json!({ "httpUrl": "http://x/" }), "http://x/"),
+        (json!({ "serverUrl": "http://x/", "headers": [{ "name": "N", "value": 1 }] }), "http://x/"),
+        (json!({ "url": "http://x/", "type": "streamable_http" }), "http://x/"),
+        (json!({ "url": "http://x/", "type": "Streamable HTTP" }), "http://x/"),
+        (json!({ "url": "http://x/", "transport": "streamableHttp", "headers": { "A": true } }), "http://x/"),
+    ];
+    for (entry, expected) in rows {
+        let config = parse(&json!({ "mcpServers": { "s": entry } }).to_string());
+        let config = config.unwrap_or_else(|why| panic!("{entry}: {why}"));
+        assert_eq!(shown(&config), [format!("s: {expected}")], "{entry}");
+        assert!(config.warnings().is_empty(), "{entry}");
+    }
+    let env = json!([{ "name": "A", "value": "${TOKEN}" }, { "name": "B", "value": true }]);
+    for env in [env, json!({ "A": "${TOKEN}", "B": true })] {
+        let config =
+            parse(&json!({ "mcpServers": { "s": { "command": "a", "env": env } } }).to_string()).unwrap();
+        let Target::Stdio(command) = &config.servers()[0].target else { panic!("it is a process") };
+        let variables: Vec<_> = command.environment().collect();
+        assert_eq!(
+            variables,
+            [("A".as_ref(), Some("hunter2".as_ref())), ("B".as_ref(), Some("true".as_ref()))]
+        );
+    }
+}
+
+#[test]
+fn server_that_is_switched_off_is_left_out() {
+    // What is off need not be right.
+    let off = |switch: &str, value: serde_json::Value| {
+        let mut entry = json!({ "command": ["${UNSET}"], "args": 1, "enabled": true });
+        entry[switch] = value;
+        json!({ "mcpServers": { "s": entry } })
+    };
+    let entry = json!({ "s": { "command": "a" } });
+    let rows = [
+        off("enabled", json!(false)),
+        off("enabled", json!("false")),
+        off("enabled", json!("False")),
+        off("enabled", json!(0)),
+        off("disabled", json!(true)),
+        off("disabled", json!("true")),
+        off("disabled", json!(1)),
+        off("isActive", json!(false)),
+        off("active", json!(false)),
+        json!({ "mcpServers": entry, "disabledMcpServers": ["s"] }),
+        json!({ "disabledMcpjsonServers": ["x", "s"], "servers": entry }),
+        json!({ "mcpServers": entry, "mcp": { "excluded": ["s"] } }),
+        json!({ "mcpServers": entry, "mcp": { "allowed": ["x"] } }),
+    ];
+    for file in rows {
+        let config = parse(&file.to_string()).unwrap();
+        assert_eq!((shown(&config), config.disabled()), (vec![], &["s".to_owned()][..]), "{file}");
+    }
+    let on = json!({ "mcpServers": { "s": { "command": "a", "enabled": true, "disabled": null, "active": 1 } },
+        "mcp": { "allowed": ["s"], "excluded": [] } });
+    let config = parse(&on.to_string()).unwrap();
+    assert_eq!((shown(&config), config.warnings().len()), (vec!["s: a".to_owned()], 0));
+    let wrong = json!({ "mcpServers": entry, "mcp": { "excluded": "s" } });
+    assert_eq!(
+        parse(&wrong.to_string()).unwrap_err(),
+        "member \"mcp.excluded\": it must be a list of strings"
+    );
 }
