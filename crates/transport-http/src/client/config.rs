@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use crate::client::limits::Limits;
 use crate::client::server_url::ServerUrl;
 use crate::client::shown_url::shown_url;
+use crate::client::{Http, HttpClient};
 
 /// Where a server is, and how to speak to it.
 ///
@@ -181,5 +182,24 @@ impl Config {
     /// The limits that another client of MCP over HTTP has as well.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+}
+
+impl Config {
+    /// A transport that uses [`DefaultClient`](crate::client::DefaultClient). Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+    pub fn open(self) -> Result<Http, crate::client::HttpError> {
+        let client = crate::client::DefaultClient::new(self.limits.connect_timeout);
+        let client = client.map_err(crate::client::HttpError::Unsent)?;
+        Ok(self.open_with(client))
+    }
+
+    /// A transport that uses the client given. Nothing is sent yet.
+    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
+        Http::with(self, client)
     }
 }

@@ -56,8 +56,12 @@ pub enum HttpError {
     /// The server refused the request as such, by its status.
     #[error("{0}")]
     Refused(Box<Refusal>),
-    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends. A new
-    /// session begins with a new `initialize`.
+    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends, after the
+    /// requests in flight have got their outcomes, and at most [`Config::close_timeout`](crate::client::Config::close_timeout)
+    /// later. A new session begins with a new `initialize`.
+    ///
+    /// In a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) it says that the server has not worked on the
+    /// request, which may be sent again in another session.
     #[error("the server has ended the session")]
     SessionExpired,
     /// The server redirects to another origin, with a change of the method, or too often. Headers meant for one origin are

@@ -71,8 +71,8 @@ pub(crate) enum Arrival {
     Packet(Packet),
     /// The request of the exchange with this serial number is settled.
     Settled(u64, RequestId),
-    /// The transport ends.
-    Fatal(HttpError),
+    /// The server no longer knows the session, so the transport ends.
+    SessionExpired,
 }
 
 enum ExchangeState {
@@ -119,7 +119,7 @@ impl Exchange {
             Err(error) => return self.fail(error),
         };
         if !reply.status.is_success() {
-            return self.refused(reply).await;
+            return self.refused(reply, true).await;
         }
         if matches!(self.purpose, Purpose::Call { kind: MessageKind::Initialize, .. }) {
             let id = reply.headers.get(&header::SESSION_ID);
@@ -148,7 +148,8 @@ impl Exchange {
         EventStream::of(reply.body, self.requests.config.limits.line_limit())
     }
 
-    async fn refused(&mut self, reply: Reply) {
+    /// Takes in a refusal: of the request itself, or of resuming the stream of a request that the server has accepted before.
+    async fn refused(&mut self, reply: Reply, is_request: bool) {
         let (refusal, id) = reply.refusal().await;
         let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let (Purpose::Call { pending, .. }, Some(id), Some(error)) = (&self.purpose, id, &refusal.error)
@@ -162,7 +163,11 @@ impl Exchange {
             return self.end_without_answer(HttpError::Refused(Box::new(refusal)));
         }
         if self.has_expired(refusal.status) {
-            self.ready.push_back(Arrival::Fatal(HttpError::SessionExpired));
+            // The server has not worked on this request, unlike on others that the end of the transport fails.
+            if is_request {
+                self.fail(HttpError::SessionExpired);
+            }
+            self.ready.push_back(Arrival::SessionExpired);
         } else {
             self.fail(HttpError::Refused(Box::new(refusal)));
         }
@@ -282,7 +287,7 @@ impl Exchange {
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
         } else {
-            self.refused(reply).await;
+            self.refused(reply, false).await;
         }
     }
 

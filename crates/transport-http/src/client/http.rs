@@ -53,6 +53,8 @@ pub struct Http {
     /// A packet that has arrived and was not taken. No stream is read until it is.
     arrived: Option<Packet>,
     state: HttpState,
+    /// Set once the server no longer knows the session: how long the requests in flight may still take.
+    expiring: Option<Pin<Box<Sleep>>>,
     /// The time limit of closing, once that has begun.
     closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers<2>>,
@@ -106,6 +108,7 @@ impl Http {
             posting: None,
             arrived: None,
             state: HttpState::Open,
+            expiring: None,
             closing_time: None,
             waker: wakers.clone().into(),
             wakers,
@@ -140,9 +143,27 @@ impl Http {
                         self.calls.remove(&id);
                     }
                 }
-                Poll::Ready(Some(Arrival::Fatal(error))) => self.fail(error),
-                Poll::Ready(None) | Poll::Pending => return,
+                Poll::Ready(Some(Arrival::SessionExpired)) => self.expire(),
+                Poll::Ready(None) | Poll::Pending => break,
             }
+        }
+        self.poll_expiring(cx);
+    }
+
+    /// Begins the end of the transport, because the server no longer knows the session. The requests in flight get their
+    /// outcomes first: what the server refuses as well may be sent again in another session.
+    fn expire(&mut self) {
+        let limit = self.requests.config.limits.close_timeout;
+        self.expiring.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        self.waker.wake_by_ref();
+    }
+
+    fn poll_expiring(&mut self, cx: &mut Context<'_>) {
+        if let Some(limit) = &mut self.expiring
+            && matches!(self.state, HttpState::Open)
+            && (self.calls.is_empty() || limit.poll_unpin(cx).is_ready())
+        {
+            self.end(HttpState::Failed(Some(HttpError::SessionExpired.into())));
         }
     }
 
@@ -152,9 +173,7 @@ impl Http {
         };
         self.posting = None;
         match said {
-            PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => {
-                self.fail(HttpError::SessionExpired)
-            }
+            PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
             PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }
                 if self.requests.config.listen =>
             {
@@ -164,10 +183,6 @@ impl Http {
             // Its outcome is not reported. If the server cannot be reached, the next request says so.
             PostOutcome { .. } => {}
         }
-    }
-
-    fn fail(&mut self, error: HttpError) {
-        self.end(HttpState::Failed(Some(error.into())));
     }
 
     /// Closes every stream.
@@ -187,6 +202,14 @@ impl Http {
         let (arrivals, abort) = abortable(arrivals);
         self.exchanges.push(arrivals.boxed());
         abort
+    }
+
+    /// Fails requests for a session that the server no longer knows. Nothing is sent.
+    fn refuse(&mut self, requests: impl IntoIterator<Item = RequestId>) {
+        let error = Arc::new(HttpError::SessionExpired.into());
+        let failed = |id| Arrival::Packet(Packet::RequestFailed { id, error: Arc::clone(&error) });
+        let arrivals: Vec<_> = requests.into_iter().map(failed).collect();
+        self.exchanges.push(futures::stream::iter(arrivals).boxed());
     }
 
     /// Closes the stream of a request.
@@ -247,6 +270,9 @@ impl Http {
         {
             return self.abandon(id);
         }
+        if self.expiring.is_some() && !stateless {
+            return self.refuse(route.requests);
+        }
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
         let body = Bytes::from(body);
@@ -267,25 +293,6 @@ impl Http {
         for id in route.requests {
             self.calls.insert(id, PendingCall { serial, modern, abort: abort.clone() });
         }
-    }
-}
-
-impl Config {
-    /// A transport that uses [`DefaultClient`](crate::client::DefaultClient). Nothing is sent yet.
-    ///
-    /// # Errors
-    ///
-    /// When TLS cannot be set up.
-    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-    pub fn open(self) -> Result<Http, crate::client::HttpError> {
-        let client = crate::client::DefaultClient::new(self.limits.connect_timeout);
-        let client = client.map_err(crate::client::HttpError::Unsent)?;
-        Ok(self.open_with(client))
-    }
-
-    /// A transport that uses the client given. Nothing is sent yet.
-    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
-        Http::with(self, client)
     }
 }
 
@@ -364,9 +371,9 @@ impl Sink<Packet> for Http {
             match &mut this.state {
                 HttpState::Open if this.posting.is_some() && !is_late => return Poll::Pending,
                 HttpState::Open => {
-                    let requests = this.requests.clone();
+                    let (requests, is_expired) = (this.requests.clone(), this.expiring.is_some());
                     let closing = async move {
-                        if requests.session().id.is_some() {
+                        if requests.session().id.is_some() && !is_expired {
                             // Some servers do not let their sessions be ended, and some are gone.
                             let _ = requests.delete().await;
                         }

@@ -41,7 +41,7 @@
 //! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
 //! | a stream is cut off and has none, or is modern | [`Packet::RequestFailed`]; the request is not sent again |
-//! | 404 in a session | the transport ends with [`HttpError::SessionExpired`] |
+//! | 404 in a session | the request fails with [`HttpError::SessionExpired`], and the transport ends with it |
 //! | a notification or an answer is refused | none: it is not reported |
 //! | the GET stream is refused | none: the session continues without |
 //!

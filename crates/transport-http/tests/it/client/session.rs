@@ -125,6 +125,40 @@ async fn the_stream_of_the_session_can_be_left_out() {
     assert!(mock.is_quiet().await);
 }
 
+/// The server has not worked on the request.
+fn is_expired(error: &HttpError) {
+    assert!(matches!(error, HttpError::SessionExpired), "{error:?}");
+}
+
+/// A request that fails by itself may be sent again, unlike one that fails with the transport.
+#[tokio::test]
+async fn requests_in_flight_have_their_outcomes_before_an_expired_session_ends() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    mock.session(&mut client).await;
+    (1..=4).for_each(|id| client.call(id));
+    let mut calls = Vec::new();
+    for _ in 1..=4 {
+        calls.push(mock.next().await);
+    }
+    calls.sort_by_key(|call| call.json()["id"].as_u64());
+    let mut calls = calls.into_iter();
+    calls.next().unwrap().finish(&status("404 Not Found")).await;
+    client.failed(1, is_expired).await;
+    // Nothing is sent any more.
+    client.call(5);
+    client.failed(5, is_expired).await;
+    calls.next().unwrap().finish(&status("404 Not Found")).await;
+    client.failed(2, is_expired).await;
+    calls.next().unwrap().answer().await;
+    assert_eq!(client.frame().await, result(3));
+    // The last one has no outcome in time, so it may have been run.
+    let fault = client.heard().await.unwrap().unwrap_err();
+    is_expired(HttpError::of(&fault).unwrap());
+    assert!(client.heard().await.is_none() && mock.is_quiet().await);
+    drop(calls);
+}
+
 /// HTP-44: nothing is tried again, so nothing can go round in circles.
 #[tokio::test]
 async fn an_expired_session_ends_the_transport() {
@@ -142,6 +176,9 @@ async fn an_expired_session_ends_the_transport() {
         let body =
             super::mock::response("404 Not Found", "Content-Type: application/json\r\n", &error.to_string());
         mock.next().await.finish(&body).await;
+        if request {
+            client.failed(1, is_expired).await;
+        }
         let fault = client.heard().await.unwrap().unwrap_err();
         assert!(matches!(HttpError::of(&fault), Some(HttpError::SessionExpired)), "{fault:?}");
         assert!(client.heard().await.is_none());
