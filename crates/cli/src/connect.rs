@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Implementation, Root};
-use agentwire_mcp_client::{BoxError, Client, RemoteServer, Warning};
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
+use agentwire_transport_http::client::HttpError;
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
 use futures_util::future::LocalBoxFuture;
@@ -43,13 +44,13 @@ const CLOSING_LIMIT: Duration = Duration::from_secs(1);
 /// [`CLOSING_LIMIT`].
 const GRACE: Duration = Duration::from_millis(450);
 
-/// Connects, and runs `main`. `--timeout` limits both together; the time in which a person logs in or answers a question of the
+/// Connects, and runs `main`; once more where the server no longer knew the session, and so has run nothing. `--timeout` limits both together; the time in which a person logs in or answers a question of the
 /// server does not count. The first signal closes the connection, the second returns at once; so does the first before the
 /// connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     output: Output<'_>,
-    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
+    mut main: impl AsyncFnMut(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
     with_questions(connect, output, async |server, questions| {
         let outcome = questions.answer_during(main(server)).await;
@@ -65,7 +66,7 @@ type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), Box
 pub(crate) async fn with_questions<R>(
     mut connect: Connect,
     Output { json, notes, recorder, telemetry }: Output<'_>,
-    main: impl AsyncFnOnce(RemoteServer, &mut Questions) -> Result<R, BoxError>,
+    mut main: impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
     let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers))?;
@@ -107,16 +108,31 @@ pub(crate) async fn with_questions<R>(
     let opening = Deadline::new(timeout, since, person.clone());
     let mut questions = Questions { responder, queue, deadline, person, signals: first };
     let (outcome, done) = (&Cell::new(None), &Notify::new());
-    let run: Run<'_> = Box::new(|server| {
-        Box::pin(async move {
-            is_connected.set(true);
-            questions.responder.set_asker(&server.info().name);
-            outcome.set(Some(main(server, &mut questions).await));
-            done.notify_one();
-            Ok(())
-        })
-    });
-    let connected = run_connected(&target, &options, add_capabilities(client), run);
+    let client = add_capabilities(client);
+    let is_done = &Cell::new(false);
+    let connected = async {
+        loop {
+            let is_first = !is_connected.get();
+            let (main, questions) = (&mut main, &mut questions);
+            let run: Run<'_> = Box::new(move |server| {
+                Box::pin(async move {
+                    is_connected.set(true);
+                    questions.responder.set_asker(&server.info().name);
+                    let ended = main(server, questions).await;
+                    if !is_first || !ended.as_ref().is_err_and(is_unknown_session) {
+                        outcome.set(Some(ended));
+                        is_done.set(true);
+                        done.notify_one();
+                    }
+                    Ok(())
+                })
+            });
+            let ended = run_connected(&target, &options, client.clone(), run).await;
+            if is_done.get() || ended.is_err() {
+                return ended;
+            }
+        }
+    };
     let abort = async {
         let interrupted = second.interrupted().await;
         if is_connected.get() { second.interrupted().await } else { interrupted }
@@ -141,6 +157,12 @@ pub(crate) async fn with_questions<R>(
         (None, Err(error)) => Err(named(error)),
         (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
     }
+}
+
+/// Whether the server has not run a request, because it no longer knew the session.
+fn is_unknown_session(error: &BoxError) -> bool {
+    let Some(CallError::Failed { fault, .. }) = error.downcast_ref() else { return false };
+    matches!(HttpError::of(fault), Some(HttpError::SessionExpired))
 }
 
 /// Not generic, so that the client is compiled once and not for each command.

@@ -95,8 +95,8 @@ impl Printer {
     }
 
     /// Fails where `--save` had nothing to save, or could not save all.
-    pub(crate) fn finish(self) -> Result<()> {
-        if let Some(why) = self.fault {
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        if let Some(why) = self.fault.take() {
             return Err(Failure::new(Exit::Failed, why).into());
         }
         match &self.saver {

@@ -21,8 +21,8 @@ pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let Tools { connect, mut words, .. } = arguments;
     let name = words.pop();
     with_server(connect, output, async |server| {
-        match name {
-            Some(name) => show(&find(&server, &name).await?, json)?,
+        match &name {
+            Some(name) => show(&find(&server, name).await?, json)?,
             // All at once: a list that changes between two pages is read from its start again.
             None => {
                 for tool in server.tools().collect().await? {

@@ -39,13 +39,13 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     let mut printer = Printer::new(json, save)?;
     with_questions(connect, output, async |server, questions| {
         let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
-        let object = match arguments {
-            Arguments::Object(object) => object,
+        let object = match &arguments {
+            Arguments::Object(object) => object.clone(),
             // What is missing is explained if the call fails.
             Arguments::Members(words) if words.is_empty() => RawJson::EMPTY_OBJECT,
             Arguments::Members(words) => {
                 let listed = questions.answer_during(find(&server, tool)).await?;
-                typed(&listed, &words)?.into()
+                typed(&listed, words)?.into()
             }
         };
         let result = match call(&server, tool, object, questions, &notes, json).await {

@@ -21,8 +21,10 @@ pub(crate) async fn complete(arguments: Complete, output: Output<'_>) -> Result<
     let (json, notes) = (output.json, output.notes);
     let Complete { connect, words, .. } = arguments;
     let request = request(&words)?;
-    with_server(connect, output, async |server| Ok(show(&server.complete(request).await?, json, notes)?))
-        .await
+    with_server(connect, output, async |server| {
+        Ok(show(&server.complete(request.clone()).await?, json, notes)?)
+    })
+    .await
 }
 
 fn show(result: &CompleteResult, json: bool, notes: &Notes) -> io::Result<()> {

@@ -19,7 +19,7 @@ pub(crate) async fn request(arguments: Request, output: Output<'_>) -> Result<()
     let (method, words) = words.split_first().ok_or_else(|| Usage("METHOD is missing".into()))?;
     let params = params(words.first().map(String::as_str))?;
     with_server(connect, output, async |server| {
-        let answer = server.call_raw(method.as_str(), params).await?;
+        let answer = server.call_raw(method.as_str(), params.clone()).await?;
         if json {
             return Ok(print_json(&Member("result", answer.result()))?);
         }

@@ -32,7 +32,7 @@ pub(crate) async fn read(arguments: Read, output: Output<'_>) -> Result<()> {
     let uri = words.pop().unwrap_or_default();
     let mut printer = Printer::new(json, save)?;
     with_server(connect, output, async |server| {
-        let result = server.read_resource(uri).await?;
+        let result = server.read_resource(&*uri).await?;
         if json {
             print_json(&Member("result", &result))?;
         }
