@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,6 +18,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
 use serde::{Deserialize, Serialize};
 
+use crate::hooks::contained;
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
 
 /// The revision that was agreed on, once it is.
@@ -177,7 +179,12 @@ impl Answers {
         let open = self.open.add(self.request_limit)?;
         let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
         checked.map_err(ErrorObject::invalid_params)?;
-        let (answer, limit) = (answer(params, agreed)?, self.time_limit);
+        let limit = self.time_limit;
+        // Without a session this runs within the caller's future, which a panic must not reach.
+        let panicked = || ErrorObject::internal_error("the function that answers this request panicked");
+        let answer = contained(|| answer(params, agreed)).unwrap_or_else(|| Err(panicked()))?;
+        let answer = AssertUnwindSafe(answer).catch_unwind();
+        let answer = answer.map(move |outcome| outcome.unwrap_or_else(|_| Err(panicked())));
         let answer = async move {
             let _open = open;
             match limit {
@@ -195,7 +202,7 @@ impl Answers {
 }
 
 /// Drops an answer that takes too long.
-async fn within(limit: Duration, answer: BoxFuture<'static, Outcome>) -> Outcome {
+async fn within(limit: Duration, answer: impl Future<Output = Outcome> + Unpin) -> Outcome {
     let clock = TokioClock::default();
     let Some(end) = clock.now().checked_add(limit) else { return answer.await };
     match select(answer, pin!(clock.sleep_until(end))).await {

@@ -18,7 +18,7 @@ use crate::raw::{CallOptions, RawCall};
 use crate::stack::downgrade::downgrade;
 use crate::stack::{CallStack, RawCallFuture};
 use crate::tasks::handle;
-use crate::{TaskOrResult, TaskState, lists, result};
+use crate::{RemoteServer, TaskOrResult, TaskState, lists, result};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -60,8 +60,8 @@ impl<M> Call<M> {
         self
     }
 
-    /// Sets how long progress reports can extend the wait, counted from the call, instead of the client's default. With
-    /// `None`, progress extends nothing.
+    /// Sets how long progress reports can extend the wait, counted from the call, instead of the client's default; `None`
+    /// without a maximum. Progress extends it also where no [hook](Self::on_progress) gets the reports.
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
         self.options.waits.progress_maximum = maximum.into();
         self
@@ -80,6 +80,33 @@ impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
         let server = &stack.connection.server;
         let options = CallOptions { waits: server.waits, ..CallOptions::default() };
         Self { request: downgrade(server, request), options, stack }
+    }
+}
+
+impl<M: Clone> Call<M> {
+    /// The same call with the same hooks, to be sent in another session. `None` for a call that cannot be sent.
+    pub fn draft(&self) -> Option<CallDraft<M>> {
+        Some(CallDraft { request: self.request.as_ref().ok()?.clone(), options: self.options.clone() })
+    }
+}
+
+/// A call that belongs to no connection: see [`Call::draft`].
+#[derive(Clone)]
+pub struct CallDraft<M> {
+    request: M,
+    options: CallOptions,
+}
+
+impl<M: RequestMethod + Downgrade + HasMeta> CallDraft<M> {
+    /// Makes the call to a server, which may be another session with the same one.
+    pub fn send_to(self, server: &RemoteServer) -> Call<M> {
+        Call { options: self.options, ..server.call(self.request) }
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for CallDraft<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallDraft").field("request", &self.request).finish_non_exhaustive()
     }
 }
 

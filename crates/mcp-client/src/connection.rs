@@ -8,6 +8,7 @@ use agentwire_peer::Peer;
 
 use crate::answers::{Agreed, AnswerFuture, Answers};
 use crate::cache::ConnectionCache;
+use crate::changes::Subscribers;
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
 #[cfg(feature = "validate")]
@@ -24,6 +25,8 @@ pub(crate) struct Connection {
     pub(crate) server: ServerInfo,
     pub(crate) on_warning: Hook<Warning>,
     pub(crate) subscriptions: Subscriptions,
+    /// The streams of changes of a session.
+    pub(crate) subscribers: Subscribers,
     pub(crate) answers: Answers,
     pub(crate) agreed: Agreed,
     /// Only for a modern server.

@@ -1,7 +1,8 @@
 //! The server's requests and notifications.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use agentwire_jsonrpc::{
     ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod,
@@ -22,11 +23,13 @@ use serde::de::DeserializeOwned;
 use crate::Warning;
 use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, ConnectionCache, RESOURCES};
+use crate::changes::Subscribers;
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
 use crate::raw::RawCall;
 use crate::result::check;
 use crate::subscription::Subscriptions;
+use crate::tasks::deadline::now;
 use crate::tasks::report::{TaskState, read_state};
 use crate::tasks::settings::Tasks;
 use crate::tools::Tools;
@@ -35,7 +38,11 @@ use crate::tools::Tools;
 #[derive(Clone, Default)]
 pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
+    /// When the server's first message came that is no response: the sign that it is up.
+    pub(crate) first_message: Arc<OnceLock<Instant>>,
     pub(crate) subscriptions: Subscriptions,
+    /// The streams of changes of a session.
+    pub(crate) subscribers: Subscribers,
     pub(crate) answers: Answers,
     pub(crate) cache: Option<Cache>,
     /// The view of the cache that belongs to this connection.
@@ -64,8 +71,10 @@ impl ClientHandler {
     /// Replaces what belongs to one connection, which clones of a client must not share.
     pub(crate) fn for_connection(mut self) -> Self {
         self.agreed = Agreed::default();
+        self.first_message = Arc::default();
         self.answers.for_connection();
         self.subscriptions = Subscriptions::default();
+        self.subscribers = Subscribers::default();
         self.tools = Arc::default();
         self.progress_hooks = ProgressHooks::default();
         self.cleanup = Cleanup::default();
@@ -103,6 +112,10 @@ impl ClientHandler {
         if let Some(cache) = &self.connection_cache {
             cache.forget(methods);
         }
+    }
+
+    fn note_message(&self) {
+        self.first_message.get_or_init(now);
     }
 
     fn warn(&self, warning: Warning) {
@@ -150,6 +163,7 @@ impl ClientHandler {
 
 impl Handler for ClientHandler {
     fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
+        self.note_message();
         let params = request.params.as_ref();
         let answer = match &*request.method {
             PingRequest::NAME => Err(encode(&EmptyResult::default())),
@@ -180,6 +194,7 @@ impl Handler for ClientHandler {
     }
 
     fn notification(&self, notification: Notification, _peer: &Peer) {
+        self.note_message();
         let limit = self.answers.value_limit;
         let checked = notification.params.as_ref().map_or(Ok(()), |params| check(params, limit));
         if let Err(why) = checked {
@@ -191,6 +206,9 @@ impl Handler for ClientHandler {
         // The peer has passed on the progress of calls. What is left belongs to a task, or to no hook.
         if notification.method == ProgressNotification::NAME {
             return self.progress_hooks.report(notification.params.as_ref());
+        }
+        if !self.is_modern() {
+            self.subscribers.add(&notification);
         }
         if self.on_notification.is_some() {
             call_hook(&self.on_notification, Some(notification.clone()));
@@ -222,6 +240,7 @@ impl Handler for ClientHandler {
     }
 
     fn unreadable(&self, error: ErrorObject) {
+        self.note_message();
         self.warn(Warning::message_left_out(&error.message));
     }
 }

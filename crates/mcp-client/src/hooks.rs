@@ -18,13 +18,17 @@ pub(crate) fn hook<T>(function: impl FnMut(T) + Send + 'static) -> Hook<T> {
     Some(Arc::new(Mutex::new(Box::new(function))))
 }
 
-/// Calls a hook with a value, where there are both. The panic hook reports a panic in it; neither the connection nor the
-/// caller sees it.
+/// Calls a hook with a value, where there are both. Contains a panic in it.
 pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
     if let (Some(hook), Some(value)) = (hook, value) {
-        let call = || hook.lock()(value);
-        let _panicked = catch_unwind(AssertUnwindSafe(call));
+        contained(|| hook.lock()(value));
     }
+}
+
+/// Calls a function of the author's. `None` where it panics: the panic hook reports that, and neither the connection nor the
+/// caller sees it.
+pub(crate) fn contained<R>(call: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
 /// The progress hooks of the tasks of one connection. Their progress goes on after the answer to the request that created
@@ -63,7 +67,7 @@ impl ProgressHooks {
         let token = report.progress_token.as_request_id().as_str();
         let hook = token.and_then(|token| self.0.lock().by_token.get(&*token).cloned());
         if let Some(hook) = hook {
-            hook.lock()(report);
+            contained(|| hook.lock()(report));
         }
     }
 }

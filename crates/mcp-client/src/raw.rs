@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
-use agentwire_mcp_schema::CallToolRequest;
+use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
+use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use bytestring::ByteString;
 
 use crate::hooks::{ProgressHook, ProgressRegistration};
@@ -13,10 +14,15 @@ use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;
 
+/// The methods that run the server's own code, which may take long, report progress and ask questions.
+pub(crate) const ASKING: [&str; 3] =
+    [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];
+
 /// How long a call waits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waits {
     pub(crate) timeout: Option<Duration>,
+    /// How long progress can extend the time-out; `None` for ever.
     pub(crate) progress_maximum: Option<Duration>,
 }
 
@@ -25,10 +31,7 @@ impl Waits {
         if let Some(timeout) = self.timeout {
             call = call.timeout(timeout);
         }
-        if let Some(maximum) = self.progress_maximum {
-            call = call.progress_maximum(maximum);
-        }
-        call
+        call.progress_maximum(self.progress_maximum.unwrap_or(Duration::MAX))
     }
 }
 
@@ -92,12 +95,20 @@ impl RawCall {
     pub fn set_meta(&mut self, name: impl AsRef<str>, value: impl Into<RawJson>) {
         self.has_own_meta = true;
         self.is_stamped = false;
-        self.params = with_meta(&self.params, name.as_ref(), value.into());
+        self.params = with_meta(&self.params, name.as_ref(), value);
     }
 
     /// How long each request waits for its answer; `None` for ever.
     pub fn timeout(&self) -> Option<Duration> {
         self.options.waits.timeout
+    }
+
+    /// Whether the progress of the call can extend its time-out, so that the server is asked for it also where no hook wants it.
+    pub(crate) fn is_extended_by_progress(&self) -> bool {
+        let Waits { timeout, progress_maximum } = self.options.waits;
+        let extends = timeout.is_some_and(|timeout| progress_maximum.is_none_or(|maximum| maximum > timeout));
+        let has_token = || self.has_own_meta && self.meta(PROGRESS_TOKEN).is_some();
+        extends && ASKING.contains(&&*self.method) && !has_token()
     }
 
     /// Sets how long each request waits for its answer; `None` for ever.
@@ -129,12 +140,12 @@ impl fmt::Debug for RawCall {
 }
 
 /// Returns the parameters with a member of `_meta` set.
-pub(crate) fn with_meta(params: &RawJson, name: &str, value: RawJson) -> RawJson {
-    let object = |value: RawJson| RawObject::try_from(value).ok();
-    let mut meta = params.member("_meta").and_then(object).unwrap_or_default();
-    meta.insert(name, value);
+pub(crate) fn with_meta(params: &RawJson, name: &str, value: impl Into<RawJson>) -> RawJson {
     // Parameters are objects wherever they come from.
-    let mut params = object(params.clone()).unwrap_or_default();
+    let mut params = RawObject::try_from(params.clone()).unwrap_or_default();
+    let meta = params.get("_meta").and_then(|meta| RawObject::try_from(meta).ok());
+    let mut meta = meta.unwrap_or_default();
+    meta.insert(name, value);
     params.insert("_meta", meta);
     params.into()
 }

@@ -1,19 +1,32 @@
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+#[cfg(not(feature = "http"))]
+use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::{Call, TaskState};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult, ProgressNotification};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::error::HubError;
+#[cfg(feature = "http")]
+use crate::http_failure::is_unknown_session;
 use crate::names::HubTool;
-use crate::state::Shared;
+use crate::state::{Callable, Shared};
+
+/// No other transport has sessions that a server forgets.
+#[cfg(not(feature = "http"))]
+fn is_unknown_session(_: &CallError) -> bool {
+    false
+}
 
 /// A call of a tool. Awaiting it sends it.
+///
+/// A server that no longer knows the session of the call, such as after a restart, has not run it: it is sent once more in the
+/// next session.
 ///
 /// Resolves to the tool's result, which is also a success where the tool failed: see `is_error`. Dropping the future cancels
 /// the call at the server.
@@ -25,8 +38,7 @@ struct Ready {
     /// The tool, as its server described it when the call was made.
     tool: HubTool,
     call: Call<CallToolRequest>,
-    /// Set when the server answers.
-    answered: Arc<AtomicBool>,
+    callable: Callable,
 }
 
 impl ToolCall {
@@ -34,9 +46,9 @@ impl ToolCall {
         shared: Arc<Shared>,
         tool: HubTool,
         call: Call<CallToolRequest>,
-        answered: Arc<AtomicBool>,
+        callable: Callable,
     ) -> Self {
-        Self(Ok(Ready { shared, tool, call, answered }))
+        Self(Ok(Ready { shared, tool, call, callable }))
     }
 
     pub(crate) fn failed(error: HubError) -> Self {
@@ -74,11 +86,19 @@ impl IntoFuture for ToolCall {
 
     fn into_future(self) -> Self::IntoFuture {
         async move {
-            let Ready { shared, tool, call, answered } = self.0?;
+            let Ready { shared, tool, call, mut callable } = self.0?;
             // The list may have changed since the call was made; it is not sent before this is polled.
             shared.callable(&tool)?;
-            let result = call.await.map_err(|source| HubError::of_call(tool.server, source))?;
-            answered.store(true, Ordering::Relaxed);
+            let again = call.draft();
+            let mut outcome = call.await;
+            if let (Err(error), Some(again)) = (&outcome, again)
+                && is_unknown_session(error)
+            {
+                callable = shared.callable_after(&tool, callable.connection).await?;
+                outcome = again.send_to(&callable.server).await;
+            }
+            let result = outcome.map_err(|source| HubError::of_call(tool.server, source))?;
+            callable.answered.store(true, Ordering::Relaxed);
             Ok(result)
         }
         .boxed()

@@ -1,8 +1,10 @@
 //! Runs the connection to one server: connects, keeps the list of tools current, and reconnects after an expired session or a
 //! crash.
 
+use std::any::Any;
 use std::error::Error;
 use std::future::pending;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +15,6 @@ use agentwire_peer::{Clock, TokioClock};
 use futures_channel::mpsc;
 use futures_util::{FutureExt, StreamExt, select_biased};
 
-use crate::change::Subscribers;
 use crate::config::{Hook, HubConfig, ServerConfig};
 use crate::connecting::connect_to;
 #[cfg(feature = "http")]
@@ -34,10 +35,25 @@ struct TooSlow(Duration);
 /// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Connects to a server and stays connected until the hub closes, the server goes, or it is removed.
+/// A function of the host, such as that of a [`CustomTarget`](crate::CustomTarget), panicked. It costs the tools of its server.
+#[derive(Debug, thiserror::Error)]
+#[error("a function of the host panicked: {0}")]
+struct Panicked(String);
+
+impl Panicked {
+    fn of(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self(text.unwrap_or_else(|| "without a message".to_owned()))
+    }
+}
+
+/// Connects to a server and stays connected until the hub closes, the server goes, it is removed, or a function of the host
+/// panics.
 pub(crate) async fn run(shared: Arc<Shared>, place: usize, config: HubConfig) {
     loop {
-        let outcome = run_once(&shared, place, &config).await;
+        let outcome = AssertUnwindSafe(run_once(&shared, place, &config)).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|panic| Err(Arc::new(Panicked::of(&*panic))));
         if !shared.ended(place, outcome) {
             return;
         }
@@ -54,7 +70,7 @@ async fn run_once(
     while !shared.stops(place) {
         let (changes, changed) = mpsc::channel(0);
         let connection = Connection { shared, place, changed };
-        let client = client(&server, config, changes, shared.subscribers(place));
+        let client = client(&server, config, changes);
         match connection.run(&server, config, client).await {
             Ok(()) => break,
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
@@ -206,12 +222,7 @@ async fn list(server: &RemoteServer) -> Result<Vec<Tool>, CallError> {
     }
 }
 
-fn client(
-    server: &ServerConfig,
-    config: &HubConfig,
-    mut changes: mpsc::Sender<()>,
-    subscribers: Subscribers,
-) -> Client {
+fn client(server: &ServerConfig, config: &HubConfig, mut changes: mpsc::Sender<()>) -> Client {
     let name = &*server.name;
     let client = Client::from_info(config.info.clone())
         .era(config.era)
@@ -221,8 +232,7 @@ fn client(
         .on_tools_changed(move || {
             // Where one change waits to be looked at already, looking will show this one too.
             let _full = changes.try_send(());
-        })
-        .on_notification(move |notification| subscribers.add(notification));
+        });
     let client = config.questions.set_up(name, client);
     let client = match config.tasks.clone() {
         Some(tasks) => client.tasks(tasks),

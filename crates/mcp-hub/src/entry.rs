@@ -9,7 +9,6 @@ use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
 use agentwire_peer::Backoff;
 
-use crate::change::Subscribers;
 use crate::config::{HubConfig, ServerConfig};
 use crate::status::ServerState;
 use crate::target::Target;
@@ -35,8 +34,6 @@ pub(crate) struct Entry {
     pub(crate) server: Option<RemoteServer>,
     /// How many connections to it there were.
     pub(crate) connections: u64,
-    /// Who listens to its sessions.
-    pub(crate) subscribers: Subscribers,
     /// When its session began, if one ever did.
     pub(crate) since: Option<Instant>,
     /// Whether that has answered a call.
@@ -75,7 +72,6 @@ impl Entry {
             state: ServerState::Connecting,
             server: None,
             connections: 0,
-            subscribers: Subscribers::default(),
             since: None,
             answered: Arc::default(),
             begun_again: false,

@@ -7,7 +7,6 @@
 use std::error::Error;
 
 use agentwire_mcp_client::schema::Revision;
-use agentwire_mcp_client::schema::code::UnsupportedVersion;
 use agentwire_mcp_client::{CallError, Era, HandshakeError};
 use agentwire_transport::Exited;
 
@@ -32,10 +31,6 @@ impl Attempt {
     /// The attempt after this one has failed; none if the failure is final. `answered`: whether the process had answered
     /// anything before it failed.
     pub(crate) fn next(self, target: &Target, error: &(dyn Error + 'static), answered: bool) -> Option<Self> {
-        if self == Self::Auto && names_modern_version(error) {
-            // Its answer to `server/discover` came too late.
-            return Some(Self::Modern);
-        }
         match target {
             // Some servers exit when another request comes before `initialize`.
             Target::Stdio(_) | Target::Custom(_) => {
@@ -71,21 +66,6 @@ impl Attempt {
             other => other,
         }
     }
-}
-
-/// Whether `initialize` was refused by a server that names a version without sessions.
-fn names_modern_version(error: &(dyn Error + 'static)) -> bool {
-    match find(error) {
-        Some(HandshakeError::VersionRefused(versions)) => has_modern(versions),
-        #[cfg(feature = "http")]
-        _ => http_failure::refused_versions(error).is_some_and(|versions| has_modern(&versions)),
-        #[cfg(not(feature = "http"))]
-        _ => false,
-    }
-}
-
-fn has_modern(versions: &UnsupportedVersion) -> bool {
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
 }
 
 /// Whether the server's process ended.

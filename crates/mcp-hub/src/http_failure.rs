@@ -21,6 +21,10 @@ use crate::http_target::HttpTarget;
 /// Returns the attempt after this one has failed over HTTP; none if the failure is final.
 pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
     let (method, failed) = uncarried(error)?;
+    if attempt == Attempt::Auto && refused_versions(error).is_some_and(|versions| has_modern(&versions)) {
+        // Its answer to `server/discover` came too late.
+        return Some(Attempt::Modern);
+    }
     match attempt {
         Attempt::Auto if method == DiscoverRequest::NAME => {
             (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Legacy)
@@ -61,13 +65,17 @@ pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option
 }
 
 /// Returns the versions that a server names when it refuses `initialize` with a status of HTTP.
-pub(crate) fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion> {
+fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion> {
     match uncarried(error)? {
         (InitializeRequest::NAME, HttpError::Refused(refusal)) => {
             refusal.error.as_ref()?.data.as_ref()?.decode().ok()
         }
         _ => None,
     }
+}
+
+fn has_modern(versions: &UnsupportedVersion) -> bool {
+    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
 }
 
 /// Returns whether only the session is over, so that the server may begin another.
@@ -77,6 +85,11 @@ pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
         return true;
     }
     matches!(find(error), Some(HttpError::SessionExpired))
+}
+
+/// Returns whether a server has not run a call, because it no longer knows the session.
+pub(crate) fn is_unknown_session(error: &CallError) -> bool {
+    matches!(error, CallError::Failed { .. }) && matches!(find(error), Some(HttpError::SessionExpired))
 }
 
 /// Returns whether a refusal shows that the server does not understand such a request. A server that refuses it by a code

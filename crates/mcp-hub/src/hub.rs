@@ -13,7 +13,7 @@ use crate::error::HubError;
 use crate::listening::Listening;
 use crate::names::HubTool;
 use crate::selection::Selection;
-use crate::state::{Callable, Shared};
+use crate::state::Shared;
 use crate::status::ServerStatus;
 
 /// Connects to servers, with the defaults, for as long as `main` runs, and closes them then.
@@ -205,9 +205,9 @@ impl Hub {
             return ToolCall::failed(HubError::NotSelected { name: tool.name.clone() });
         }
         match self.shared().callable(tool) {
-            Ok(Callable { server, answered }) => {
-                let call = server.call_tool(&*tool.tool.name, arguments);
-                ToolCall::new(self.handle.0.clone(), tool.clone(), call, answered)
+            Ok(callable) => {
+                let call = callable.server.call_tool(&*tool.tool.name, arguments);
+                ToolCall::new(self.handle.0.clone(), tool.clone(), call, callable)
             }
             Err(error) => ToolCall::failed(error),
         }

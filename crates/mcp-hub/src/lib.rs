@@ -34,7 +34,12 @@
 //! Every tool has a full name, `server__tool`, which is always understood. A server's name in it has only characters that
 //! language models take in the name of a tool: each run of others, and of `_`, is one `_`, and none stands at the end. So
 //! the first `__` of a full name is the separator, and no two tools share one. Where two servers' names would be the same,
-//! the later gets a number: `files`, `files_2`. A tool's own name is never altered or cut.
+//! the later gets a number: `files`, `files_2`.
+//!
+//! Models take `[a-zA-Z0-9_-]{1,64}`. A tool with another name, such as `a.b`, or whose full name is longer, is
+//! [named](HubTool::name) with `_` for each other character, cut, and with a code that follows from its whole name:
+//! `files__a_b-8ac2e1f0`. That is the same at any time, in any hub, for a server of that name. [`HubTool::tool`] has the
+//! server's own name, which is what is sent. A server's name of more than 32 characters is cut in the same way.
 //!
 //! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has told
 //! its tools or failed, and then to each tool that is new, so they follow from the configuration and the lists, not from
@@ -70,7 +75,8 @@
 //!                                           GET, which must begin with the event `endpoint`
 //! ```
 //!
-//! A server that answers `server/discover` is spoken to without a session, in 2026-07-28. No step depends on one
+//! To a silent server `initialize` goes beside `server/discover`, and the first success counts: a process that npx installs first
+//! is slow, and is started once. A server that answers `server/discover` is spoken to without a session, in 2026-07-28. No step depends on one
 //! code or status. A status that is about who asks or when (401, 403, 407, 408, 429), 5xx, and whatever keeps a
 //! response from coming are told and not tried around; so is the refusal of a server that shows by its code that
 //! it knows the newer revisions. A [`Memory`] makes the next connection begin with what has worked.
@@ -115,7 +121,6 @@ struct Readme;
 mod answering;
 mod attempt;
 mod call;
-mod change;
 mod config;
 mod connecting;
 mod connection;
@@ -131,6 +136,7 @@ mod hub;
 mod listening;
 mod mcp_config;
 mod memory;
+mod model_name;
 mod names;
 mod questions;
 mod selection;
@@ -141,9 +147,9 @@ mod target;
 /// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
+pub use agentwire_mcp_client::Change;
 pub use attempt::Attempt;
 pub use call::ToolCall;
-pub use change::Change;
 pub use config::{
     DEFAULT_RELIST_PAUSE, DEFAULT_SERVER_LIMIT, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig,
 };

@@ -6,15 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::{CallError, RemoteServer};
+use agentwire_mcp_client::{CallError, Change, Changes, RemoteServer};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{Clock, TokioClock};
 use agentwire_sync::Mutex;
-use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, unfold};
-use futures_util::{FutureExt, Stream, StreamExt, select_biased};
+use futures_util::{FutureExt, Stream, StreamExt};
 
-use crate::change::{Change, ChangeQueue, Subscribers};
 use crate::error::HubError;
 use crate::state::Shared;
 
@@ -58,14 +56,10 @@ impl Listening {
         filter: SubscriptionFilter,
     ) -> Result<Self, HubError> {
         let acknowledged = Arc::<Mutex<SubscriptionFilter>>::default();
-        let subscribers = shared.subscribers(place);
-        let queue = Arc::default();
         let mut listener = Listener {
             shared,
             place,
             filter,
-            subscribers,
-            queue,
             seen: 0,
             acknowledged: acknowledged.clone(),
             open: None,
@@ -102,13 +96,11 @@ struct Listener {
     shared: Arc<Shared>,
     place: usize,
     filter: SubscriptionFilter,
-    subscribers: Subscribers,
-    queue: Arc<ChangeQueue>,
     /// The number of the last connection with a subscription.
     seen: u64,
     acknowledged: Arc<Mutex<SubscriptionFilter>>,
-    /// Completes when the subscription ends; none while there is none.
-    open: Option<BoxFuture<'static, ()>>,
+    /// The changes of the connection; `None` while there is no subscription.
+    open: Option<Changes>,
     pauses: Pauses,
 }
 
@@ -131,19 +123,14 @@ impl Listener {
         loop {
             let Some(open) = &mut self.open else {
                 match self.listen_again().await {
-                    Ok(()) => self.queue.miss(),
+                    Ok(()) => return Some((Ok(Change::Missed), Some(self))),
                     Err(HubError::Unavailable { state, .. }) if state.reason().is_none() => return None,
                     Err(error) => return Some((Err(error), None)),
                 }
-                continue;
             };
-            // Changes from before the end come before it.
-            let change = select_biased! {
-                change = self.queue.next().fuse() => Some(change),
-                () = open.fuse() => None,
-            };
-            match change {
+            match open.next().await {
                 Some(change) => return Some((Ok(change), Some(self))),
+                // It is tried again however it ended.
                 None => self.open = None,
             }
         }
@@ -188,31 +175,9 @@ impl Listener {
 
     /// Subscribes: by `subscriptions/listen` on a modern server, by `resources/subscribe` in a session.
     async fn listen(&mut self, server: &RemoteServer) -> Result<(), CallError> {
-        let queue = self.queue.clone();
-        let acknowledged = if server.revision().is_modern() {
-            let hook = move |notification| queue.add(notification);
-            let subscription = server.listen_with(self.filter.clone(), hook).await?;
-            let acknowledged = subscription.acknowledged().clone();
-            // It is tried again however it ends.
-            self.open = Some(subscription.ended().map(drop).boxed());
-            acknowledged
-        } else {
-            let acknowledged = offered(server, &self.filter);
-            let registration = Registration::open(&self.subscribers, acknowledged.clone(), queue);
-            for uri in &self.filter.resource_subscriptions {
-                server.subscribe(uri).await?;
-            }
-            let server = server.clone();
-            self.open = Some(
-                async move {
-                    let _registration = registration;
-                    server.closed().await;
-                }
-                .boxed(),
-            );
-            acknowledged
-        };
-        *self.acknowledged.lock() = acknowledged;
+        let changes = server.changes(self.filter.clone()).await?;
+        *self.acknowledged.lock() = changes.acknowledged().clone();
+        self.open = Some(changes);
         self.pauses.since = Some(TokioClock::default().now());
         Ok(())
     }
@@ -237,35 +202,6 @@ impl Pauses {
         self.last = Some(pause);
         pause
     }
-}
-
-/// Keeps a queue subscribed until it is dropped.
-struct Registration {
-    subscribers: Subscribers,
-    queue: Arc<ChangeQueue>,
-}
-
-impl Registration {
-    fn open(subscribers: &Subscribers, filter: SubscriptionFilter, queue: Arc<ChangeQueue>) -> Self {
-        subscribers.open(filter, &queue);
-        Self { subscribers: subscribers.clone(), queue }
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        self.subscribers.close(&self.queue);
-    }
-}
-
-/// The part of a filter that a server with sessions supports.
-fn offered(server: &RemoteServer, filter: &SubscriptionFilter) -> SubscriptionFilter {
-    let can = |capability| server.capabilities().has(capability);
-    SubscriptionFilter::default()
-        .tools_list_changed(filter.tools_list_changed && can("tools.listChanged"))
-        .prompts_list_changed(filter.prompts_list_changed && can("prompts.listChanged"))
-        .resources_list_changed(filter.resources_list_changed && can("resources.listChanged"))
-        .resource_subscriptions(filter.resource_subscriptions.clone())
 }
 
 fn is_open(server: &RemoteServer) -> bool {

@@ -4,10 +4,16 @@
 //! name is the separator: full names need no record, and none ever means another tool. A tool's plain name is its short
 //! name if it was free when it was first listed. That is recorded once and for ever, because a server may change its list
 //! at any moment, also between a person's permission and the call.
+//!
+//! A tool is given its short name, or else its full one, only in a form that models take: see
+//! [`model_name`](crate::model_name). All forms are understood.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use agentwire_mcp_schema::Tool;
+
+use crate::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part};
 
 /// What stands between a server's name and a tool's.
 const SEPARATOR: &str = "__";
@@ -19,7 +25,8 @@ const OVERHEAD: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HubTool {
-    /// The name to call it by, unique in the hub.
+    /// The name to call it by, unique in the hub, of 1 to 64 of the characters that language models take: `a-z`, `A-Z`, `0-9`,
+    /// `_` and `-`.
     pub name: String,
     /// The name of its server.
     pub server: String,
@@ -97,12 +104,31 @@ impl Names {
     /// The name of a server's tool. It is the same for the same tool whenever it is listed.
     pub(crate) fn name(&self, place: usize, tool: &str) -> String {
         match self.short.get(tool) {
-            Some(Some(owner)) if *owner == place => tool.to_owned(),
-            _ => full_name(&self.servers[place], tool),
+            Some(Some(owner)) if *owner == place && is_safe(tool) => tool.to_owned(),
+            _ => full_name(&self.servers[place], &self.part(place, tool)),
         }
     }
 
-    /// Which tool of which server a name means, be it listed now or not.
+    /// What a tool's name is in its full name.
+    pub(crate) fn part<'a>(&self, place: usize, tool: &'a str) -> Cow<'a, str> {
+        safe_part(tool, NAME_LIMIT.saturating_sub(self.servers[place].len() + SEPARATOR.len()))
+    }
+
+    /// Returns whether this is what a tool is called in its full name, or the name that its server has for it. A name that
+    /// looks as if it was given to a tool is that tool's alone.
+    pub(crate) fn is_part(&self, place: usize, part: &str, tool: &str) -> bool {
+        self.part(place, tool) == part || (tool == part && !looks_mapped(part))
+    }
+
+    /// The tools that have names of their own: a second tool of the same name could not be called on its server either.
+    pub(crate) fn first_of_each(&self, place: usize, mut tools: Vec<Tool>) -> Vec<Tool> {
+        let mut listed = HashSet::new();
+        tools.retain(|tool| listed.insert(self.part(place, &tool.name).into_owned()));
+        tools
+    }
+
+    /// Which tool of which server a name means, be it listed now or not. The tool is named as its server does, or by its
+    /// [part](Self::part) of the full name.
     pub(crate) fn find<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
         match self.short.get(name) {
             Some(owner) => owner.map(|place| (place, name)),
@@ -153,7 +179,11 @@ fn escape(wanted: &str) -> String {
         }
     }
     let name = name.trim_end_matches('_');
-    if name.is_empty() { "server".to_owned() } else { name.to_owned() }
+    match name.len() {
+        0 => "server".to_owned(),
+        1..=SERVER_LIMIT => name.to_owned(),
+        _ => safe_part(name, SERVER_LIMIT).into_owned(),
+    }
 }
 
 /// The name, with a number where it is taken. `next` has the first number of each name that may be free, so that many of one
@@ -186,7 +216,12 @@ mod tests {
         names.settle(listed.clone());
         let given = listed.map(|(place, tool)| {
             let name = names.name(place, tool);
-            assert_eq!(names.find(&name), Some((place, tool)), "a name means the tool that bears it");
+            let (found, part) = names.find(&name).expect("a name that was given is known");
+            assert!(
+                found == place && names.is_part(place, part, tool) || name == tool,
+                "{name} means {tool}"
+            );
+            assert!(is_safe(&name), "{name}");
             assert_eq!(names.find(&format!("{}__{tool}", names.servers[place])), Some((place, tool)));
             name
         });
@@ -209,7 +244,8 @@ mod tests {
         let servers: &[(&str, &[&str])] =
             &[("a", &["b__c", "c"]), ("a__b", &["c"]), ("x", &["a__b__c", "_c", "_c_"]), ("a_", &["_c", ""])];
         let given = names(servers);
-        assert_eq!(given, ["b__c", "a__c", "a_b__c", "x__a__b__c", "x___c", "_c_", "a_2___c", "a_2__"]);
+        let unnamed = full_name("a_2", &safe_part("", NAME_LIMIT));
+        assert_eq!(given, ["b__c", "a__c", "a_b__c", "x__a__b__c", "x___c", "_c_", "a_2___c", &unnamed]);
         assert_eq!(given.iter().collect::<HashSet<_>>().len(), given.len());
     }
 
@@ -236,6 +272,20 @@ mod tests {
         ] {
             assert_eq!(server_names(wanted.iter().copied()), given);
         }
+    }
+
+    #[test]
+    fn names_are_those_that_models_take() {
+        let (long, longer) = ("x".repeat(64), "y".repeat(100));
+        let server = "s".repeat(70);
+        let tools = ["a.b", "a/b", "a_b", "größe", "", &long, &longer, "plain"];
+        let given = names(&[(&server, &tools), ("größe", &["a.b", "plain", &longer])]);
+        assert_eq!(given.iter().collect::<HashSet<_>>().len(), given.len());
+        assert_eq!((&*given[2], &*given[5]), ("a_b", &*long), "as they are");
+        assert!(given[8].starts_with("gr_e__a_b-"), "{given:?}");
+        // The same in another hub, whatever else is there.
+        assert_eq!(names(&[("größe", &["a.b"])])[0], given[8]);
+        assert_eq!(server_names([&*server])[0].len(), SERVER_LIMIT);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the handles and the driver share.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,6 @@ use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
 use agentwire_sync::Monitor;
 
-use crate::change::Subscribers;
 use crate::config::{HubConfig, ServerConfig};
 use crate::entry::{Entry, Stop};
 use crate::error::HubError;
@@ -37,6 +36,8 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct Callable {
     pub(crate) server: RemoteServer,
+    /// Where the server is, and which connection to it this is.
+    pub(crate) connection: (usize, u64),
     /// To be set when it has answered.
     pub(crate) answered: Arc<AtomicBool>,
 }
@@ -131,7 +132,8 @@ impl Shared {
             entry.state = ServerState::Connected;
             entry.since = Some(now);
             entry.answered = Arc::default();
-            state.set_tools(place, first_of_each_name(tools));
+            let tools = state.names.first_of_each(place, tools);
+            state.set_tools(place, tools);
         });
     }
 
@@ -155,7 +157,7 @@ impl Shared {
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
-        let tools = first_of_each_name(tools);
+        let tools = self.0.with(|state| state.names.first_of_each(place, tools));
         // A server that tells of changes without any wakes nobody.
         let is_new = |entry: &Entry| entry.stop.is_none() && entry.tools != tools;
         if self.0.with(|state| is_new(&state.servers[place])) {
@@ -225,11 +227,6 @@ impl Shared {
         self.0.with(|state| state.servers[place].name.clone())
     }
 
-    /// Who listens to the sessions with a server.
-    pub(crate) fn subscribers(&self, place: usize) -> Subscribers {
-        self.0.with(|state| state.servers[place].subscribers.clone())
-    }
-
     /// The server, where that is still this connection to it.
     pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<RemoteServer> {
         self.0.with(|state| {
@@ -251,7 +248,12 @@ impl Shared {
     pub(crate) fn find(&self, name: &str) -> Option<HubTool> {
         self.0.with(|state| {
             let (place, tool) = state.names.find(name)?;
-            let tool = state.servers[place].tools.iter().find(|listed| listed.name == tool)?;
+            let is_short = tool.len() == name.len();
+            let is_meant = |listed: &&Tool| match is_short {
+                true => listed.name == tool,
+                false => state.names.is_part(place, tool, &listed.name),
+            };
+            let tool = state.servers[place].tools.iter().find(is_meant)?;
             Some(state.tool(place, tool))
         })
     }
@@ -259,16 +261,29 @@ impl Shared {
     /// The server of a tool, if that is still listed as it was then.
     pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
         self.0.with(|state| {
-            let entry = &state.servers[state.place_of(&tool.server)?];
+            let place = state.place_of(&tool.server)?;
+            let entry = &state.servers[place];
             if !entry.tools.contains(&tool.tool) {
                 let (server, tool) = (tool.server.clone(), tool.tool.name.clone());
                 return Err(HubError::ToolChanged { server, tool });
             }
-            let callable = |server| Callable { server, answered: entry.answered.clone() };
+            let connection = (place, entry.connections);
+            let callable = |server| Callable { server, connection, answered: entry.answered.clone() };
             let unavailable =
                 || HubError::Unavailable { server: entry.name.clone(), state: entry.state.clone() };
             entry.server.clone().map(callable).ok_or_else(unavailable)
         })
+    }
+
+    /// The server of a tool on a connection after that one, if the tool is still listed as it was then.
+    pub(crate) async fn callable_after(
+        &self,
+        tool: &HubTool,
+        (place, connection): (usize, u64),
+    ) -> Result<Callable, HubError> {
+        let unavailable = |state| HubError::Unavailable { server: tool.server.clone(), state };
+        self.until_callable(place, connection + 1).await.map_err(unavailable)?;
+        self.callable(tool)
     }
 
     pub(crate) fn is_established(&self, place: usize) -> bool {
@@ -366,13 +381,4 @@ impl State {
         let (name, server) = (self.names.name(place, &tool.name), self.servers[place].name.clone());
         HubTool { name, server, tool: tool.clone() }
     }
-}
-
-/// A second tool of the same name could not be called on its server either.
-fn first_of_each_name(mut tools: Vec<Tool>) -> Vec<Tool> {
-    let mut listed = HashSet::new();
-    let is_first: Vec<_> = tools.iter().map(|tool| listed.insert(&*tool.name)).collect();
-    let mut is_first = is_first.into_iter();
-    tools.retain(|_| is_first.next().unwrap_or_default());
-    tools
 }

@@ -1,7 +1,7 @@
-//! Changes that servers announce, queued for their subscribers.
+//! The changes that a server announces, queued for their subscribers.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson};
 use agentwire_mcp_schema::{
@@ -20,8 +20,8 @@ const BYTES_LIMIT: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Changes may have been missed: the server was restarted, its session was begun again, the subscription broke off, or
-    /// the queue overflowed. Everything that the filter names may have changed.
+    /// Changes may have been missed: the queue overflowed, or, in a hub, the server was restarted, its session was begun again or
+    /// the subscription broke off. Everything that the filter names may have changed.
     Missed,
     /// The list of tools.
     Tools,
@@ -102,11 +102,6 @@ impl ChangeQueue {
         }
     }
 
-    /// Records that changes may have been missed.
-    pub(crate) fn miss(&self) {
-        self.0.update(|waiting| waiting.missed = true);
-    }
-
     /// Returns the next change. Dropping the future loses none.
     pub(crate) async fn next(&self) -> Change {
         let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
@@ -144,47 +139,49 @@ impl Waiting {
     }
 }
 
-/// The subscribers to one server with sessions, whose notifications name no subscriber.
+/// The subscribers to one session, whose notifications name no subscriber.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
 
 #[derive(Debug)]
 struct Subscriber {
     filter: SubscriptionFilter,
-    queue: Weak<ChangeQueue>,
+    queue: Arc<ChangeQueue>,
 }
 
 impl Subscribers {
-    /// Queues the changes that match the filter until the queue is dropped.
-    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) {
-        let mut subscribers = self.lock();
-        subscribers.retain(|subscriber| {
-            subscriber.queue.strong_count() > 0 && !subscriber.queue.ptr_eq(&Arc::downgrade(queue))
-        });
-        subscribers.push(Subscriber { filter, queue: Arc::downgrade(queue) });
+    /// Queues the changes that match the filter until the registration is dropped.
+    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> Registration {
+        self.lock().push(Subscriber { filter, queue: queue.clone() });
+        Registration { subscribers: self.clone(), queue: queue.clone() }
     }
 
-    pub(crate) fn close(&self, queue: &Arc<ChangeQueue>) {
-        self.lock().retain(|subscriber| !subscriber.queue.ptr_eq(&Arc::downgrade(queue)));
-    }
-
-    pub(crate) fn add(&self, notification: Notification) {
+    /// Passes on what a notification announces.
+    pub(crate) fn add(&self, notification: &Notification) {
         let subscribers = self.lock();
         if subscribers.is_empty() {
             return;
         }
-        let Some(change) = Change::of(notification) else { return };
-        for queue in subscribers
-            .iter()
-            .filter(|subscriber| change.is_wanted(&subscriber.filter))
-            .filter_map(|subscriber| subscriber.queue.upgrade())
-        {
-            queue.push(change.clone());
+        let Some(change) = Change::of(notification.clone()) else { return };
+        for subscriber in subscribers.iter().filter(|subscriber| change.is_wanted(&subscriber.filter)) {
+            subscriber.queue.push(change.clone());
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
         self.0.lock()
+    }
+}
+
+/// Keeps a queue subscribed until it is dropped.
+pub(crate) struct Registration {
+    subscribers: Subscribers,
+    queue: Arc<ChangeQueue>,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.subscribers.lock().retain(|subscriber| !Arc::ptr_eq(&subscriber.queue, &self.queue));
     }
 }
 
@@ -210,10 +207,9 @@ mod tests {
         for uri in ["a:", "b:", "a:"] {
             queue.add(updated(uri));
         }
-        queue.miss();
         let resource = |uri: &str| Some(Change::Resource { uri: uri.into() });
-        let told = [(); 4].map(|()| next(&queue));
-        assert_eq!(told, [Some(Change::Missed), resource("a:"), resource("b:"), None]);
+        let told = [(); 3].map(|()| next(&queue));
+        assert_eq!(told, [resource("a:"), resource("b:"), None]);
         for number in 0..=LIMIT {
             queue.add(updated(&format!("{number}:")));
         }
@@ -248,13 +244,13 @@ mod tests {
         let filter: SubscriptionFilter =
             serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:1"] }))
                 .unwrap();
-        subscribers.open(filter, &queue);
+        let registration = subscribers.open(filter, &queue);
         for uri in ["b:", "a:10", "a:1/part"] {
-            subscribers.add(updated(uri));
+            subscribers.add(&updated(uri));
         }
         assert_eq!(next(&queue), Some(Change::Resource { uri: "a:1/part".into() }));
-        subscribers.close(&queue);
-        subscribers.add(updated("a:1"));
+        drop(registration);
+        subscribers.add(&updated("a:1"));
         assert_eq!(next(&queue), None);
     }
 }

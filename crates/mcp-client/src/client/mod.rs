@@ -151,8 +151,8 @@ impl Client {
         self
     }
 
-    /// Sets how long [`Era::Auto`] waits for the answer to `server/discover` before it sends `initialize`
-    /// (default 5 s).
+    /// Sets how long [`Era::Auto`] lets the server be silent to `server/discover` before it sends `initialize` too
+    /// (default 5 s), counted from the server's first message if there is one. A late answer to `server/discover` counts.
     #[must_use]
     pub fn discover_timeout(mut self, timeout: Duration) -> Self {
         self.handshake.discover_timeout = timeout;
@@ -166,8 +166,9 @@ impl Client {
         self
     }
 
-    /// Sets how long a call waits at most when progress reports start its wait anew (default 10 min). With
-    /// `None` they do not.
+    /// Sets how long a call waits at most when progress reports restart its time limit (default 10 min); `None` without a
+    /// maximum. A call of a tool, a prompt or a resource asks for progress unless it has no time limit to extend; with a
+    /// maximum that is not above the [time limit](Self::timeout) it asks only for a [hook](crate::Call::on_progress).
     #[must_use]
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
         self.handshake.waits.progress_maximum = maximum.into();

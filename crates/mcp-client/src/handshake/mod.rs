@@ -4,10 +4,11 @@ mod config;
 mod discovery;
 mod error;
 mod legacy;
+mod probe;
 
 use agentwire_mcp_schema::{Era, Revision};
+use agentwire_peer::Peer;
 use agentwire_peer::runtime::{PeerExt, Responses};
-use agentwire_peer::{CallError, Peer};
 
 use self::discovery::{Discovery, discover};
 use crate::RemoteServer;
@@ -29,7 +30,7 @@ impl HandshakeConfig {
             Era::Modern => self.discover(&peer).await?,
             Era::Auto if self.newest(Revision::is_modern).is_none() => self.open(&peer).await?,
             Era::Auto if self.newest(Revision::is_legacy).is_none() => self.discover(&peer).await?,
-            _ => self.find_out(&peer).await?,
+            _ => probe::find_out(self, &peer, handler).await?,
         };
         // Since 2026-07-28 a client sends no responses, not even to what it cannot read.
         let is_modern = server.revision.is_modern();
@@ -48,21 +49,6 @@ impl HandshakeConfig {
             Discovery::Modern(server) => Ok(*server),
             Discovery::Session(_, versions) => Err(HandshakeError::VersionRefused(versions)),
             Discovery::Unknown(error) => Err(error.into()),
-        }
-    }
-
-    /// A legacy server may answer `server/discover` by any error, or not at all. A late answer is ignored.
-    async fn find_out(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
-        match discover(&self, peer, Some(self.discover_timeout)).await? {
-            Discovery::Modern(server) => Ok(*server),
-            Discovery::Session(revision, _) => legacy::open(self, peer, revision).await,
-            Discovery::Unknown(discover) => match self.open(peer).await {
-                Err(HandshakeError::Call(initialize @ CallError::Refused { .. })) => {
-                    let (discover, initialize) = (Box::new(discover), Box::new(initialize));
-                    Err(HandshakeError::RefusedBoth { discover, initialize })
-                }
-                outcome => outcome,
-            },
         }
     }
 }

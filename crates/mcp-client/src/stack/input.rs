@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
-use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
 use futures_util::future::try_join_all;
@@ -14,11 +13,8 @@ use serde::Deserialize;
 use super::recovery;
 use crate::answers::Question;
 use crate::connection::Connection;
-use crate::raw::{RawAnswer, RawCall};
+use crate::raw::{ASKING, RawAnswer, RawCall};
 use crate::result::{ResultKind, check, malformed};
-
-/// The methods that may be answered by questions.
-const ASKING: [&str; 3] = [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];
 
 /// How many questions an error names.
 const MAX_NAMED: usize = 8;

@@ -4,7 +4,8 @@
 //! call do not match its schema, the tools are listed again, because the transport takes the headers from the list.
 //!
 //! A session that the server no longer knows (404 over HTTP) is not recovered here: the transport ends with it, and only
-//! the owner of the transport, such as `mcp-hub`, can connect again.
+//! the owner of the transport, such as `mcp-hub`, can connect again. It sends the [draft](crate::Call::draft) of a call once
+//! more.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{Revision, code};

@@ -6,6 +6,7 @@ use agentwire_peer::CallError;
 use agentwire_peer::runtime::{CallExt, PeerExt};
 
 use crate::connection::Connection;
+use crate::hooks::contained;
 use crate::raw::{RawAnswer, RawCall, with_meta};
 use crate::result::{ResultKind, UNKNOWN_KIND, as_text, kind_of, malformed};
 
@@ -27,21 +28,25 @@ pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<
 /// [stamped](RawCall::stamp) where the server is modern.
 pub(crate) fn start(connection: &Connection, call: &RawCall) -> agentwire_peer::Call<RawJson> {
     let (peer, method, params) = (&connection.peer, call.method.clone(), call.params.clone());
-    let sent = match call.options.on_progress.clone() {
-        Some(hook) => {
+    let hook = call.options.on_progress.clone();
+    let sent = match hook.is_some() || call.is_extended_by_progress() {
+        true => {
             // The token is the id of the request, so each request of a call has another.
             let id = peer.reserve_call();
             let token = RawJson::encode(&id.request_id()).expect("an id has a JSON form");
-            let report = move |params: RawJson| {
-                // A report that cannot be decoded still shows that the server is at work.
-                if let Ok(report) = params.decode() {
-                    hook.lock()(report);
-                }
-            };
             let params = with_meta(&params, PROGRESS_TOKEN, token);
-            peer.call_encoded(method, Some(params)).reserved(id).on_progress(report)
+            peer.call_encoded(method, Some(params)).reserved(id)
         }
-        None => peer.call_encoded(method, Some(params)),
+        false => peer.call_encoded(method, Some(params)),
+    };
+    let sent = match hook {
+        Some(hook) => sent.on_progress(move |params: RawJson| {
+            // A report that cannot be decoded still shows that the server is at work.
+            if let Ok(report) = params.decode() {
+                contained(|| hook.lock()(report));
+            }
+        }),
+        None => sent,
     };
     call.options.waits.apply(sent.decode_by(as_text))
 }

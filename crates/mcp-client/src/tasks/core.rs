@@ -18,7 +18,7 @@ use super::report::CreatedTask;
 use super::requests::{cancel_later, unusable};
 use super::run::{Run, cancel_on_drop};
 use crate::connection::Connection;
-use crate::hooks::ProgressRegistration;
+use crate::hooks::{ProgressRegistration, contained};
 use crate::raw::{RawAnswer, RawCall, Waits, with_meta};
 use crate::stack::{lookup, send};
 
@@ -109,11 +109,14 @@ async fn create(
         allowed = refuse_if_forbidden(connection, tool).fuse() => allowed?,
         error = deadline.passed().fuse() => return Err(error),
     }
-    let registration = call.options.on_progress.clone().map(|hook| {
+    let hook = call.options.on_progress.clone();
+    let registration = (hook.is_some() || call.is_extended_by_progress()).then(|| {
         let deadline = deadline.clone();
         connection.progress_hooks.register(move |report: ProgressNotification| {
             deadline.restart();
-            hook.lock()(report);
+            if let Some(hook) = &hook {
+                contained(|| hook.lock()(report));
+            }
         })
     });
     let token = registration.as_ref().map(ProgressRegistration::token);

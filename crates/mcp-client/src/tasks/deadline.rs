@@ -35,10 +35,11 @@ impl Deadline {
     /// Starts the wait anew, because the task has changed.
     pub(crate) fn restart(&self) {
         let mut times = self.lock();
-        if let (Some(timeout), Some(maximum)) = (times.waits.timeout, times.waits.progress_maximum)
+        if let Some(timeout) = times.waits.timeout
             && let (Some(deadline), Some(extended)) = (times.deadline, now().checked_add(timeout))
         {
-            let latest = times.began.checked_add(maximum).map_or(extended, |last| extended.min(last));
+            let last = times.waits.progress_maximum.and_then(|maximum| times.began.checked_add(maximum));
+            let latest = last.map_or(extended, |last| extended.min(last));
             times.deadline = Some(latest.max(deadline));
         }
     }

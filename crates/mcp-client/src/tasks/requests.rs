@@ -53,7 +53,7 @@ pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> R
 /// Cancels a task that no call waits for, beside the connection's main future.
 pub(crate) fn cancel_later(connection: &Arc<Connection>, id: String) {
     let owner = connection.clone();
-    let waits = Waits { timeout: Some(CANCEL_TIMEOUT), progress_maximum: None };
+    let waits = Waits { timeout: Some(CANCEL_TIMEOUT), progress_maximum: Some(CANCEL_TIMEOUT) };
     // No caller is left to take an error.
     let cancel = async move { drop(cancel(&owner, &id, waits).await) };
     connection.cleanup.push(cancel.boxed());

@@ -16,6 +16,7 @@ use super::report::{Report, TaskHook, TaskState};
 use super::requests::{cancel_later, state, unusable};
 use super::settings::Tasks;
 use crate::connection::Connection;
+use crate::hooks::contained;
 
 /// The most consecutive requests about a task that may fail on their way.
 const MAX_FAILURES: usize = 5;
@@ -98,7 +99,7 @@ impl Run {
             self.deadline.restart();
         }
         if let Some(hook) = &self.hook {
-            hook.lock()(&state);
+            contained(|| hook.lock()(&state));
         }
         self.seen = Some(state);
     }

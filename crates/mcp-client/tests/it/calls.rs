@@ -137,8 +137,7 @@ async fn lif_16_and_18_each_call_has_its_time_and_is_cancelled_after_it() {
 async fn lif_19_progress_extends_a_call_but_not_for_ever() {
     let script = async |mut mock: Mock| {
         let call = mock.expect("tools/call").await;
-        let token = &call["params"]["_meta"]["progressToken"];
-        assert_eq!(*token, call["id"], "the token is unique, as ids are");
+        let token = &call["id"];
         for progress in 1.. {
             tokio::time::sleep(SECOND).await;
             let params = json!({ "progressToken": token, "progress": progress, "message": "still here" });
@@ -166,6 +165,63 @@ async fn lif_19_progress_extends_a_call_but_not_for_ever() {
     assert_eq!(*reports.lock().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0]);
 }
 
+/// Each call: its time limit and maximum in seconds, and when it ends while a report comes each second.
+#[tokio::test(start_paused = true)]
+async fn progress_extends_a_call_without_a_hook() {
+    for (limit, maximum, reports, ends) in
+        [(Some(2), Some(6), 60, 6), (Some(2), None, 60, 61), (Some(2), None, 0, 2), (None, None, 0, 61)]
+    {
+        let script = async |mut mock: Mock| {
+            let call = mock.next().await.unwrap();
+            let token = &call["params"]["_meta"]["progressToken"];
+            assert_eq!(
+                *token == call["id"],
+                limit.is_some(),
+                "what has no limit asks for no progress: {call}"
+            );
+            for progress in 1..ends {
+                tokio::time::sleep(SECOND).await;
+                if progress <= reports {
+                    mock.notify(
+                        "notifications/progress",
+                        json!({ "progressToken": token, "progress": progress }),
+                    )
+                    .await;
+                }
+            }
+            if ends == 61 {
+                tokio::time::sleep(SECOND).await;
+                mock.answer(&call, text("done")).await;
+            }
+            while mock.next().await.is_some() {}
+        };
+        let seconds = |seconds: Option<u32>| seconds.map(|seconds| seconds * SECOND);
+        let (result, ()) = with_server(Client::default(), script, async |server| {
+            let started = tokio::time::Instant::now();
+            let call = server.call_tool("x", ()).timeout(seconds(limit)).progress_maximum(seconds(maximum));
+            assert_eq!(call.await.is_ok(), ends == 61);
+            Ok(started.elapsed().as_secs())
+        })
+        .await;
+        assert_eq!(result.unwrap(), ends, "{limit:?} {maximum:?} {reports}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_panics_fails_nothing() {
+    let script = async |mut mock: Mock| {
+        let call = mock.expect("tools/call").await;
+        mock.notify("notifications/progress", json!({ "progressToken": call["id"], "progress": 1 })).await;
+        mock.answer(&call, text("done")).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_server(Client::default(), script, async |server| {
+        Ok(server.call_tool("x", ()).on_progress(|_| panic!("no")).await?.text().into_owned())
+    })
+    .await;
+    assert_eq!(result.unwrap(), "done");
+}
+
 #[tokio::test(start_paused = true)]
 async fn prg_06_progress_of_nobodys_call_is_passed_over() {
     let script = async |mut mock: Mock| {
@@ -179,7 +235,7 @@ async fn prg_06_progress_of_nobodys_call_is_passed_over() {
         mock.expect_end().await;
     };
     let (result, ()) = with_server(Client::default(), script, async |server| {
-        // It asked for no progress.
+        // It has no hook.
         Ok(server.call_tool("x", ()).await?.text().into_owned())
     })
     .await;

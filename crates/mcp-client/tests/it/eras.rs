@@ -109,36 +109,83 @@ async fn st_37_a_server_that_has_not_heard_of_it_gets_a_session_on_the_same_conn
     }
 }
 
+/// How a server goes on that was silent to the probe.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    /// It answers `initialize` alone.
+    Session,
+    /// It answers both, in their order.
+    Both,
+    /// It answers the probe, and refuses `initialize`.
+    Modern,
+    /// It refuses `initialize` first.
+    ModernInTurn,
+    /// It refuses `initialize`, and has dropped the probe.
+    Asked,
+}
+
 #[tokio::test(start_paused = true)]
-async fn silence_is_an_answer_too_and_a_late_one_disturbs_nobody() {
-    for seconds in [5, 2] {
+async fn late_answer_to_the_probe_counts() {
+    let seconds = Duration::from_secs;
+    // How long `initialize` is waited for, and when the server sent its first sign of life.
+    let times = [(None, None, 5), (Some(2), None, 2), (None, Some(3), 8)];
+    let ways = [After::Session, After::Both, After::Modern, After::ModernInTurn, After::Asked];
+    for ((limit, sign, expected), after) in times.into_iter().flat_map(|time| ways.map(|way| (time, way))) {
         let script = async |mut mock: Mock| {
             let started = tokio::time::Instant::now();
             let discover = mock.expect("server/discover").await;
-            let cancelled = mock.expect("notifications/cancelled").await;
-            assert_eq!(cancelled["params"]["requestId"], discover["id"]);
-            assert_eq!(started.elapsed().as_secs(), seconds);
+            if let Some(sign) = sign {
+                tokio::time::sleep(seconds(sign)).await;
+                mock.notify("notifications/message", json!({ "level": "info", "data": "up" })).await;
+            }
             let initialize = mock.expect("initialize").await;
-            // Now it comes, before the answer that is waited for.
-            mock.answer(&discover, description()).await;
+            assert_eq!(started.elapsed().as_secs(), expected);
+            // As slow as npx.
+            tokio::time::sleep(seconds(15)).await;
             let info = json!({ "name": "mock", "version": "1" });
-            let result = json!({ "protocolVersion": NEWEST, "capabilities": {}, "serverInfo": info });
-            mock.answer(&initialize, result).await;
-            mock.expect("notifications/initialized").await;
-            let ping = mock.expect("ping").await;
-            mock.answer(&ping, json!({})).await;
+            let session = json!({ "protocolVersion": NEWEST, "capabilities": {}, "serverInfo": info });
+            let refusal = versions(-32022, &[MODERN]);
+            match after {
+                After::Session => mock.answer(&initialize, session).await,
+                After::Both => {
+                    mock.answer(&discover, description()).await;
+                    mock.answer(&initialize, session).await;
+                }
+                After::Modern => {
+                    mock.answer(&discover, description()).await;
+                    mock.refuse(&initialize, refusal).await;
+                }
+                After::ModernInTurn => {
+                    mock.refuse(&initialize, refusal).await;
+                    tokio::time::sleep(seconds(1)).await;
+                    mock.answer(&discover, description()).await;
+                }
+                After::Asked => {
+                    mock.refuse(&initialize, refusal).await;
+                    let cancelled = mock.expect("notifications/cancelled").await;
+                    assert_eq!(cancelled["params"]["requestId"], discover["id"]);
+                    mock.describe().await;
+                }
+            }
+            if after == After::Session {
+                mock.expect("notifications/initialized").await;
+                let cancelled = mock.expect("notifications/cancelled").await;
+                assert_eq!(cancelled["params"]["requestId"], discover["id"]);
+            }
             mock.expect_end().await;
         };
-        let client = match seconds {
-            5 => auto(),
-            other => auto().discover_timeout(Duration::from_secs(other)),
+        let client = match limit {
+            None => auto(),
+            Some(limit) => auto().discover_timeout(seconds(limit)),
         };
         let (result, ()) = with_mock(client, script, async |server| {
-            server.ping().await?;
+            // What the server still sends disturbs nothing.
+            tokio::time::sleep(seconds(5)).await;
             Ok(server.revision())
         })
         .await;
-        assert_eq!(result.unwrap(), Revision::V2025_11_25);
+        let newest = if after == After::Session { Revision::V2025_11_25 } else { Revision::V2026_07_28 };
+        assert_eq!(result.unwrap(), newest);
     }
 }
 

@@ -338,9 +338,8 @@ async fn progress_is_heard_in_every_round() {
     let script = async |mut mock: Mock| {
         for round in 0..2 {
             let call = mock.expect("tools/call").await;
-            let token = &call["params"]["_meta"]["progressToken"];
-            assert_eq!(*token, call["id"]);
-            mock.notify("notifications/progress", json!({ "progressToken": token, "progress": round })).await;
+            mock.notify("notifications/progress", json!({ "progressToken": call["id"], "progress": round }))
+                .await;
             mock.answer(&call, if round == 0 { wanted(json!({ "k": roots() })) } else { done() }).await;
         }
         mock.expect_end().await;
@@ -394,4 +393,43 @@ async fn a_session_has_so_many_questions_at_once_each_for_so_long() {
     })
     .await;
     result.unwrap();
+}
+
+/// A panic costs the question, with and without a session, and the connection goes on.
+#[tokio::test(start_paused = true)]
+async fn function_that_panics_fails_its_question_alone() {
+    fn at_once() -> std::future::Ready<Result<ElicitResult, ErrorObject>> {
+        panic!("at once")
+    }
+    let clients = [
+        Client::default().elicitation(|_| at_once()),
+        Client::default().elicitation(async |_| panic!("later")),
+    ];
+    for client in clients {
+        let session = async |mut mock: Mock| {
+            let call = mock.expect("tools/call").await;
+            mock.send(ask(1)).await;
+            let refused = mock.next().await.unwrap();
+            assert_eq!(refused["error"]["code"], -32603, "{refused}");
+            mock.answer(&call, json!({ "content": [] })).await;
+            mock.expect_end().await;
+        };
+        let (result, ()) =
+            with_server(client.clone(), session, async |server| Ok(server.call_tool("x", ()).await?)).await;
+        result.unwrap();
+        let modern = async |mut mock: Mock| {
+            let call = mock.expect("tools/call").await;
+            mock.answer(&call, wanted(json!({ "k": form(json!({})) }))).await;
+            let call = mock.expect("tools/call").await;
+            mock.answer(&call, done()).await;
+            mock.expect_end().await;
+        };
+        let (result, ()) = with_modern(client, modern, async |server: RemoteServer| {
+            let error = server.call_tool("x", ()).await.unwrap_err();
+            assert!(error.to_string().contains("the function that answers this request panicked"), "{error}");
+            Ok(server.call_tool("x", ()).await?)
+        })
+        .await;
+        result.unwrap();
+    }
 }

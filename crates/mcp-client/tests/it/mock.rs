@@ -103,7 +103,7 @@ impl Mock {
     pub(crate) async fn expect(&mut self, method: &str) -> Value {
         let message = self.next().await.unwrap_or_else(|| panic!("{method} instead of the end"));
         assert_eq!(message["method"], method, "{message}");
-        message
+        without_progress_token(message)
     }
 
     /// The client says no more.
@@ -159,4 +159,19 @@ impl Mock {
         self.expect("notifications/initialized").await;
         request
     }
+}
+
+/// A request without its progress token, which is its id wherever it has one.
+fn without_progress_token(mut request: Value) -> Value {
+    let id = request["id"].clone();
+    if let Some(params) = request["params"].as_object_mut()
+        && let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut)
+        && meta.get("progressToken") == Some(&id)
+    {
+        meta.remove("progressToken");
+        if meta.is_empty() {
+            params.remove("_meta");
+        }
+    }
+    request
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
+use agentwire_mcp_client::{BoxError, CallError, Change, Client, Era, RemoteServer, Warning};
+use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -380,4 +381,63 @@ fn futures_can_be_spawned() {
         server.call_tool("x", ()).await?;
         Ok(subscription.ended().await?)
     }));
+}
+
+/// Tells of a resource and then of more of them than are queued, and of the tools at last.
+async fn tell_of_much(mock: &mut Mock, meta: Value) {
+    for number in (0..1).chain(0..2000) {
+        let mut params = json!({ "uri": format!("file:///a/{number}") });
+        params["_meta"] = meta.clone();
+        mock.notify("notifications/resources/updated", params).await;
+    }
+    mock.notify("notifications/tools/list_changed", json!({ "_meta": meta })).await;
+}
+
+fn to_tools_and(uri: &str) -> SubscriptionFilter {
+    to(uri).tools_list_changed(true)
+}
+
+/// The first change, and those that are queued once all have arrived.
+async fn changes(server: RemoteServer) -> Result<Vec<Change>, BoxError> {
+    let mut changes = server.changes(to_tools_and("file:///a")).await?;
+    assert_eq!(*changes.acknowledged(), to_tools_and("file:///a"));
+    let first = changes.next().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let queued = std::iter::from_fn(|| changes.next().now_or_never().flatten());
+    Ok(first.into_iter().chain(queued).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_are_a_bounded_stream_in_every_revision() {
+    let session = async |mut mock: Mock| {
+        let info = json!({ "tools": { "listChanged": true }, "resources": { "subscribe": true } });
+        mock.greet_with("2025-11-25", info).await;
+        let subscribe = mock.expect("resources/subscribe").await;
+        assert_eq!(subscribe["params"]["uri"], "file:///a");
+        mock.answer(&subscribe, json!({})).await;
+        mock.notify("notifications/resources/updated", json!({ "uri": "file:///other" })).await;
+        tell_of_much(&mut mock, json!({})).await;
+        mock.expect_end().await;
+    };
+    let modern = async |mut mock: Mock| {
+        mock.describe().await;
+        let listen =
+            mock.agree(json!({ "toolsListChanged": true, "resourceSubscriptions": ["file:///a"] })).await;
+        tell_of_much(&mut mock, json!({ ID: listen["id"] })).await;
+        let cancelled = mock.expect("notifications/cancelled").await;
+        assert_eq!(cancelled["params"]["requestId"], listen["id"]);
+        mock.expect_end().await;
+    };
+    let client = Client::default();
+    let told = [
+        with_mock(client.clone().era(Era::Legacy), session, changes).await.0.unwrap(),
+        with_mock(client.era(Era::Modern), modern, changes).await.0.unwrap(),
+    ];
+    for changes in told {
+        let is = |change: Option<&Change>, number| matches!(change, Some(Change::Resource { uri, .. }) if *uri == format!("file:///a/{number}"));
+        assert!(is(changes.first(), 0), "{:?}", changes.first());
+        assert_eq!(changes[1], Change::Missed, "after that, more than the limit came");
+        assert_eq!(changes.last(), Some(&Change::Tools));
+        assert!(changes.len() <= 1026 && is(changes.get(changes.len() - 2), 1999), "{}", changes.len());
+    }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError};
-use agentwire_mcp_hub::{ConnectOptions, Memory, connect_to};
+use agentwire_mcp_hub::{ConnectOptions, Memory, ServerConfig, Target, connect_to};
 
-use crate::script::{check_heard, heard, server};
+use crate::script::{check_heard, heard, heard_processes, server, shell};
 
 /// Answers `server/discover` and what comes after it, and nothing else.
 const MODERN: &str = r#"
@@ -80,4 +80,42 @@ async fn era_of_the_client_limits_the_attempts() {
     let error = call_in(Era::Modern, &legacy("refuse -32601"), &ConnectOptions::new()).await.unwrap_err();
     assert!(error.to_string().starts_with("server/discover: refused"), "{error}");
     assert!(error.is::<HandshakeError>(), "there was nothing else to try: {error:?}");
+}
+
+/// A server that reads nothing for a while, as one does that npx installs first.
+fn slow(cases: &str) -> ServerConfig {
+    let ServerConfig { target: Target::Stdio(command), .. } = server("s", "ping", cases) else {
+        panic!("it is a process");
+    };
+    let program = command.arguments()[1].to_str().unwrap();
+    shell("s", &format!("sleep 1.5; {program}"))
+}
+
+#[tokio::test]
+async fn late_answer_of_a_slow_process_counts_and_it_is_started_once() {
+    let named =
+        r#"{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}"#;
+    let refusal = format!("printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}}\\n' \"$id\" '{named}'");
+    let rows = [
+        (MODERN.to_owned(), "2026-07-28 done"),
+        // Names the versions that it speaks.
+        (MODERN.replace("refuse -32022", &refusal), "2026-07-28 done"),
+        (legacy("refuse -32601"), "2025-11-25 done by s"),
+        (legacy(""), "2025-11-25 done by s"),
+    ];
+    for (cases, expected) in rows {
+        let before = heard_processes();
+        let client = Client::new("test", "1")
+            .discover_timeout(Duration::from_millis(300))
+            .handshake_timeout(Duration::from_secs(20));
+        let (target, options) = (slow(&cases).target, ConnectOptions::new());
+        let outcome = connect_to(&target, &options, client, async |server| {
+            let result = server.call_tool("ping", ()).await?;
+            Ok(format!("{} {}", server.revision(), result.text()))
+        })
+        .await;
+        assert_eq!(outcome.as_deref().ok(), Some(expected), "{cases}: {outcome:?}");
+        assert_eq!(heard_processes() - before, 1, "{cases}");
+        check_heard();
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 use agentwire_mcp_hub::{
     CustomTarget, Hub, HubConfig, HubError, McpConfig, McpConfigFault, ServerConfig, ServerState,
@@ -133,7 +134,9 @@ async fn what_a_server_says_steers_no_terminal() {
         let mut shown = vec![hub.status()[0].state.to_string()];
         assert!(matches!(hub.status()[0].state, ServerState::Failed(_)));
         shown.push(hub.call_tool(&tool, ()).await.unwrap_err().to_string());
-        shown.push(hub.only(["other"]).call_tool(&tool, ()).await.unwrap_err().to_string());
+        let full = format!("serving__{name}");
+        assert_eq!(hub.resolve(&full).unwrap(), tool);
+        shown.push(hub.only(["other"]).resolve(&full).unwrap_err().to_string());
         shown.push(HubError::to_string(&hub.resolve("\u{1b}[2J").unwrap_err()));
         let mut changed = tool.clone();
         changed.tool.name.push('!');
@@ -300,4 +303,33 @@ fn what_is_no_file_is_not_waited_for() {
         assert!(matches!(error.fault(), McpConfigFault::NotFile), "{error}");
     }
     assert!(matches!(McpConfig::read("/none").unwrap_err().fault(), McpConfigFault::Io(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn function_of_the_host_that_panics_costs_the_tools_of_its_server() {
+    let played = Played::default();
+    played.set_tools([("x", 1)]);
+    let opened = AtomicUsize::new(0);
+    let panicking = CustomTarget::new("p", move || -> Result<Duplex, BoxError> {
+        panic!("no {}", opened.fetch_add(1, Ordering::Relaxed))
+    });
+    let servers = vec![ServerConfig::new("p", panicking), played.config("s")];
+    let observed = HubConfig::new().observer(|server| match &*server.name {
+        "o" => panic!("not this one"),
+        _ => None,
+    });
+    run(observed, servers, async |hub| {
+        assert_eq!(hub.tools().await.len(), 1);
+        assert_eq!(hub.status()[0].state.to_string(), "failed: a function of the host panicked: no 0");
+        let added = hub.add(played.config("o")).unwrap();
+        hub.reconnect("p").unwrap();
+        hub.ready().await;
+        assert_eq!(hub.status()[0].state.to_string(), "failed: a function of the host panicked: no 1");
+        assert_eq!(
+            hub.status()[2].state.to_string(),
+            "failed: a function of the host panicked: not this one"
+        );
+        assert_eq!((&*added, hub.call("x", ()).await.unwrap().text()), ("o", "x".into()));
+    })
+    .await;
 }

@@ -19,7 +19,26 @@ const RELIST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Names that could be taken for one another.
 const SERVERS: [&str; 8] = ["a", "a__b", "a_b", "b", "a_", "a!", "b__c", "server"];
-const TOOLS: [&str; 10] = ["c", "b__c", "_c", "b__b__c", "a_b__c", "a__b__c", "c_", "server__c", "", "__c"];
+const TOOLS: [&str; 14] = [
+    "c",
+    "b__c",
+    "_c",
+    "b__b__c",
+    "a_b__c",
+    "a__b__c",
+    "c_",
+    "server__c",
+    "",
+    "__c",
+    "c.",
+    "c/",
+    "größe",
+    LONG,
+];
+
+/// More characters than models take.
+const LONG: &str =
+    "ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
 
 /// A generator of the same numbers for the same seed (SplitMix64).
 struct Random(u64);
@@ -77,6 +96,12 @@ impl Schedule {
     }
 
     fn note(&self, tool: &HubTool) {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        assert!(
+            (1..=64).contains(&tool.name.len()) && tool.name.chars().all(fits),
+            "no model takes {}",
+            tool.name
+        );
         let place = self.hub.status().iter().position(|server| server.name == tool.server).unwrap();
         let pair = (place, tool.tool.name.clone());
         let mut known = self.known.borrow_mut();

@@ -66,23 +66,23 @@ async fn each_server_has_a_time_of_its_own_to_connect() {
     within(async { tokio::join!(driver, main) }).await;
 }
 
+/// What answers 404 to a session has not run the call.
 #[tokio::test]
-async fn a_session_that_the_server_has_ended_is_begun_again() {
-    let web = Web::playing(Part { session_lasts: 2, ..LEGACY }).await;
+async fn calls_in_a_forgotten_session_are_sent_again_in_a_new_one() {
+    let web = Web::playing(LEGACY).await;
     within(connect([ServerConfig::new("s", web.target())], async |hub| {
-        // Each session answers two calls and is forgotten then.
+        hub.ready().await;
         for _ in 0..3 {
-            web.play(Part { session_lasts: 2, ..LEGACY });
-            for _ in 0..2 {
-                hub.ready().await;
-                assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
+            assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
+            web.play(LEGACY);
+            web.restart();
+            // Also those beside the first one.
+            let calls = (0..8).map(|_| hub.call("ping", ()).into_future());
+            for outcome in futures::future::join_all(calls).await {
+                assert_eq!(outcome.unwrap().text(), "pong");
             }
-            let error = hub.call("ping", ()).await.unwrap_err();
-            assert!(error.to_string().contains("the server has ended the session"), "{error}");
-            web.play(Part { session_lasts: 2, ..LEGACY });
-            hub.ready().await;
-            assert_eq!(state(&hub, 0), "connected");
             assert_eq!(web.tried(), ["initialize"], "how it is spoken to is known");
+            assert_eq!(state(&hub, 0), "connected");
         }
     }))
     .await;
@@ -111,12 +111,10 @@ async fn a_server_that_ends_every_session_at_once_is_left_alone() {
     let web = Web::playing(Part { session_lasts: 0, ..LEGACY }).await;
     within(connect([ServerConfig::new("s", web.target())], async |hub| {
         let mut seen = 0;
-        for _ in 0..2 {
-            hub.ready().await;
-            let error = hub.call("ping", ()).await.unwrap_err();
-            assert!(error.to_string().contains("the server has ended the session"), "{error}");
-            hub.changed(&mut seen).await;
-        }
+        hub.ready().await;
+        // It is sent once more, and no third time.
+        let error = hub.call("ping", ()).await.unwrap_err();
+        assert!(error.to_string().contains("the server has ended the session"), "{error}");
         while hub.status()[0].state.reason().is_none() {
             hub.changed(&mut seen).await;
         }

@@ -40,6 +40,11 @@ pub(crate) fn heard() -> Vec<String> {
     text.lines().filter_map(method).collect()
 }
 
+/// How many processes of servers of this test have heard anything.
+pub(crate) fn heard_processes() -> usize {
+    HEARD.with(|folder| fs::read_dir(folder.path()).unwrap().count())
+}
+
 /// Reads a request and answers it: `$id` is its id, `$line` all of it.
 const PRELUDE: &str = r#"
 refuse() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"played"}}\n' "$id" "$1"; }

@@ -116,6 +116,11 @@ impl Web {
         state.tried.clear();
     }
 
+    /// Forgets the session, as a server does that restarts.
+    pub(crate) fn restart(&self) {
+        self.state.lock().unwrap().sessions += 1;
+    }
+
     /// Ends the stream of HTTP+SSE.
     pub(crate) fn cut(&self) {
         self.state.lock().unwrap().stream = None;

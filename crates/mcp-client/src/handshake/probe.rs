@@ -1,0 +1,112 @@
+//! Finds out over one connection which handshake the server has: `server/discover`, or `initialize`.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use agentwire_mcp_schema::Revision;
+use agentwire_peer::{CallError, Clock, Peer, TokioClock};
+use futures_util::future::{Either, select};
+use futures_util::{FutureExt, select_biased};
+
+use super::config::HandshakeConfig;
+use super::discovery::{Discovery, discover};
+use super::error::HandshakeError;
+use super::legacy;
+use crate::connection::ServerInfo;
+use crate::handler::ClientHandler;
+
+/// Sends `server/discover`, and `initialize` where the server refuses that, answers it by something else, or is silent.
+///
+/// A silent server may ignore what it does not know, or may still be starting: `npx` and `uvx` take 20 s to install a
+/// package. So the probe stays open beside `initialize`, and the first success counts. A second process is never needed to
+/// find out.
+pub(super) async fn find_out(
+    handshake: HandshakeConfig,
+    peer: &Peer,
+    handler: &ClientHandler,
+) -> Result<ServerInfo, HandshakeError> {
+    // Boxed, since both are large and the caller's future would hold them in each of its copies.
+    let mut probe = discover(&handshake, peer, None).boxed().fuse();
+    let found = select_biased! {
+        found = probe => Some(found?),
+        () = silence(handshake.discover_timeout, handler).fuse() => None,
+    };
+    match found {
+        Some(Discovery::Modern(server)) => return Ok(*server),
+        Some(Discovery::Session(revision, _)) => {
+            return legacy::open(handshake.clone(), peer, revision).await;
+        }
+        Some(Discovery::Unknown(refused)) => {
+            return open(&handshake, peer).await.map_err(|error| with_probe(refused, error));
+        }
+        None => {}
+    }
+    let mut session = open(&handshake, peer).boxed().fuse();
+    let refused = select_biased! {
+        found = probe => return match found {
+            Ok(Discovery::Modern(server)) => Ok(*server),
+            Ok(Discovery::Unknown(refused)) => session.await.map_err(|error| with_probe(refused, error)),
+            // Over HTTP one request may fail, and another succeed.
+            Ok(Discovery::Session(..)) | Err(_) => session.await,
+        },
+        outcome = session => match outcome {
+            Err(error) if is_refusal(&error) => error,
+            outcome => return outcome,
+        },
+    };
+    // The server is up now, and has the probe before it.
+    match select(&mut probe, pin!(silence(handshake.discover_timeout, handler))).await {
+        Either::Left((Ok(Discovery::Modern(server)), _)) => Ok(*server),
+        Either::Left((Ok(Discovery::Unknown(unknown)), _)) => Err(with_probe(unknown, refused)),
+        Either::Left((Ok(Discovery::Session(..)) | Err(_), _)) => Err(refused),
+        Either::Right(_) if names_modern_version(&refused) => {
+            drop(probe);
+            handshake.clone().discover(peer).await
+        }
+        Either::Right(_) => Err(refused),
+    }
+}
+
+async fn open(handshake: &HandshakeConfig, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
+    handshake.clone().open(peer).await
+}
+
+/// Completes when the server has been silent for this time since the probe, or has sent something that is no answer to it
+/// and was silent since.
+async fn silence(limit: Duration, handler: &ClientHandler) {
+    let clock = TokioClock::default();
+    let mut since = clock.now();
+    loop {
+        let Some(end) = since.checked_add(limit) else { return std::future::pending().await };
+        clock.sleep_until(end).await;
+        match handler.first_message.get() {
+            Some(first) if *first > since => since = *first,
+            _ => return,
+        }
+    }
+}
+
+/// Whether the server refused `initialize`, which a modern server does.
+fn is_refusal(error: &HandshakeError) -> bool {
+    let is_refused =
+        |error: &CallError| matches!(error, CallError::Refused { .. } | CallError::Failed { .. });
+    match error {
+        HandshakeError::Call(error) => is_refused(error),
+        error => matches!(error, HandshakeError::VersionRefused(_)),
+    }
+}
+
+fn names_modern_version(error: &HandshakeError) -> bool {
+    let HandshakeError::VersionRefused(versions) = error else { return false };
+    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
+}
+
+/// Adds the outcome of the probe to the refusal of `initialize`.
+fn with_probe(discover: CallError, error: HandshakeError) -> HandshakeError {
+    match error {
+        HandshakeError::Call(initialize @ CallError::Refused { .. }) => {
+            HandshakeError::RefusedBoth { discover: Box::new(discover), initialize: Box::new(initialize) }
+        }
+        error => error,
+    }
+}

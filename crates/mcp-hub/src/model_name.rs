@@ -1,0 +1,80 @@
+//! Names that the APIs of language models take for a tool: 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_` and `-`.
+//!
+//! A name that is none of these is written with `_` for each other character, cut, and gets a code that follows from the whole
+//! name: `a.b` is `a_b-a5b1b5ae`, always and everywhere. A name that looks as if it had a code gets one too, so that no
+//! name as it is equals one with a code. Two names have the same code with a probability of 2^-32; then the
+//! hub lists the first tool alone.
+
+use std::borrow::Cow;
+
+/// How long a tool's name may be.
+pub(crate) const NAME_LIMIT: usize = 64;
+
+/// How long a server's name may be, so that there is room for a tool's behind it. A number may come on top.
+pub(crate) const SERVER_LIMIT: usize = 32;
+
+/// The length of a code with the `-` before it.
+const CODE_LENGTH: usize = 9;
+
+/// Returns whether models take a name as it is.
+pub(crate) fn is_safe(name: &str) -> bool {
+    (1..=NAME_LIMIT).contains(&name.len()) && name.chars().all(is_safe_character)
+}
+
+/// Returns a name of at most `limit` characters that models take as a part of a tool's. It is the same for the same name.
+pub(crate) fn safe_part(name: &str, limit: usize) -> Cow<'_, str> {
+    if is_safe(name) && name.len() <= limit && !has_code(name) {
+        return Cow::Borrowed(name);
+    }
+    let safe = name.chars().map(|c| if is_safe_character(c) { c } else { '_' });
+    let part: String = safe.take(limit.saturating_sub(CODE_LENGTH)).collect();
+    Cow::Owned(format!("{part}-{:08x}", code(name)))
+}
+
+fn is_safe_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_')
+}
+
+/// Returns whether a name may be one that [`safe_part`] has made of another.
+pub(crate) fn looks_mapped(name: &str) -> bool {
+    is_safe(name) && has_code(name)
+}
+
+fn has_code(name: &str) -> bool {
+    let is_code = |code: &str| {
+        code.len() + 1 == CODE_LENGTH && code.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c))
+    };
+    name.rsplit_once('-').is_some_and(|(_, code)| is_code(code))
+}
+
+/// FNV-1a, which is the same in every build, unlike the hash of the standard library.
+fn code(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |code, byte| (code ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_that_models_take_stays_as_it_is() {
+        for name in ["a", "get_user-2", "list-projects", &"x".repeat(40)] {
+            assert_eq!(safe_part(name, 40), name);
+        }
+    }
+
+    #[test]
+    fn other_name_gets_a_code_of_its_own() {
+        let long = "x".repeat(100);
+        let names = ["a.b", "a/b", "a b", "größe", "", &long, &long[1..], "a_b-0123abcd"];
+        let parts = names.map(|name| safe_part(name, 40).into_owned());
+        for part in &parts {
+            assert!(is_safe(part) && part.len() <= 40 && has_code(part), "{part}");
+        }
+        let different: std::collections::HashSet<_> = parts.iter().collect();
+        assert_eq!(different.len(), names.len());
+        assert!(parts[0].starts_with("a_b-") && parts[3].starts_with("gr__e-"), "{parts:?}");
+        // A name that was mapped is mapped again, so no tool can have the name that another one is given.
+        assert_ne!(safe_part(&parts[0], 40), parts[0]);
+    }
+}
