@@ -59,10 +59,18 @@ pub const ACP: Rules = Rules {
         ("ElicitationSchemaType", "a form is an object, whatever it says"),
         ("ErrorData", "it is kept as it came"),
         ("ErrorCode", "JSON-RPC has no bounds for it"),
+        (
+            "Error",
+            "a call has failed in any case, so a code or a message that cannot be read costs nothing else",
+        ),
         ("RequestId", "JSON-RPC has no bounds for it, and null where it could not be read"),
     ],
     loose_rest: &[("CreateElicitationRequest", "a foreign mode is kept whole, whatever its scope is")],
-    loose_members: &[(("Error", "code"), "JSON-RPC has no bounds for it")],
+    loose_members: &[
+        (("", "env"), "configuration files have an object of names and values here"),
+        (("McpServerHttp", "headers"), "configuration files have an object of names and values here"),
+        (("McpServerSse", "headers"), "configuration files have an object of names and values here"),
+    ],
     free: &[],
     nullable: &[("RequestId", "JSON-RPC has it for requests whose id could not be read")],
     forgiven_anywhere: &[],
@@ -116,6 +124,10 @@ pub const MCP: Rules = Rules {
         ("InputResponse", "what it is depends on the question"),
         ("InputResponses", "what they are depends on the questions"),
         ("EnumSchema", "its type is told from others by its choices"),
+        (
+            "Error",
+            "a call has failed in any case, so a code or a message that cannot be read costs nothing else",
+        ),
     ],
     loose_rest: &[],
     loose_members: &[

@@ -38,6 +38,7 @@ mod conversation;
 mod emulator;
 mod error_hints;
 mod family;
+mod forgotten_session;
 mod guides;
 mod kept;
 mod killed;

@@ -1,0 +1,81 @@
+//! A server that has forgotten the session of a request, such as one that was restarted, has not worked on it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::program::{Program, SOON};
+
+/// The methods that a server heard, and how many sessions it began.
+#[derive(Default)]
+struct State {
+    heard: Vec<String>,
+    sessions: usize,
+}
+
+/// Plays a server that forgets so many sessions before their first call. Returns its URL.
+fn forgetting(sessions: usize, state: Arc<Mutex<State>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("it listens"));
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let _gone = answer(&client, sessions, &mut state.lock().unwrap());
+        }
+    });
+    url
+}
+
+fn answer(mut client: &TcpStream, forgotten: usize, state: &mut State) -> std::io::Result<()> {
+    let mut reader = BufReader::new(client);
+    let (mut line, mut length) = (String::new(), 0);
+    while reader.read_line(&mut line)? > 2 {
+        let header = line.to_lowercase();
+        length = header.strip_prefix("content-length: ").map_or(length, |text| text.trim().parse().unwrap());
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let method = request["method"].as_str().unwrap_or_default();
+    state.heard.push(method.to_owned());
+    let (status, header, result) = match method {
+        "initialize" => {
+            state.sessions += 1;
+            let info = json!({ "name": "s", "version": "1" });
+            let result = json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": info });
+            (200, format!("mcp-session-id: s-{}\r\n", state.sessions), result)
+        }
+        "notifications/initialized" => (202, String::new(), Value::Null),
+        "tools/call" if state.sessions > forgotten => {
+            (200, String::new(), json!({ "content": [{ "type": "text", "text": "done" }] }))
+        }
+        _ => (404, String::new(), Value::Null),
+    };
+    let text = match result {
+        Value::Null => String::new(),
+        result => json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string(),
+    };
+    write!(
+        client,
+        "HTTP/1.1 {status} Any\r\n{header}content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
+        text.len()
+    )
+}
+
+#[test]
+fn command_is_repeated_once_in_a_new_session() {
+    for (forgotten, code) in [(0, 0), (1, 0), (2, 1)] {
+        let state = Arc::<Mutex<State>>::default();
+        let url = forgetting(forgotten, state.clone());
+        let program = Program::run(&["call", &url, "t"], SOON);
+        let ended = program.exits(code);
+        let calls = state.lock().unwrap().heard.iter().filter(|method| *method == "tools/call").count();
+        assert_eq!(calls, forgotten.min(1) + 1, "{}", ended.stderr);
+        match code {
+            0 => assert_eq!(ended.stdout, "done\n"),
+            _ => assert!(ended.stderr.contains("the server has ended the session"), "{}", ended.stderr),
+        }
+    }
+}
