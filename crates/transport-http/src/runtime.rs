@@ -11,6 +11,7 @@ pub mod client {
     pub use crate::client::event_stream::EventStream;
     pub use crate::client::limits::Limits;
     pub use crate::client::redirect::send_within_origin;
+    pub use crate::client::trace::trace_headers;
     pub use crate::client::uri::{Astray, is_same_origin, within_origin};
 }
 

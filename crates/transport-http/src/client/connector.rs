@@ -19,20 +19,47 @@ use http::uri::Scheme;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::CryptoProvider;
 use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
 use tower_service::Service;
 
 use crate::client::BoxError;
+use crate::client::certificates::check_certificates;
+use crate::client::proxies::Proxies;
 
-/// TLS that trusts whom the platform trusts.
-pub(crate) fn trusting_the_platform() -> Result<ClientConfig, rustls::Error> {
-    // Said in full, because rustls panics where several providers are built in and none was chosen.
-    let provider = CryptoProvider::get_default().cloned().or_else(built_in);
-    let provider = provider.ok_or_else(|| rustls::Error::General("no `CryptoProvider` is there".into()))?;
+/// The root certificates that TLS trusts.
+#[derive(Clone, Debug)]
+pub(crate) enum Trust {
+    /// Those of the platform, which are read at the first connection with TLS.
+    Platform(Arc<CryptoProvider>),
+    Given(Box<ClientConfig>),
+}
+
+impl Trust {
+    /// Those of the platform, with the provider of cryptography of the process or of the features.
+    pub(crate) fn platform() -> Result<Self, rustls::Error> {
+        // Named in full, because rustls panics where several providers are built in and none was chosen.
+        let provider = CryptoProvider::get_default().cloned().or_else(built_in);
+        let missing = || rustls::Error::General("there is no `CryptoProvider`".into());
+        Ok(Self::Platform(provider.ok_or_else(missing)?))
+    }
+
+    /// The settings of TLS. Reading files may block, so that has a thread.
+    async fn settings(self) -> Result<ClientConfig, BoxError> {
+        match self {
+            Self::Given(settings) => Ok(*settings),
+            Self::Platform(provider) => {
+                tokio::task::spawn_blocking(|| trusting_the_platform(provider)).await?
+            }
+        }
+    }
+}
+
+fn trusting_the_platform(provider: Arc<CryptoProvider>) -> Result<ClientConfig, BoxError> {
+    check_certificates()?;
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(versions.try_with_platform_verifier()?.with_no_client_auth())
 }
@@ -56,28 +83,55 @@ fn built_in() -> Option<Arc<CryptoProvider>> {
 /// Connects to wherever a URL says, within a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
-    tls: HttpsConnector<Route>,
+    direct: HttpConnector,
+    proxies: Arc<Proxies>,
+    trust: Trust,
+    /// The ways with TLS, once a connection has needed one.
+    tls: Arc<OnceCell<HttpsConnector<Route>>>,
     timeout: Duration,
 }
 
 impl Connector {
-    pub(crate) fn new(proxies: Arc<Matcher>, timeout: Duration, mut tls: ClientConfig) -> Self {
-        // What is offered depends on to whom, and is said below.
-        tls.alpn_protocols.clear();
+    pub(crate) fn new(proxies: Arc<Proxies>, timeout: Duration, trust: Trust) -> Self {
         let mut direct = HttpConnector::new();
         direct.set_nodelay(true);
         direct.enforce_http(false);
         // Of several addresses each has its share of that time, so that one which is silent leaves some to the others.
         direct.set_connect_timeout(Some(timeout));
+        Self { direct, proxies, trust, tls: Arc::default(), timeout }
+    }
+
+    async fn connect(mut self, to: Uri) -> Result<MaybeHttpsStream<Line>, BoxError> {
+        let plain = match self.proxies.intercept(&to) {
+            _ if to.scheme() != Some(&Scheme::HTTP) => None,
+            None => Some((to.clone(), End::Server)),
+            Some(proxy) if proxy.uri().scheme() == Some(&Scheme::HTTP) => {
+                Some((proxy.uri().clone(), End::Proxy))
+            }
+            Some(_) => None,
+        };
+        if let Some((to, end)) = plain {
+            let stream = MaybeHttpsStream::Http(self.direct.call(to).await?);
+            return Ok(MaybeHttpsStream::Http(Line { stream, end }));
+        }
+        let with_tls = async { Ok::<_, BoxError>(self.with_tls(self.trust.clone().settings().await?)) };
+        let mut tls = self.tls.get_or_try_init(|| with_tls).await?.clone();
+        tls.call(to).await
+    }
+
+    fn with_tls(&self, mut tls: ClientConfig) -> HttpsConnector<Route> {
+        // What is offered depends on to whom, and is said below.
+        tls.alpn_protocols.clear();
         let to_proxies =
             HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
+        let (direct, proxies) = (self.direct.clone(), self.proxies.clone());
         let route = Route { to_proxies: to_proxies.wrap_connector(direct.clone()), direct, proxies };
         let schemes = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         #[cfg(feature = "http2")]
         let schemes = schemes.enable_all_versions();
         #[cfg(not(feature = "http2"))]
         let schemes = schemes.enable_http1();
-        Self { tls: schemes.wrap_connector(route), timeout }
+        schemes.wrap_connector(route)
     }
 }
 
@@ -87,11 +141,11 @@ impl Service<Uri> for Connector {
     type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.tls.poll_ready(cx)
+        self.direct.poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, to: Uri) -> Self::Future {
-        let (connecting, timeout) = (self.tls.call(to), self.timeout);
+        let (connecting, timeout) = (self.clone().connect(to), self.timeout);
         Box::pin(async move {
             let late = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
             tokio::time::timeout(timeout, connecting).await.map_err(late)?
@@ -104,7 +158,7 @@ impl Service<Uri> for Connector {
 pub(crate) struct Route {
     direct: HttpConnector,
     to_proxies: HttpsConnector<HttpConnector>,
-    proxies: Arc<Matcher>,
+    proxies: Arc<Proxies>,
 }
 
 impl Service<Uri> for Route {
@@ -116,6 +170,7 @@ impl Service<Uri> for Route {
         self.direct.poll_ready(cx).map_err(Into::into)
     }
 
+    /// Plain `http` gets here for a proxy with TLS only.
     fn call(&mut self, to: Uri) -> Self::Future {
         let Some(proxy) = self.proxies.intercept(&to) else {
             let connecting = self.direct.call(to);

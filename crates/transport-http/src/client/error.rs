@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Printable};
@@ -114,15 +113,6 @@ impl HttpError {
             TransportError::Other(error) => error.downcast_ref(),
             _ => None,
         }
-    }
-
-    /// Whether no process listens at the server's port.
-    pub(crate) fn is_nobody_there(&self) -> bool {
-        let mut causes = std::iter::successors(self.source(), |&error| error.source());
-        causes.any(|cause| {
-            let error: Option<&io::Error> = cause.downcast_ref();
-            error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        })
     }
 
     /// The status of the response that caused the error, if there was one.

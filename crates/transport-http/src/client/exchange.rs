@@ -17,7 +17,7 @@ use crate::client::body::{self, LINGER};
 use crate::client::event_stream::EventStream;
 use crate::client::requests::{Content, Reply, Requests};
 use crate::client::route::MessageKind;
-use crate::client::{HttpError, Wait, backoff, route};
+use crate::client::{ConnectFault, HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
 
@@ -259,7 +259,10 @@ impl Exchange {
             Err(error) => {
                 self.failures += 1;
                 let is_call = matches!(self.purpose, Purpose::Call { .. });
-                if is_call && self.failures > MAX_REFUSALS && error.is_nobody_there() {
+                if is_call
+                    && self.failures > MAX_REFUSALS
+                    && error.connect_fault() == Some(ConnectFault::Refused)
+                {
                     return self.end_without_answer(error);
                 }
                 return self.wait(error);

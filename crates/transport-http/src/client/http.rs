@@ -264,7 +264,7 @@ impl Http {
         }
     }
 
-    fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, modern: bool) {
+    fn post(&mut self, frame: Frame, route: Route, mut headers: HeaderMap, modern: bool) {
         if let MessageKind::Cancelled(Some(id)) = &route.kind
             && (modern || self.calls.get(id).is_some_and(|call| call.modern))
         {
@@ -276,6 +276,7 @@ impl Http {
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
         let body = Bytes::from(body);
+        headers.extend(route.trace);
         if route.requests.is_empty() {
             self.posting = Some(post(self.requests.clone(), route.kind, headers, body).boxed());
             return;

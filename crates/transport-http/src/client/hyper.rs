@@ -11,11 +11,11 @@ use http::uri::Scheme;
 use http::{Request, Response};
 use http_body_util::{BodyDataStream, Full};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 
-use crate::client::connector::{self, Connector};
+use crate::client::connector::{Connector, Trust};
+use crate::client::proxies::Proxies;
 use crate::client::{Body, BoxError, HttpClient, inflate};
 
 /// How long an unused connection stays open.
@@ -33,10 +33,18 @@ const KEPT: Duration = Duration::from_secs(90);
 ///
 /// The environment may name a proxy: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs (not where
 /// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in
-/// lower case. It is read once, in [`new`](Self::new). `NO_PROXY` lists what is reached directly: hosts with
-/// all their subdomains, IP addresses, networks such as `10.0.0.0/8`, or `*`, with commas between them. Nothing is
-/// exempt by itself: for a server on this machine to be reached directly, `NO_PROXY` must hold `localhost` and
-/// `127.0.0.1`.
+/// lower case. It is read once, in [`new`](Self::new). Nothing is exempt by itself: for a server on this machine to be
+/// reached directly, `NO_PROXY` must hold `localhost` and `127.0.0.1`.
+///
+/// `NO_PROXY` lists what is reached directly, with commas or spaces between the entries, in upper or lower case:
+///
+/// | entry | exempts |
+/// |---|---|
+/// | `example.com`, `.example.com` | the host and its subdomains |
+/// | `*.example.com`, `10.*`, `*` | the hosts that fit, where `*` stands for any text |
+/// | `10.0.0.1`, `::1`, `[::1]` | the address |
+/// | `10.0.0.0/8`, `fd00::/8` | the addresses of the network |
+/// | `example.com:8443`, `10.0.0.1:80`, `[::1]:80` | the same at this port alone |
 ///
 /// # User agent
 ///
@@ -65,31 +73,35 @@ const KEPT: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug)]
 pub struct Hyper {
     client: Client<Connector, Full<Bytes>>,
-    proxies: Arc<Matcher>,
+    proxies: Arc<Proxies>,
 }
 
 impl Hyper {
     /// A client that waits `connect_timeout` for a connection, TLS and proxies included, and trusts the platform's root
     /// certificates.
     ///
+    /// They are read at the first connection with TLS, on a thread that may block and within `connect_timeout`. On Unix
+    /// systems other than Apple's, `SSL_CERT_FILE` and `SSL_CERT_DIR` name others. Where these cannot be used, such a
+    /// connection fails with a [`CertificateError`](crate::client::CertificateError).
+    ///
     /// # Errors
     ///
-    /// When TLS cannot be set up, such as without any provider of cryptography.
+    /// When there is no provider of cryptography.
     pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
-        Ok(Self::with_tls(connect_timeout, connector::trusting_the_platform()?))
+        Ok(Self::through(Proxies::from_environment(), connect_timeout, Trust::platform()?))
     }
 
     /// The same with your own TLS settings, such as other root certificates. Their ALPN protocols are ignored.
     pub fn with_tls(connect_timeout: Duration, tls: ClientConfig) -> Self {
-        Self::through(Matcher::from_system(), connect_timeout, tls)
+        Self::through(Proxies::from_environment(), connect_timeout, Trust::Given(tls))
     }
 
-    pub(crate) fn through(proxies: Matcher, connect_timeout: Duration, tls: ClientConfig) -> Self {
+    pub(crate) fn through(proxies: Proxies, connect_timeout: Duration, trust: Trust) -> Self {
         let proxies = Arc::new(proxies);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(KEPT)
-            .build(Connector::new(proxies.clone(), connect_timeout, tls));
+            .build(Connector::new(proxies.clone(), connect_timeout, trust));
         Self { client, proxies }
     }
 }
@@ -118,6 +130,7 @@ async fn send(
 
 #[cfg(all(test, any(feature = "rustls", feature = "rustls-ring")))]
 mod tests {
+    use hyper_util::client::proxy::matcher::Matcher;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -138,8 +151,8 @@ mod tests {
     async fn proxied() -> (TcpListener, Hyper) {
         let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://user:secret@{}", proxy.local_addr().unwrap());
-        let proxies = Matcher::builder().all(url).no("direct.test").build();
-        (proxy, Hyper::through(proxies, TIME, connector::trusting_the_platform().unwrap()))
+        let proxies = Matcher::builder().all(url).build();
+        (proxy, Hyper::through(Proxies::new(proxies, ""), TIME, Trust::platform().unwrap()))
     }
 
     fn get(url: &str) -> Request<Bytes> {
@@ -178,7 +191,7 @@ mod tests {
         let url = format!("http://{}", proxy.local_addr().unwrap());
         let proxies = Matcher::builder().all(url).build();
         let time = Duration::from_millis(50);
-        let client = Hyper::through(proxies, time, connector::trusting_the_platform().unwrap());
+        let client = Hyper::through(Proxies::new(proxies, ""), time, Trust::platform().unwrap());
         // The tunnel is never granted.
         let sent = client.send(get("https://server.test/mcp")).await;
         assert!(format!("{:?}", sent.err().unwrap()).contains("no connection in time"));

@@ -50,6 +50,11 @@
 //! long as its caller wants: give calls a deadline. [`HttpError`] shows how an error of the layers above is asked for
 //! what happened here.
 //!
+//! # Trace context
+//!
+//! A message whose `_meta` has a `traceparent`, as telemetry adds it, is sent with `traceparent`, `tracestate` and `baggage` as
+//! headers too, so proxies and web frameworks go on with the trace. They take the place of headers of [`Config::header`].
+//!
 //! # Compression
 //!
 //! The clients of this crate take answers compressed by gzip. All limits count what comes out, and an event that has arrived is
@@ -82,7 +87,10 @@
 
 mod backoff;
 mod body;
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+mod certificates;
 mod config;
+mod connect_fault;
 #[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
@@ -98,6 +106,8 @@ pub(crate) mod limits;
 mod mirror;
 #[cfg(feature = "reqwest")]
 mod plain;
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+mod proxies;
 pub(crate) mod redirect;
 mod requests;
 #[cfg(feature = "reqwest")]
@@ -105,9 +115,13 @@ mod reqwest;
 mod route;
 mod server_url;
 mod shown_url;
+pub(crate) mod trace;
 pub(crate) mod uri;
 
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+pub use certificates::{CertificateError, check_certificates};
 pub use config::{Config, InvalidUrl};
+pub use connect_fault::ConnectFault;
 pub use error::{Declined, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]

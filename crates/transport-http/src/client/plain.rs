@@ -10,9 +10,9 @@ use http::{Request, Response, Uri};
 use http_body_util::{BodyDataStream, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use crate::client::proxies::Proxies;
 use crate::client::{Body, BoxError};
 
 /// How long an unused connection stays open: as long as `reqwest` keeps one.
@@ -23,11 +23,11 @@ const KEPT: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
     client: Client<HttpConnector, Full<Bytes>>,
-    proxies: Arc<Matcher>,
+    proxies: Arc<Proxies>,
 }
 
 impl Plain {
-    pub(crate) fn new(connect_timeout: Duration) -> Self {
+    pub(crate) fn new(connect_timeout: Duration, proxies: Arc<Proxies>) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(connect_timeout));
@@ -35,7 +35,7 @@ impl Plain {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(KEPT)
             .build(connector);
-        Self { client, proxies: Arc::new(Matcher::from_system()) }
+        Self { client, proxies }
     }
 
     /// Whether it can send to this place: one that is not behind TLS, a proxy or a password in the URL.
@@ -53,18 +53,19 @@ impl Plain {
 
 #[cfg(test)]
 mod tests {
+    use hyper_util::client::proxy::matcher::Matcher;
+
     use super::*;
 
     #[test]
     fn what_is_plain_goes_directly() {
-        let reaches = |proxies: Matcher, url: &str| {
-            let plain = Plain { proxies: Arc::new(proxies), ..Plain::new(KEPT) };
-            plain.reaches(&url.parse().unwrap())
-        };
-        let none = || Matcher::builder().build();
+        let reaches =
+            |proxies: Proxies, url: &str| Plain::new(KEPT, Arc::new(proxies)).reaches(&url.parse().unwrap());
+        let none = || Proxies::new(Matcher::builder().build(), "");
         assert!(reaches(none(), "http://127.0.0.1:8080/mcp") && reaches(none(), "http://[::1]/"));
         assert!(!reaches(none(), "https://127.0.0.1/") && !reaches(none(), "http://user:secret@127.0.0.1/"));
-        let proxied = || Matcher::builder().http("http://proxy:1").no("localhost,10.0.0.0/8").build();
+        let proxy = || Matcher::builder().http("http://proxy:1").build();
+        let proxied = || Proxies::new(proxy(), "localhost,10.0.0.0/8");
         assert!(!reaches(proxied(), "http://127.0.0.1/"), "nothing is exempt by itself");
         assert!(reaches(proxied(), "http://localhost/") && reaches(proxied(), "http://10.1.2.3/"));
     }

@@ -1,5 +1,6 @@
 //! Implements `HttpClient` with `reqwest` and gzip. Plain `http` requests without a proxy go to hyper directly.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,7 +8,9 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt};
 use http::{Request, Response};
 
+use crate::client::certificates::check_certificates;
 use crate::client::plain::Plain;
+use crate::client::proxies::Proxies;
 use crate::client::{Body, BoxError, HttpClient, inflate};
 
 /// [`HttpClient`] by `reqwest`: HTTP/1.1 and HTTP/2 with connections that are kept, and TLS by rustls.
@@ -19,7 +22,16 @@ use crate::client::{Body, BoxError, HttpClient, inflate};
 #[derive(Clone, Debug)]
 pub struct Reqwest {
     client: ::reqwest::Client,
-    plain: Option<Plain>,
+    own: Option<OwnSettings>,
+}
+
+/// What a client adds that is built here.
+#[derive(Clone, Debug)]
+struct OwnSettings {
+    plain: Plain,
+    proxies: Arc<Proxies>,
+    /// For URLs that `NO_PROXY` exempts: `reqwest` does not know each form of it.
+    direct: ::reqwest::Client,
 }
 
 impl Reqwest {
@@ -27,14 +39,21 @@ impl Reqwest {
     ///
     /// # Errors
     ///
-    /// When TLS cannot be set up.
+    /// When TLS cannot be set up. A [`CertificateError`](crate::client::CertificateError) says that `SSL_CERT_FILE` or
+    /// `SSL_CERT_DIR` names no certificates.
     pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
-        let client = ::reqwest::Client::builder()
-            .redirect(::reqwest::redirect::Policy::none())
-            .connect_timeout(connect_timeout)
-            .tcp_nodelay(true)
-            .build()?;
-        Ok(Self { client, plain: Some(Plain::new(connect_timeout)) })
+        check_certificates()?;
+        let builder = || {
+            ::reqwest::Client::builder()
+                .redirect(::reqwest::redirect::Policy::none())
+                .connect_timeout(connect_timeout)
+                .tcp_nodelay(true)
+        };
+        let client = builder().build()?;
+        let proxies = Arc::new(Proxies::from_environment());
+        let direct = if proxies.exempts_none() { client.clone() } else { builder().no_proxy().build()? };
+        let plain = Plain::new(connect_timeout, proxies.clone());
+        Ok(Self { client, own: Some(OwnSettings { plain, proxies, direct }) })
     }
 }
 
@@ -42,16 +61,21 @@ impl Reqwest {
 /// this protocol along to wherever it is sent.
 impl From<::reqwest::Client> for Reqwest {
     fn from(client: ::reqwest::Client) -> Self {
-        Self { client, plain: None }
+        Self { client, own: None }
     }
 }
 
 impl HttpClient for Reqwest {
     fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
         inflate::offer(request.headers_mut());
-        match self.plain.as_ref().filter(|plain| plain.reaches(request.uri())) {
-            Some(plain) => plain.clone().send(request).map_ok(inflate::inflated).boxed(),
-            None => send(self.client.clone(), request).map_ok(inflate::inflated).boxed(),
+        match &self.own {
+            Some(own) if own.plain.reaches(request.uri()) => {
+                own.plain.clone().send(request).map_ok(inflate::inflated).boxed()
+            }
+            Some(own) if own.proxies.is_exempt(request.uri()) => {
+                send(own.direct.clone(), request).map_ok(inflate::inflated).boxed()
+            }
+            _ => send(self.client.clone(), request).map_ok(inflate::inflated).boxed(),
         }
     }
 }

@@ -5,6 +5,7 @@ use agentwire_mcp_wire::header::encode_value;
 use agentwire_mcp_wire::{ParamsMembers, Routing, cancelled_request, initialize_version, method};
 use http::{HeaderMap, HeaderValue};
 
+use crate::client::trace;
 use crate::header;
 
 /// The properties of a frame that decide how it is sent.
@@ -17,6 +18,8 @@ pub(crate) struct Route {
     pub(crate) kind: MessageKind,
     /// The headers that only the modern revisions have. None for a frame that names no such revision.
     pub(crate) modern: Option<HeaderMap>,
+    /// The headers of its trace context.
+    pub(crate) trace: HeaderMap,
 }
 
 /// The messages that change the state of the transport.
@@ -64,11 +67,9 @@ impl Route {
     }
 
     fn look_into(&mut self, message: &Message) {
-        let Some(Routing { protocol_version, method, name, .. }) =
-            ParamsMembers::of(message).routing(message)
-        else {
-            return;
-        };
+        let members = ParamsMembers::of(message);
+        let Some(Routing { protocol_version, method, name, .. }) = members.routing(message) else { return };
+        self.trace = trace::of_message(message, &members);
         self.kind = match (message, method) {
             (Message::Request(_), method::INITIALIZE) => MessageKind::Initialize,
             (Message::Request(_), method::LIST_TOOLS) => MessageKind::ListTools,

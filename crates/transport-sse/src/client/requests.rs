@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, future};
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::response::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 
 use crate::client::{Config, SseError};
 
@@ -52,8 +52,8 @@ impl Requests {
     async fn open_untimed(&self) -> Result<OpenStream, SseError> {
         // `endpoint_timeout` bounds all of this.
         let (wait, after) = (Wait::FirstByte, Duration::MAX);
-        let (url, head, body) =
-            self.send(Method::GET, self.config.http.url(), Bytes::new(), wait, after).await?;
+        let request = self.request(Method::GET, self.config.http.url(), Bytes::new());
+        let (url, head, body) = self.send(request, wait, after).await?;
         if !head.status.is_success() {
             return Err(read_refusal(head, body).await.error);
         }
@@ -83,9 +83,16 @@ impl Requests {
     }
 
     /// Sends a message. The body of an accepting response is ignored.
-    pub(crate) async fn post(&self, endpoint: &Uri, body: Bytes, wait: Wait) -> Result<(), Failure> {
+    pub(crate) async fn post(
+        &self,
+        endpoint: &Uri,
+        (headers, body): (HeaderMap, Bytes),
+        wait: Wait,
+    ) -> Result<(), Failure> {
         let after = self.config.http.limits().response_timeout(wait);
-        let (_, head, body) = self.send(Method::POST, endpoint, body, wait, after).await?;
+        let mut request = self.request(Method::POST, endpoint, body);
+        request.headers_mut().extend(headers);
+        let (_, head, body) = self.send(request, wait, after).await?;
         if !head.status.is_success() {
             return Err(read_refusal(head, body).await);
         }
@@ -93,15 +100,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Sends a request. Returns also the URL that answered it.
-    async fn send(
-        &self,
-        method: Method,
-        url: &Uri,
-        body: Bytes,
-        wait: Wait,
-        after: Duration,
-    ) -> Result<(Uri, Parts, Body), SseError> {
+    fn request(&self, method: Method, url: &Uri, body: Bytes) -> Request<Bytes> {
         let mut request = Request::new(body);
         *request.headers_mut() = self.config.http.headers().clone();
         let (name, value) = match method {
@@ -111,6 +110,16 @@ impl Requests {
         request.headers_mut().insert(name, HeaderValue::from_static(value));
         *request.method_mut() = method;
         *request.uri_mut() = url.clone();
+        request
+    }
+
+    /// Sends a request. Returns also the URL that answered it.
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        wait: Wait,
+        after: Duration,
+    ) -> Result<(Uri, Parts, Body), SseError> {
         let (url, response) = send_within_origin(&*self.client, request, wait, after).await?;
         let (head, body) = response.into_parts();
         Ok((url, head, body))

@@ -12,6 +12,7 @@ use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
 use agentwire_sync::Wakers;
 use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::client::{HttpClient, HttpError, Wait};
+use agentwire_transport_http::runtime::client::trace_headers;
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -242,11 +243,12 @@ impl Sse {
         };
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
-        let (requests, endpoint, body) = (self.requests.clone(), opened.endpoint.clone(), Bytes::from(body));
+        let (requests, endpoint) = (self.requests.clone(), opened.endpoint.clone());
+        let message = (trace_headers(frame), Bytes::from(body));
         let ids = request_ids(frame);
         if ids.is_empty() {
             let notification_post = async move {
-                let _ = requests.post(&endpoint, body, Wait::Acceptance).await;
+                let _ = requests.post(&endpoint, message, Wait::Acceptance).await;
             };
             self.notification_post = Some(notification_post.boxed());
             return;
@@ -255,7 +257,7 @@ impl Sse {
         self.next_serial += 1;
         self.unaccepted.extend(ids.into_iter().map(|id| (id, serial)));
         let post = async move {
-            let outcome = requests.post(&endpoint, body, Wait::FirstByte).await;
+            let outcome = requests.post(&endpoint, message, Wait::FirstByte).await;
             PostOutcome { serial, outcome }
         };
         self.posts.push(post.boxed());

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_transport_http::client::{Config, HttpError, Hyper};
+use agentwire_jsonrpc::WithCauses;
+use agentwire_transport_http::client::{Config, ConnectFault, HttpError, Hyper};
 use bytes::Bytes;
 use http::{Response, Version};
 use http_body_util::{BodyExt, Full};
@@ -14,6 +15,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -73,20 +75,58 @@ async fn a_server_is_trusted_by_roots_of_ones_own() {
 async fn that_a_certificate_is_refused_is_said_with_the_reason() {
     let (server, other) = (Server::named("127.0.0.1").await, Server::named("elsewhere.test").await);
     let misnamed = Server { listener: TcpListener::bind("127.0.0.1:0").await.unwrap(), ..other };
-    for (server, trusted, reason) in
-        [(&server, &[][..], "UnknownIssuer"), (&misnamed, &[&misnamed.certificate][..], "not valid for name")]
-    {
+    for (server, trusted, reason, fault) in [
+        (&server, &[][..], "UnknownIssuer", ConnectFault::UnknownIssuer),
+        (&misnamed, &[&misnamed.certificate][..], "not valid for name", ConnectFault::OtherName),
+    ] {
         let mut client = server.client(trusted);
         client.call(1);
         assert!(server.accept("http/1.1").await.is_err());
         let said = |error: &HttpError| {
             assert!(matches!(error, HttpError::Unsent(_)), "{error:?}");
-            let text = error.to_string();
+            let text = WithCauses::new(error).to_string();
             assert!(text.contains("invalid peer certificate") && text.contains(reason), "{text}");
             assert_eq!(text.matches("invalid peer certificate").count(), 1, "{text}");
+            assert_eq!(error.connect_fault(), Some(fault));
         };
         client.failed(1, said).await;
     }
+}
+
+/// The fault of a request to a URL at which these bytes are the answer. Without any, nothing listens.
+async fn fault(scheme: &str, answer: Option<&'static [u8]>) -> Option<ConnectFault> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("{scheme}://{}/mcp", listener.local_addr().unwrap());
+    let hyper = Hyper::new(Duration::from_secs(10)).unwrap();
+    let mut client = Client::new(Config::new(&url).unwrap().open_with(hyper));
+    let Some(answer) = answer else {
+        drop(listener);
+        client.call(1);
+        let mut fault = None;
+        client.failed(1, |error| fault = error.connect_fault()).await;
+        return fault;
+    };
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(answer).await.unwrap();
+        // The request is read, so that closing does not cut the answer off.
+        while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
+    });
+    client.call(1);
+    let mut fault = None;
+    client.failed(1, |error| fault = error.connect_fault()).await;
+    serving.abort();
+    fault
+}
+
+#[tokio::test]
+async fn a_fault_of_a_connection_is_known_by_its_kind() {
+    assert_eq!(fault("http", None).await, Some(ConnectFault::Refused));
+    assert_eq!(fault("https", None).await, Some(ConnectFault::Refused));
+    let http = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+    assert_eq!(fault("https", Some(http)).await, Some(ConnectFault::NoTls));
+    // The alert that a server of TLS answers with.
+    assert_eq!(fault("http", Some(b"\x15\x03\x01\x00\x02\x02\x46")).await, Some(ConnectFault::NoHttp));
 }
 
 /// Answers each request on a connection of HTTP/2, until so many were; then it says that it is leaving.
