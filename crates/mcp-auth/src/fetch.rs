@@ -56,8 +56,15 @@ pub enum FetchError {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// The response is not a JSON object.
+    #[error("`{}` is not a JSON object", Printable::display(.url))]
+    #[non_exhaustive]
+    NotJson {
+        /// The URL.
+        url: String,
+    },
     /// The document cannot be read.
-    #[error("`{}` is not the expected JSON: {why}", Printable::display(.url))]
+    #[error("`{}` cannot be read: {why}", Printable::display(.url))]
     #[non_exhaustive]
     Invalid {
         /// The URL.
@@ -87,6 +94,15 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// Whether there is no such document at the URL.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => !is_transient(*status),
+            Self::NotJson { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         match self {
@@ -181,10 +197,25 @@ impl Fetcher {
         if !fetched.status.is_success() {
             return Err(FetchError::Status { url: url.to_owned(), status: fetched.status });
         }
-        let invalid =
-            |error: serde_json::Error| FetchError::Invalid { url: url.to_owned(), why: error.to_string() };
-        agentwire_jsonrpc::read_bytes(&fetched.body).map_err(invalid)
+        read_json(&fetched.body).map_err(|error| match is_object(&fetched.body) {
+            true => FetchError::Invalid { url: url.to_owned(), why: error.to_string() },
+            false => FetchError::NotJson { url: url.to_owned() },
+        })
     }
+}
+
+/// Reads JSON, also behind a byte order mark.
+pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    agentwire_jsonrpc::read_bytes(without_mark(body))
+}
+
+/// Whether a body begins as an object does. A web application answers every path with its page.
+fn is_object(body: &[u8]) -> bool {
+    without_mark(body).trim_ascii_start().starts_with(b"{")
+}
+
+fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }
 
 /// A URL without its query, which may hold secrets.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use http::Uri;
 
-use crate::client::AuthError;
 use crate::client::config::AuthConfig;
 use crate::client::discovery::Discovered;
 use crate::client::identity::ClientIdentity;
 use crate::client::origin::without_query;
 use crate::client::token_endpoint::Form;
 use crate::client::user_agent::{LoginError, RedirectListener, UserAgent};
+use crate::client::{AuthError, Remedy};
 use crate::jose::{KeyError, random_base64url, sha256_base64url};
 use crate::{AddressPolicy, Secret};
 
@@ -84,7 +84,8 @@ impl CodeFlow {
         if !assumed && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
             let problem = format!("{} does not support PKCE with S256", request.found.issuer);
             let found = methods.map_or("no code_challenge_methods_supported".to_owned(), |all| all.join(" "));
-            return Err(AuthError::differs(problem, "S256", found));
+            let error = AuthError::differs(problem, "S256", found);
+            return Err(if methods.is_none() { error.with_remedy(Remedy::AssumePkce) } else { error });
         }
         let random = |bytes| random_base64url(bytes).map_err(no_random);
         let (state, verifier) = (random(32)?, random(32)?);

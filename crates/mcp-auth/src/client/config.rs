@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::AddressPolicy;
-use crate::client::AuthError;
 use crate::client::grant::Grant;
 use crate::client::identity::ClientIdentity;
 use crate::client::user_agent::UserAgent;
+use crate::client::{AuthError, AuthWarning};
 use crate::fetch::DEFAULT_LIMIT;
 use crate::store::{CredentialStore, MemoryStore};
 
@@ -45,6 +45,8 @@ pub enum DpopMode {
     Never,
 }
 
+type OnWarning = Arc<dyn Fn(&AuthWarning) + Send + Sync>;
+
 /// How a client obtains tokens, for all its servers.
 ///
 /// ```
@@ -77,6 +79,7 @@ pub struct AuthConfig {
     pub(crate) authorization_server: Option<String>,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) assume_pkce: bool,
+    pub(crate) on_warning: Option<OnWarning>,
     /// The authorization server that the client and its assertions were used with first.
     first_issuer: OnceLock<String>,
 }
@@ -106,6 +109,7 @@ impl AuthConfig {
             authorization_server: None,
             parameters: Vec::new(),
             assume_pkce: false,
+            on_warning: None,
             first_issuer: OnceLock::new(),
         }
     }
@@ -262,6 +266,14 @@ impl AuthConfig {
     #[must_use]
     pub fn login_command(mut self, command: impl Into<String>) -> Self {
         self.login_command = Some(command.into());
+        self
+    }
+
+    /// Sets what is called when the store fails and the client goes on with the token in hand (default: nothing). It is called
+    /// inside a task, so it must not block.
+    #[must_use]
+    pub fn on_warning(mut self, tell: impl Fn(&AuthWarning) + Send + Sync + 'static) -> Self {
+        self.on_warning = Some(Arc::new(tell));
         self
     }
 

@@ -3,11 +3,11 @@
 use agentwire_transport_http::runtime::client::is_same_origin;
 use http::Uri;
 
-use crate::client::AuthError;
 use crate::client::challenge::Challenge;
 use crate::client::config::{AuthConfig, ResourceParameter};
 use crate::client::documents::{ResourceMetadata, ServerMetadata};
 use crate::client::origin::{origin, resource};
+use crate::client::{AuthError, Remedy};
 use crate::fetch::{FetchError, Fetcher};
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
@@ -25,6 +25,19 @@ pub(crate) struct Discovered {
     pub(crate) scopes_supported: Option<Vec<String>>,
     /// Whether the resource takes only tokens that are bound to a key.
     pub(crate) dpop_required: bool,
+    /// Whether there is no metadata at all, so that the endpoints are those of 2025-03-26, which may not exist.
+    pub(crate) is_assumed: bool,
+}
+
+impl Discovered {
+    /// The error for an assumed endpoint that does not exist: the server takes tokens from somewhere else.
+    pub(crate) fn without_authorization_server(&self, why: &AuthError) -> AuthError {
+        let problem = format!(
+            "{} asks for a token and names no authorization server; {why}, where one without metadata has it",
+            self.resource
+        );
+        AuthError::misconfigured(problem).with_remedy(Remedy::Token)
+    }
 }
 
 /// Asks for both documents.
@@ -42,7 +55,8 @@ pub(crate) async fn discover(
         (_, Some(resource)) if covers(&resource, server) => resource,
         (_, resource) => {
             let problem = format!("{place} describes another resource");
-            return Err(AuthError::differs(problem, server.to_string(), resource.unwrap_or_default()));
+            let error = AuthError::differs(problem, server.to_string(), resource.unwrap_or_default());
+            return Err(error.with_remedy(Remedy::Resource));
         }
     };
     let issuer = match &config.authorization_server {
@@ -59,23 +73,28 @@ pub(crate) async fn discover(
         server,
         scopes_supported: metadata.scopes_supported,
         dpop_required: metadata.dpop_bound_access_tokens_required,
+        is_assumed: false,
     })
 }
 
 /// The authorization server to use: the one that the user has named, or else the first.
 fn chosen(place: &str, offered: Vec<String>, named: Option<&str>) -> Result<String, AuthError> {
     let Some(named) = named else {
-        let problem = || AuthError::misconfigured(format!("{place} names no authorization server"));
+        let problem = || {
+            let problem = format!("{place} names no authorization server");
+            AuthError::misconfigured(problem).with_remedy(Remedy::AuthorizationServer)
+        };
         return offered.into_iter().next().ok_or_else(problem);
     };
     if offered.iter().any(|issuer| issuer == named) {
         return Ok(named.to_owned());
     }
     let problem = format!("{place} does not name the authorization server of the registered client");
-    Err(AuthError::differs(problem, named, offered.join(" ")))
+    Err(AuthError::differs(problem, named, offered.join(" ")).with_remedy(Remedy::AuthorizationServer))
 }
 
-/// The metadata of the resource, and its URL. None where the server has none, as before 2025-06-18.
+/// The metadata of the resource, and its URL. None where the server has none, as before 2025-06-18. A document that cannot be
+/// read is an error if there is no other.
 async fn resource_metadata(
     fetcher: &Fetcher,
     server: &Uri,
@@ -89,14 +108,18 @@ async fn resource_metadata(
         places.push(format!("{origin}{RESOURCE}{path}"));
     }
     places.push(format!("{origin}{RESOURCE}"));
+    let mut unreadable = None;
     for place in places {
         match fetcher.get_json(&place).await {
             Ok(metadata) => return Ok(Some((place, metadata))),
-            Err(error) if is_absent(&error) => {}
+            Err(error) if error.is_absence() => {}
+            Err(error @ FetchError::Invalid { .. }) => {
+                unreadable.get_or_insert(error);
+            }
             Err(error) => return Err(failed("the metadata of the resource", error)),
         }
     }
-    Ok(None)
+    unreadable.map_or(Ok(None), |error| Err(failed("the metadata of the resource", error)))
 }
 
 /// As 2025-03-26 has it: the server's origin is the authorization server, and without metadata its endpoints have default paths. That
@@ -114,13 +137,16 @@ async fn without_metadata(
             server: metadata,
             scopes_supported: None,
             dpop_required: false,
+            is_assumed: false,
         });
     }
-    let base = origin(server);
+    let (base, resource) = (origin(server), resource(server));
     let is_own = |issuer: &str| issuer.parse().is_ok_and(|issuer| is_same_origin(server, &issuer));
-    let server_metadata = match find_metadata(fetcher, &base, is_own, &[format!("{base}{OAUTH}")]).await? {
-        Some(metadata) => metadata,
-        None => ServerMetadata {
+    let found = find_metadata(fetcher, &base, is_own, &[format!("{base}{OAUTH}")]).await?;
+    let is_assumed = found.is_err();
+    let server = match found {
+        Ok(metadata) => metadata,
+        Err(_) => ServerMetadata {
             issuer: base.clone(),
             authorization_endpoint: Some(format!("{base}/authorize")),
             token_endpoint: Some(format!("{base}/token")),
@@ -129,9 +155,8 @@ async fn without_metadata(
             ..ServerMetadata::default()
         },
     };
-    let resource = resource(server);
-    let issuer = server_metadata.issuer.clone();
-    Ok(Discovered { resource, issuer, server: server_metadata, scopes_supported: None, dpop_required: false })
+    let issuer = server.issuer.clone();
+    Ok(Discovered { resource, issuer, server, scopes_supported: None, dpop_required: false, is_assumed })
 }
 
 /// The metadata of an authorization server, whose `issuer` is the one that was asked for, letter by letter.
@@ -143,10 +168,11 @@ pub(crate) async fn server_metadata(fetcher: &Fetcher, issuer: &str) -> Result<S
     }
     let places = metadata_places(&uri);
     let found = find_metadata(fetcher, issuer, |found| found == issuer, &places).await?;
-    found.ok_or_else(|| {
-        let problem =
-            "the authorization server has no metadata at any of the places that the specification names";
-        AuthError::differs(problem, places.join(" "), "HTTP status 4xx".to_owned())
+    found.map_err(|absent| {
+        let problem = "the authorization server has no metadata at the places that the specification names";
+        let answers: Vec<String> = absent.iter().map(ToString::to_string).collect();
+        let error = AuthError::misconfigured(format!("{problem}: {}", answers.join("; ")));
+        error.with_remedy(Remedy::AuthorizationServer)
     })
 }
 
@@ -164,39 +190,32 @@ fn metadata_places(issuer: &Uri) -> Vec<String> {
     ]
 }
 
-/// The first metadata of this issuer.
+/// The first metadata of this issuer, or what the places answer that have none. A document that cannot be read is an error if
+/// there is no other.
 async fn find_metadata(
     fetcher: &Fetcher,
     issuer: &str,
     is_issuer: impl Fn(&str) -> bool,
     places: &[String],
-) -> Result<Option<ServerMetadata>, AuthError> {
-    let mut mismatch = None;
+) -> Result<Result<ServerMetadata, Vec<FetchError>>, AuthError> {
+    const STEP: &str = "the metadata of the authorization server";
+    let (mut fault, mut absent) = (None, Vec::new());
     for place in places {
         match fetcher.get_json::<ServerMetadata>(place).await {
-            Ok(metadata) if is_issuer(&metadata.issuer) => return Ok(Some(metadata)),
+            Ok(metadata) if is_issuer(&metadata.issuer) => return Ok(Ok(metadata)),
             Ok(metadata) => {
                 let problem = format!("the metadata at {place} is of another issuer");
-                mismatch.get_or_insert(AuthError::differs(problem, issuer, metadata.issuer));
+                let error = AuthError::differs(problem, issuer, metadata.issuer);
+                fault.get_or_insert(error.with_remedy(Remedy::AuthorizationServer));
             }
-            Err(error) if is_absent(&error) => {}
-            Err(error) => return Err(failed("the metadata of the authorization server", error)),
+            Err(error) if error.is_absence() => absent.push(error),
+            Err(error @ FetchError::Invalid { .. }) => {
+                fault.get_or_insert(failed(STEP, error));
+            }
+            Err(error) => return Err(failed(STEP, error)),
         }
     }
-    match mismatch {
-        Some(mismatch) => Err(mismatch),
-        None => Ok(None),
-    }
-}
-
-/// Whether there is no such document, so that the next place is tried.
-fn is_absent(error: &FetchError) -> bool {
-    match error {
-        FetchError::Status { .. } => !error.is_transient(),
-        // A web application answers every path with its page.
-        FetchError::Invalid { .. } => true,
-        _ => false,
-    }
+    fault.map_or(Ok(Err(absent)), Err)
 }
 
 /// An error of the client for a request that failed.

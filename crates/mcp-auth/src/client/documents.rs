@@ -1,4 +1,4 @@
-//! The documents of OAuth that a client reads. Members that it does not use are ignored.
+//! The documents of OAuth that a client reads. Members that it does not use are ignored, and `null` is the same as no member.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -8,10 +8,10 @@ use crate::Secret;
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ResourceMetadata {
     pub(crate) resource: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) authorization_servers: Vec<String>,
     pub(crate) scopes_supported: Option<Vec<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) dpop_bound_access_tokens_required: bool,
 }
 
@@ -19,26 +19,31 @@ pub(crate) struct ResourceMetadata {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ServerMetadata {
+    #[serde(deserialize_with = "or_default")]
     pub(crate) issuer: String,
     pub(crate) authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: Option<String>,
     pub(crate) registration_endpoint: Option<String>,
     pub(crate) revocation_endpoint: Option<String>,
+    #[serde(deserialize_with = "or_default")]
     pub(crate) scopes_supported: Vec<String>,
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    #[serde(deserialize_with = "or_default")]
     pub(crate) dpop_signing_alg_values_supported: Vec<String>,
+    #[serde(deserialize_with = "or_default")]
     pub(crate) authorization_response_iss_parameter_supported: bool,
+    #[serde(deserialize_with = "or_default")]
     pub(crate) client_id_metadata_document_supported: bool,
 }
 
 /// The answer to a registration: RFC 7591, section 3.2.1.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct RegistrationAnswer {
     pub(crate) client_id: String,
     pub(crate) client_secret: Option<Secret>,
     /// When the secret expires, in seconds since 1970; 0 is never.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "date")]
     pub(crate) client_secret_expires_at: u64,
     pub(crate) token_endpoint_auth_method: Option<String>,
     pub(crate) scope: Option<String>,
@@ -60,7 +65,7 @@ pub(crate) struct RegistrationRequest<'a> {
 }
 
 /// The answer of a token endpoint: RFC 6749, section 5.1.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct TokenAnswer {
     pub(crate) access_token: Secret,
     pub(crate) token_type: Option<String>,
@@ -79,22 +84,37 @@ pub(crate) struct ErrorAnswer {
     pub(crate) error_description: Option<String>,
 }
 
+/// A member that is `null`, as some servers write one that they do not have, is the default.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// A lifetime, which some servers write as a string. A negative one is over; one that is no number is unknown.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    // A cast of a float saturates: NaN is 0.
+    Ok(number(deserializer)?.map(|number| number.clamp(0.0, MAX_LIFETIME) as u64))
+}
+
+/// A date in seconds since 1970, in the same forms. One that is no number is 0, as is one before 1970.
+fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(number(deserializer)?.map_or(0, |number| number as u64))
+}
+
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Lifetime {
+    enum Number {
         Number(f64),
         Text(String),
         Other(serde::de::IgnoredAny),
     }
-    let number = match Option::<Lifetime>::deserialize(deserializer)? {
-        Some(Lifetime::Number(number)) => Some(number),
-        Some(Lifetime::Text(text)) => text.trim().parse().ok(),
-        Some(Lifetime::Other(_)) | None => None,
-    };
-    // A cast of a float saturates: NaN is 0.
-    Ok(number.map(|number| number.clamp(0.0, MAX_LIFETIME) as u64))
+    Ok(match Option::<Number>::deserialize(deserializer)? {
+        Some(Number::Number(number)) => Some(number),
+        Some(Number::Text(text)) => text.trim().parse().ok(),
+        Some(Number::Other(_)) | None => None,
+    })
 }
 
 /// Ten years, in seconds: more is as good as for ever, and must not overflow a date.
@@ -122,5 +142,51 @@ mod tests {
             agentwire_jsonrpc::read::<TokenAnswer>(r#"{"access_token":"a"}"#).unwrap().expires_in,
             None
         );
+    }
+    /// Each document with every optional member set to `null` reads as the document without them.
+    #[test]
+    fn null_reads_as_an_absent_member() {
+        fn read<T: serde::de::DeserializeOwned + std::fmt::Debug>(required: &str, optional: &[&str]) {
+            let read = |text: &str| format!("{:?}", agentwire_jsonrpc::read::<T>(text).unwrap());
+            let nulls: Vec<_> = optional.iter().map(|name| format!(r#""{name}":null"#)).collect();
+            let comma = if required.is_empty() { "" } else { "," };
+            let with_nulls = format!("{{{required}{comma}{}}}", nulls.join(","));
+            assert_eq!(read(&with_nulls), read(&format!("{{{required}}}")));
+        }
+        let of_resource =
+            ["resource", "authorization_servers", "scopes_supported", "dpop_bound_access_tokens_required"];
+        read::<ResourceMetadata>("", &of_resource);
+        let of_server = [
+            "issuer",
+            "authorization_endpoint",
+            "token_endpoint",
+            "registration_endpoint",
+            "revocation_endpoint",
+            "scopes_supported",
+            "code_challenge_methods_supported",
+            "token_endpoint_auth_methods_supported",
+            "dpop_signing_alg_values_supported",
+            "authorization_response_iss_parameter_supported",
+            "client_id_metadata_document_supported",
+        ];
+        read::<ServerMetadata>("", &of_server);
+        let of_client = ["client_secret", "client_secret_expires_at", "token_endpoint_auth_method", "scope"];
+        read::<RegistrationAnswer>(r#""client_id":"a""#, &of_client);
+        read::<TokenAnswer>(r#""access_token":"a""#, &["token_type", "expires_in", "refresh_token", "scope"]);
+        read::<ErrorAnswer>("", &["error", "error_description"]);
+    }
+
+    #[test]
+    fn a_date_is_read_in_each_form() {
+        let of = |date: &str| {
+            let text = format!(r#"{{"client_id":"a","client_secret_expires_at":{date}}}"#);
+            agentwire_jsonrpc::read::<RegistrationAnswer>(&text).unwrap().client_secret_expires_at
+        };
+        assert_eq!(of("1790000000"), 1_790_000_000);
+        assert_eq!(of("1790000000.5"), 1_790_000_000);
+        assert_eq!(of(r#""1790000000""#), 1_790_000_000);
+        for never in ["0", "-1", "null", r#""""#, r#""never""#, "false"] {
+            assert_eq!(of(never), 0, "{never}");
+        }
     }
 }

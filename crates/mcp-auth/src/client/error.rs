@@ -38,9 +38,10 @@ pub enum AuthError {
     Misconfigured(Box<Mismatch>),
     /// A person has to log in. See [`Authorization::login`](crate::client::Authorization::login).
     #[error(
-        "{}: a person has to log in{}{}",
+        "{}: a person has to log in{}{}{}",
         Printable::display(.server),
         scopes_text(.scopes),
+        issuer_text(*.has_authorization_server),
         command_text(.command.as_deref(), .server)
     )]
     #[non_exhaustive]
@@ -53,6 +54,9 @@ pub enum AuthError {
         ///
         /// [`AuthConfig::login_command`]: crate::client::AuthConfig::login_command
         command: Option<String>,
+        /// Whether an authorization server is known. Without one, a login may find none: the server may want a token that the
+        /// person has.
+        has_authorization_server: bool,
     },
 }
 
@@ -67,6 +71,27 @@ pub struct Mismatch {
     pub expected: Option<String>,
     /// What does.
     pub found: Option<String>,
+    /// The setting that gets around it, if there is one.
+    pub remedy: Option<Remedy>,
+}
+
+/// A setting of the client that may get around a refusal or a mismatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// A client that is registered at the authorization server: [`AuthConfig::client`](crate::client::AuthConfig::client).
+    Client,
+    /// PKCE all the same: [`AuthConfig::assume_pkce`](crate::client::AuthConfig::assume_pkce).
+    AssumePkce,
+    /// Another parameter `resource`, or none: [`AuthConfig::resource`](crate::client::AuthConfig::resource).
+    Resource,
+    /// Other scopes: [`AuthConfig::scopes`](crate::client::AuthConfig::scopes).
+    Scopes,
+    /// Another authorization server:
+    /// [`AuthConfig::authorization_server`](crate::client::AuthConfig::authorization_server).
+    AuthorizationServer,
+    /// A token that the person has, as a header: the server names no authorization server.
+    Token,
 }
 
 impl AuthError {
@@ -79,7 +104,12 @@ impl AuthError {
     }
 
     pub(crate) fn misconfigured(problem: impl Into<String>) -> Self {
-        Self::Misconfigured(Box::new(Mismatch { problem: problem.into(), expected: None, found: None }))
+        Self::Misconfigured(Box::new(Mismatch {
+            problem: problem.into(),
+            expected: None,
+            found: None,
+            remedy: None,
+        }))
     }
 
     /// Two texts differ that should be the same.
@@ -89,9 +119,49 @@ impl AuthError {
         found: impl Into<String>,
     ) -> Self {
         let (expected, found) = (Some(expected.into()), Some(found.into()));
-        Self::Misconfigured(Box::new(Mismatch { problem: problem.into(), expected, found }))
+        Self::Misconfigured(Box::new(Mismatch { problem: problem.into(), expected, found, remedy: None }))
     }
 }
+
+impl AuthError {
+    /// The setting that may get around the error, if there is one.
+    ///
+    /// ```
+    /// use agentwire_mcp_auth::client::{AuthError, Remedy};
+    ///
+    /// fn hint(error: &AuthError) -> Option<&'static str> {
+    ///     match error.remedy()? {
+    ///         Remedy::Client => Some("Register a client there, and enter its id in the settings."),
+    ///         Remedy::Token => Some("Enter a token in the settings."),
+    ///         _ => None,
+    ///     }
+    /// }
+    /// ```
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Misconfigured(mismatch) => mismatch.remedy,
+            Self::Rejected { step, code, .. } => match code.as_deref() {
+                Some("invalid_target") => Some(Remedy::Resource),
+                Some("invalid_scope") => Some(Remedy::Scopes),
+                Some("invalid_client" | "unauthorized_client") => Some(Remedy::Client),
+                _ => (*step == REGISTRATION).then_some(Remedy::Client),
+            },
+            Self::NeedsPerson { has_authorization_server: false, .. } => Some(Remedy::Token),
+            Self::NeedsPerson { .. } | Self::Transient { .. } => None,
+        }
+    }
+
+    /// Names the setting that gets around a mismatch.
+    pub(crate) fn with_remedy(mut self, remedy: Remedy) -> Self {
+        if let Self::Misconfigured(mismatch) = &mut self {
+            mismatch.remedy = Some(remedy);
+        }
+        self
+    }
+}
+
+/// The step that registers the client.
+pub(crate) const REGISTRATION: &str = "the registration of the client";
 
 impl From<StoreError> for AuthError {
     fn from(error: StoreError) -> Self {
@@ -117,6 +187,10 @@ fn both(expected: Option<&str>, found: Option<&str>) -> String {
 
 fn command_text(command: Option<&str>, server: &str) -> String {
     command.map_or_else(String::new, |command| format!("; run `{command} {}`", Printable::one_line(server)))
+}
+
+fn issuer_text(is_known: bool) -> &'static str {
+    if is_known { "" } else { ", and the server names no authorization server" }
 }
 
 fn scopes_text(scopes: &[String]) -> String {

@@ -11,12 +11,12 @@ use http::Uri;
 use tokio::sync::OnceCell;
 
 use crate::Secret;
-use crate::client::AuthError;
 use crate::client::challenge::Challenge;
 use crate::client::config::{AuthConfig, ResourceParameter};
 use crate::client::discovery::{Discovered, discover};
 use crate::client::dpop::DpopKey;
 use crate::client::records::{Records, ServerRecord, TokenRecord};
+use crate::client::{AuthError, AuthWarning};
 use crate::clock::unix_now_millis;
 use crate::fetch::Fetcher;
 
@@ -291,6 +291,20 @@ impl Keeper {
         Ok(())
     }
 
+    /// The same. If the store fails, the token is used all the same, and stored later.
+    pub(crate) async fn try_to_save(&self, token: &Arc<Token>) {
+        if let Err(error) = self.save(token).await {
+            self.warn(AuthWarning::NotStored { server: self.name.clone(), error });
+        }
+    }
+
+    /// Reports a failing store to the program.
+    pub(crate) fn warn(&self, warning: AuthWarning) {
+        if let Some(tell) = &self.config.on_warning {
+            tell(&warning);
+        }
+    }
+
     /// Stores what could not be stored before: the refresh token in the store is spent, and its use would end them all.
     pub(crate) async fn save_unsaved(&self) -> Result<(), AuthError> {
         let Some(token) = self.state.lock().unsaved.clone() else { return Ok(()) };
@@ -366,6 +380,7 @@ impl Keeper {
     /// Who would have to log in.
     pub(crate) fn needs_person(&self, scopes: &[String]) -> AuthError {
         let command = self.config.login_command.clone();
-        AuthError::NeedsPerson { server: self.name.clone(), scopes: scopes.to_vec(), command }
+        let (server, scopes) = (self.name.clone(), scopes.to_vec());
+        AuthError::NeedsPerson { server, scopes, command, has_authorization_server: true }
     }
 }

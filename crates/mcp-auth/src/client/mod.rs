@@ -19,11 +19,13 @@ mod registration;
 mod renewal;
 mod token_endpoint;
 mod user_agent;
+mod warning;
 
 pub use config::{AuthConfig, DEFAULT_STEP_UP_LIMIT, DEFAULT_TIMEOUT, DpopMode, ResourceParameter};
-pub use error::{AuthError, Mismatch};
+pub use error::{AuthError, Mismatch, Remedy};
 pub use grant::{Assertion, Grant, IdentityProvider};
 pub use identity::{ClientIdentity, InvalidKey};
 pub use layer::{Authorization, AuthorizedClient};
 pub use login::{Browser, LoopbackHost};
 pub use user_agent::{LoginError, RedirectListener, UserAgent};
+pub use warning::AuthWarning;

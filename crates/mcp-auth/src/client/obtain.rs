@@ -1,8 +1,8 @@
 //! Obtains a first token, or one with more scopes: by a person who logs in, or by what the client holds.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::client::AuthError;
 use crate::client::challenge::{self, Challenge};
 use crate::client::code_flow::{CodeFlow, LoginRequest};
 use crate::client::config::DpopMode;
@@ -14,10 +14,14 @@ use crate::client::keeper::{Keeper, Token, TokenSource};
 use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord};
 use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
+use crate::client::{AuthError, AuthWarning};
 use crate::clock::unix_now_millis;
 
 /// How many scopes are asked for at most: a server that asks for ever more gets no more.
 pub(crate) const MAX_SCOPES: usize = 64;
+
+/// How long an authorization server is looked for only to say whether there is one.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 const TOKEN: &str = "the request for a token";
 const EXCHANGE: &str = "the exchange of the ID token";
@@ -49,7 +53,7 @@ impl Keeper {
         let is_implied = wish == Wish::Implied;
         let mut wanted = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
         if by_person && !self.may_ask(is_implied) {
-            return Err(self.needs_person(&wanted));
+            return Err(self.without_person(challenge, &wanted).await);
         }
         if !is_implied {
             wanted.extend(self.config.scopes.iter().flatten().cloned());
@@ -69,11 +73,16 @@ impl Keeper {
             self.set_declined(true);
             return Err(self.needs_person(&wanted));
         }
+        if by_person && !is_implied {
+            // A person is not asked for a token that cannot be kept.
+            self.records.keep_login(&self.name, Some(&LoginRecord { failed_at: 0 })).await?;
+        }
         let result = self.obtain(challenge).await;
         if result.is_ok() {
             self.set_declined(false);
-            if failed.is_some() {
-                self.records.keep_login(&self.name, None).await?;
+            if failed.is_some() || !is_implied {
+                // It stays without harm.
+                let _ = self.records.keep_login(&self.name, None).await;
             }
         } else if self.is_declined() {
             // The person was asked. Other processes that wait need not ask again; if they cannot be told, the error stays the same.
@@ -81,6 +90,22 @@ impl Keeper {
             let _ = self.records.keep_login(&self.name, Some(&failed)).await;
         }
         result
+    }
+
+    /// The error where no person can be asked. A server whose challenge names no metadata may have no authorization server, so it
+    /// is looked for.
+    pub(crate) async fn without_person(&self, challenge: Option<&Challenge>, scopes: &[String]) -> AuthError {
+        let mut error = self.needs_person(scopes);
+        let is_named = challenge.is_some_and(|challenge| challenge.resource_metadata.is_some());
+        let was_found = matches!(self.records.server(&self.name).await, Ok(Some(_)));
+        if !is_named
+            && !was_found
+            && let Ok(Ok(found)) = tokio::time::timeout(LOOK_LIMIT, self.discover(challenge)).await
+            && let AuthError::NeedsPerson { has_authorization_server, .. } = &mut error
+        {
+            *has_authorization_server = !found.is_assumed;
+        }
+        error
     }
 
     /// Whether a person may be asked to log in.
@@ -160,9 +185,10 @@ impl Keeper {
         let dpop = dpop.filter(|_| record.dpop_key.is_some());
         let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
         self.hold(&token);
-        let guard = self.records.lock_token(server).await?;
-        self.save(&token).await?;
-        drop(guard);
+        match self.records.lock_token(server).await {
+            Ok(_guard) => self.try_to_save(&token).await,
+            Err(error) => self.warn(AuthWarning::NotStored { server: self.name.clone(), error }),
+        }
         // A client that was registered here is kept already, with what it was registered for.
         if self.config.keep_client
             && self.config.client.is_some()

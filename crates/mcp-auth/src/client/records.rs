@@ -49,6 +49,9 @@ pub(crate) struct TokenRecord {
     /// The secret of the client that it was issued to, and how that is sent: a refresh needs both.
     pub(crate) client_secret: Option<Secret>,
     pub(crate) client_method: Option<String>,
+    /// When its last renewal began, in milliseconds since 1970. Writing this tries the store before the refresh token is spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) renewed_at: Option<u64>,
 }
 
 impl TokenRecord {
@@ -95,6 +98,7 @@ impl TokenRecord {
                 _ => None,
             },
             client_method: client.method.clone(),
+            renewed_at: None,
         })
     }
 }

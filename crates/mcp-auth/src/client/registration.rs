@@ -8,10 +8,11 @@ use http::{HeaderValue, Method, Request, Uri};
 use crate::client::config::AuthConfig;
 use crate::client::discovery::{Discovered, failed};
 use crate::client::documents::{RegistrationAnswer, RegistrationRequest};
+use crate::client::error::REGISTRATION;
 use crate::client::identity::ClientIdentity;
 use crate::client::records::{Records, Registration};
 use crate::client::token_endpoint::{read, refused};
-use crate::client::{AuthError, challenge};
+use crate::client::{AuthError, Remedy, challenge};
 use crate::fetch::Fetcher;
 
 /// The client's identity at the authorization server.
@@ -42,9 +43,14 @@ pub(crate) async fn identity(
     }
     let Some(endpoint) = &found.server.registration_endpoint else {
         let problem = format!("{} registers no clients: register one there and set its id", found.issuer);
-        return Err(AuthError::misconfigured(problem));
+        return Err(AuthError::misconfigured(problem).with_remedy(Remedy::Client));
     };
-    let registration = register(config, fetcher, found, endpoint, scopes, redirect_uris).await?;
+    let registered = register(config, fetcher, found, endpoint, scopes, redirect_uris).await;
+    let registration = registered.map_err(|error| match error {
+        AuthError::Transient { .. } => error,
+        _ if found.is_assumed => found.without_authorization_server(&error),
+        _ => error,
+    })?;
     records.keep_registration(&found.issuer, &registration.redirect_uris, Some(&registration)).await?;
     Ok(registration.identity(&found.issuer))
 }
@@ -57,7 +63,6 @@ async fn register(
     scopes: &[String],
     redirect_uris: Vec<String>,
 ) -> Result<Registration, AuthError> {
-    const STEP: &str = "the registration of the client";
     let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
     let body = RegistrationRequest {
         client_name: &config.client_name,
@@ -76,11 +81,11 @@ async fn register(
     *request.uri_mut() = endpoint.parse::<Uri>().map_err(invalid)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
-    let answer = fetcher.send(request).await.map_err(|error| failed(STEP, error))?;
+    let answer = fetcher.send(request).await.map_err(|error| failed(REGISTRATION, error))?;
     if !answer.status.is_success() {
-        return Err(refused(STEP, &answer, &[]));
+        return Err(refused(REGISTRATION, &answer, &[]));
     }
-    let answer: RegistrationAnswer = read(STEP, endpoint, &answer)?;
+    let answer: RegistrationAnswer = read(REGISTRATION, endpoint, &answer)?;
     Ok(Registration {
         client_id: answer.client_id,
         client_secret: answer.client_secret,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::client::AuthError;
 use crate::client::challenge::Challenge;
 use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
@@ -11,6 +10,8 @@ use crate::client::keeper::{Job, Keeper, Token, TokenSource};
 use crate::client::obtain::{MAX_SCOPES, Wish};
 use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
+use crate::client::{AuthError, AuthWarning};
+use crate::clock::unix_now_millis;
 
 const REFRESH: &str = "the refresh of the token";
 
@@ -37,7 +38,10 @@ impl Keeper {
                 self.save_unsaved().await?;
                 self.set_declined(false);
                 let stored = self.stored().await?;
-                self.authorize(challenge.as_ref(), stored.as_deref(), Wish::Explicit).await.map(Some)
+                let token = self.authorize(challenge.as_ref(), stored.as_deref(), Wish::Explicit).await?;
+                // An explicit login is for a token that is kept.
+                self.save_unsaved().await?;
+                Ok(Some(token))
             }
         }
     }
@@ -159,6 +163,11 @@ impl Keeper {
         let dpop = record.dpop_key.as_ref().and_then(DpopKey::from_stored).map(Arc::new);
         let client = self.client_of(&token.server, &record);
         let endpoint = TokenEndpoint::of(self.fetcher().await, &metadata, &client, dpop.as_deref())?;
+        let marked = TokenRecord { renewed_at: Some(unix_now_millis()), ..record.clone() };
+        if let Err(error) = self.records.keep_token(&token.server, Some(&marked)).await {
+            self.warn(AuthWarning::NotRenewed { server: self.name.clone(), error: error.clone() });
+            return Err(error);
+        }
         match endpoint.request(REFRESH, form).await {
             Ok(answer) => {
                 let renewed = TokenRecord::issued(
@@ -171,7 +180,7 @@ impl Keeper {
                 )?;
                 let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
                 self.hold(&renewed);
-                self.save(&renewed).await?;
+                self.try_to_save(&renewed).await;
                 Ok(renewed)
             }
             Err(error) => {

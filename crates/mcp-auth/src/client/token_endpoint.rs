@@ -8,12 +8,13 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
 use crate::Secret;
-use crate::client::AuthError;
 use crate::client::discovery::failed;
 use crate::client::documents::{ErrorAnswer, ServerMetadata, TokenAnswer};
 use crate::client::dpop::{DPOP, DpopKey};
+use crate::client::error::REGISTRATION;
 use crate::client::identity::{ClientIdentity, ClientProof};
-use crate::fetch::{Fetched, Fetcher, is_transient};
+use crate::client::{AuthError, Remedy};
+use crate::fetch::{Fetched, Fetcher, is_transient, read_json};
 
 /// The parameters of a request.
 pub(crate) type Form = Vec<(&'static str, String)>;
@@ -118,12 +119,12 @@ impl<'a> TokenEndpoint<'a> {
 
 /// The error of OAuth in an answer, where it has one.
 fn error_of(answer: &Fetched) -> ErrorAnswer {
-    agentwire_jsonrpc::read_bytes(&answer.body).unwrap_or_default()
+    read_json(&answer.body).unwrap_or_default()
 }
 
 /// Reads an answer with secrets in it. The error of the parser could show them, so it gives its place alone.
 pub(crate) fn read<T: DeserializeOwned>(step: &str, url: &str, answer: &Fetched) -> Result<T, AuthError> {
-    agentwire_jsonrpc::read_bytes(&answer.body).map_err(|error| {
+    read_json(&answer.body).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         AuthError::misconfigured(format!(
             "{step}: the answer of {url} is not what OAuth asks for, at {place}"
@@ -192,7 +193,8 @@ pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[Secret]) 
         return AuthError::transient(step, format!("HTTP status {}", answer.status));
     }
     if error.is_none() && answer.status == StatusCode::NOT_FOUND {
-        return AuthError::misconfigured(format!("{step}: HTTP status 404"));
+        let error = AuthError::misconfigured(format!("{step}: HTTP status 404"));
+        return if step == REGISTRATION { error.with_remedy(Remedy::Client) } else { error };
     }
     let without_secrets = |text: String| {
         if secrets.iter().any(|secret| reveals(&text, secret)) { "…".to_owned() } else { text }

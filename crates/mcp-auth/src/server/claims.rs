@@ -44,7 +44,7 @@ pub(crate) fn checked(claims: Claims, expected: &Expected<'_>) -> Result<AccessT
     }
     check_audience(&claims, expected)?;
     // A subject that cannot be read is not the same as none: all subjects of a client would be one caller.
-    if !matches!(claims.get("sub"), None | Some(Value::Null | Value::String(_))) {
+    if !matches!(claims.get("sub"), None | Some(Value::String(_))) {
         return Err(Rejection::Claim { claim: "sub" });
     }
     let text = |name| claims.text(name).filter(|text| !text.is_empty()).map(str::to_owned);

@@ -24,12 +24,18 @@ pub(crate) enum NoKeySet {
 
 /// The URL of the key set, from the first metadata that there is.
 pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, NoKeySet> {
-    let mut first_error = None;
+    let mut error_to_report: Option<FetchError> = None;
     for url in metadata_urls(issuer) {
         let metadata: Metadata = match fetcher.get_json(&url).await {
             Ok(metadata) => metadata,
             Err(error) => {
-                first_error.get_or_insert(error);
+                // A document that cannot be read says more than places without one.
+                let is_better = error_to_report
+                    .as_ref()
+                    .is_none_or(|first| first.is_absence() && matches!(error, FetchError::Invalid { .. }));
+                if is_better {
+                    error_to_report = Some(error);
+                }
                 continue;
             }
         };
@@ -41,7 +47,7 @@ pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, 
         return metadata.jwks_uri.ok_or(NoKeySet::NoUri { url });
     }
     let none = || FetchError::Refused { url: issuer.to_owned(), why: "it is no URL with a host".to_owned() };
-    Err(first_error.unwrap_or_else(none).into())
+    Err(error_to_report.unwrap_or_else(none).into())
 }
 
 /// Where the metadata of an issuer may be, in the order of the specification of MCP.

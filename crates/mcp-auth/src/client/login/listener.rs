@@ -75,13 +75,9 @@ impl Listener {
     }
 
     /// Waits for the redirect, closes the port, answers, and returns the query.
-    pub(super) async fn receive(self, expected: Expected) -> String {
-        let mut connections = Connections {
-            sockets: self.sockets,
-            expected: Arc::new(expected),
-            open: VecDeque::new(),
-            pause: None,
-        };
+    pub(super) async fn receive(self, expected: Arc<Expected>) -> String {
+        let mut connections =
+            Connections { sockets: self.sockets, expected, open: VecDeque::new(), pause: None };
         let redirect = poll_fn(|cx| connections.poll(cx)).await;
         drop(connections);
         redirect.answer().await

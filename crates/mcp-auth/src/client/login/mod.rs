@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use http::Uri;
 
 use self::listener::Listener;
@@ -79,9 +79,12 @@ pub struct Browser {
     timeout: Duration,
     opener: Opener,
     on_url: Option<OnUrl>,
+    pasted: Option<ReadPasted>,
 }
 
 type OnUrl = Arc<dyn Fn(&str) + Send + Sync>;
+
+type ReadPasted = Arc<dyn Fn(bool) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 impl Browser {
     /// The system's browser, and any free port of `127.0.0.1`.
@@ -93,6 +96,7 @@ impl Browser {
             timeout: DEFAULT_TIMEOUT,
             opener: Opener::System,
             on_url: None,
+            pasted: None,
         }
     }
 
@@ -137,6 +141,21 @@ impl Browser {
     #[must_use]
     pub fn on_url(mut self, show: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.on_url = Some(Arc::new(show));
+        self
+    }
+
+    /// Sets what reads the redirect from the person, for a browser on another machine. Such a browser cannot reach the port
+    /// here, and shows the URL that it was sent to: `http://127.0.0.1:…`. The person enters that URL, or its query.
+    ///
+    /// `read` returns the next text, or `None` if there will be none. It is called at the begin of each login, and again after a
+    /// text that is not the redirect of the login: with `true` then. The browser of this machine is waited for as well, and the
+    /// first of both counts.
+    #[must_use]
+    pub fn pasted<F>(mut self, read: impl Fn(bool) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<String>> + Send + 'static,
+    {
+        self.pasted = Some(Arc::new(move |again| read(again).boxed()));
         self
     }
 
@@ -205,25 +224,41 @@ impl RedirectListener for BrowserListener {
         let after = browser.timeout;
         let login = async move {
             let url = opener::check(&url)?;
-            let expected = request::Expected::new(authority, browser.path, &state);
+            let expected = Arc::new(request::Expected::new(authority, browser.path, &state));
             if let Some(show) = &browser.on_url {
                 show(&url);
             }
-            let receive = std::pin::pin!(listener.receive(expected));
+            let pasted = std::pin::pin!(pasted(browser.pasted, &expected));
+            let received = std::pin::pin!(listener.receive(expected.clone()));
+            let redirect = select(received, pasted).map(|first| first.factor_first().0);
             let open = std::pin::pin!(browser.opener.open(url));
             // Opening ends only with an error.
-            let (error, receive) = match futures_util::future::select(receive, open).await {
-                futures_util::future::Either::Left((query, _)) => return Ok(query),
-                futures_util::future::Either::Right((error, receive)) => (error, receive),
+            let (error, redirect) = match select(redirect, open).await {
+                Either::Left((query, _)) => return Ok(query),
+                Either::Right((error, redirect)) => (error, redirect),
             };
             if browser.on_url.is_none() {
                 return Err(unavailable("no browser", error));
             }
-            Ok(receive.await)
+            Ok(redirect.await)
         };
         async move { tokio::time::timeout(after, login).await.unwrap_or(Err(LoginError::TimedOut { after })) }
             .boxed()
     }
+}
+
+/// Waits for the person to paste the redirect, and returns its query. Waits for ever if nothing more can be pasted.
+async fn pasted(read: Option<ReadPasted>, expected: &request::Expected) -> String {
+    let mut again = false;
+    if let Some(read) = read {
+        while let Some(text) = read(again).await {
+            if let Some(query) = expected.pasted(&text) {
+                return query;
+            }
+            again = true;
+        }
+    }
+    std::future::pending().await
 }
 
 fn unavailable(what: &'static str, cause: io::Error) -> LoginError {

@@ -64,10 +64,24 @@ impl Expected {
         if method != "GET" {
             return Err(Status::MethodNotAllowed);
         }
+        if self.has_state(query) { Ok(query) } else { Err(Status::BadRequest) }
+    }
+
+    /// The query of a redirect that a person has pasted: the URL at which the browser ended, or its query alone. `None` if the
+    /// redirect is not that of this login.
+    pub(super) fn pasted(&self, text: &str) -> Option<String> {
+        let text = text.trim().trim_matches(['\'', '"', '<', '>']);
+        let query = text.split_once('?').map_or(text, |(_, query)| query);
+        let query = query.split('#').next().unwrap_or_default();
+        (query.is_ascii() && self.has_state(query)).then(|| query.to_owned())
+    }
+
+    /// Whether a query has one `state`, which is that of this login.
+    fn has_state(&self, query: &str) -> bool {
         let mut states = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "state");
         match (states.next(), states.next()) {
-            (Some((_, state)), None) if Secret::new(&*state) == self.state => Ok(query),
-            _ => Err(Status::BadRequest),
+            (Some((_, state)), None) => Secret::new(&*state) == self.state,
+            _ => false,
         }
     }
 
@@ -121,6 +135,22 @@ mod tests {
 
     fn judge(head: &str) -> Verdict {
         Expected::new("127.0.0.1:80".into(), "/cb".into(), "s t").judge(head.as_bytes())
+    }
+
+    #[test]
+    fn only_the_redirect_is_taken_when_it_is_pasted() {
+        let pasted = |text: &str| Expected::new("127.0.0.1:80".into(), "/cb".into(), "s t").pasted(text);
+        for text in [
+            "http://127.0.0.1:4000/cb?code=c&state=s+t",
+            "  'http://127.0.0.1/cb?code=c&state=s+t#top'\r\n",
+            "?code=c&state=s+t",
+            "code=c&state=s+t",
+        ] {
+            assert_eq!(pasted(text).as_deref(), Some("code=c&state=s+t"), "{text}");
+        }
+        for text in ["", "c", "code=c", "?code=c&state=s", "?state=s+t&state=s+t", "?code=\u{e9}&state=s+t"] {
+            assert_eq!(pasted(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -22,12 +22,14 @@ type Tamper = dyn Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync;
 
 /// Answers itself what the function has an answer for.
 #[derive(Clone)]
-struct Tampering {
+pub(crate) struct Tampering {
     http: Hyper,
     answer: Arc<Tamper>,
 }
 
-fn tampering(answer: impl Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync + 'static) -> Tampering {
+pub(crate) fn tampering(
+    answer: impl Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync + 'static,
+) -> Tampering {
     Tampering { http: hyper(), answer: Arc::new(answer) }
 }
 

@@ -1,10 +1,12 @@
 //! The client against an authorization server that can misbehave.
 
 mod attacks;
+mod documents;
 mod fleet;
 mod hostile;
 mod issuers;
 mod problems;
+mod remedies;
 mod sharing;
 mod storage;
 

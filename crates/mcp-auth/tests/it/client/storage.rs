@@ -1,11 +1,12 @@
 //! A store that fails: what a server has rotated is not lost.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::Secret;
-use agentwire_mcp_auth::client::AuthConfig;
+use agentwire_mcp_auth::client::{AuthConfig, AuthError};
 use agentwire_mcp_auth::store::{CredentialStore, MemoryStore, StoreError, StoreGuard};
 use agentwire_mcp_auth_testkit::AuthServer;
 use futures::FutureExt;
@@ -15,24 +16,31 @@ use super::{Client, Person};
 
 const LATER: Duration = Duration::from_secs(7200);
 
-/// A store of which one operation fails: the one after so many.
+/// A store of which one operation fails: the one after so many. Or all writes fail, as on a full disk.
 #[derive(Clone, Debug)]
 struct Flaky {
     inner: MemoryStore,
     /// 0 is never, 1 is the next.
     countdown: Arc<AtomicUsize>,
+    /// How many writes succeed before the disk is full.
+    room: Arc<AtomicUsize>,
 }
 
 impl Flaky {
     fn new() -> Self {
-        Self { inner: MemoryStore::new(), countdown: Arc::default() }
+        Self { inner: MemoryStore::new(), countdown: Arc::default(), room: Arc::new(usize::MAX.into()) }
     }
 
     fn fail_after(&self, operations: usize) {
         self.countdown.store(operations + 1, Ordering::SeqCst);
     }
 
+    fn fill_after(&self, writes: usize) {
+        self.room.store(writes, Ordering::SeqCst);
+    }
+
     fn heal(&self) {
+        self.room.store(usize::MAX, Ordering::SeqCst);
         self.countdown.store(0, Ordering::SeqCst);
     }
 
@@ -52,7 +60,9 @@ impl CredentialStore for Flaky {
     }
 
     fn write(&self, key: &str, entry: Option<Secret>) -> BoxFuture<'static, Result<(), StoreError>> {
-        if self.fails() { Self::error() } else { self.inner.write(key, entry) }
+        let next = |left: usize| left.checked_sub(1);
+        let is_full = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next).is_err();
+        if is_full || self.fails() { Self::error() } else { self.inner.write(key, entry) }
     }
 
     fn lock(&self, key: &str) -> BoxFuture<'static, Result<Box<dyn StoreGuard>, StoreError>> {
@@ -111,6 +121,77 @@ async fn a_token_that_still_serves_needs_no_store() {
     // The last tenth of its life.
     tokio::time::sleep(Duration::from_millis(9100)).await;
     store.fail_after(0);
+    assert_eq!(client.get().await.unwrap(), 200);
+}
+
+/// The warnings of a client, as texts.
+fn warned(config: AuthConfig) -> (AuthConfig, Arc<Mutex<Vec<String>>>) {
+    let warnings = Arc::<Mutex<Vec<String>>>::default();
+    let all = warnings.clone();
+    (config.on_warning(move |warning| all.lock().unwrap().push(warning.to_string())), warnings)
+}
+
+#[tokio::test]
+async fn a_full_disk_spends_no_refresh_token() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let first = AuthConfig::new("Test").user_agent(person.clone()).store(store.clone());
+    assert_eq!(Client::new(&server, first).get().await.unwrap(), 200);
+    server.advance(LATER);
+    store.fill_after(0);
+    let (config, warnings) = warned(AuthConfig::new("Test").store(store.clone()));
+    let error = Client::new(&server, config).get().await.unwrap_err();
+    assert!(matches!(&*error, AuthError::Transient { .. }), "{error:?}");
+    let text = WithCauses::new(&*error).to_string();
+    assert!(text.contains("the disk is full"), "{text}");
+    assert!(server.log().grants("refresh_token").is_empty(), "it is tried first");
+    let warnings = warnings.lock().unwrap().join("\n");
+    assert!(warnings.contains("is not renewed, because a new one could not be stored"), "{warnings}");
+    // The next program renews it, and nobody logs in.
+    store.heal();
+    let other = Client::new(&server, AuthConfig::new("Test").store(store.clone()));
+    assert_eq!(other.get().await.unwrap(), 200);
+    assert_eq!(server.reused_refresh_tokens(), 0);
+}
+
+#[tokio::test]
+async fn a_renewed_token_that_cannot_be_stored_is_used() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let first = AuthConfig::new("Test").user_agent(person.clone()).store(store.clone());
+    assert_eq!(Client::new(&server, first).get().await.unwrap(), 200);
+    server.advance(LATER);
+    // The disk gets full while the authorization server answers.
+    store.fill_after(1);
+    let (config, warnings) = warned(AuthConfig::new("Test").store(store.clone()));
+    let client = Client::new(&server, config);
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!(server.log().grants("refresh_token").len(), 1);
+    let texts = warnings.lock().unwrap().clone();
+    assert!(texts.len() == 1 && texts[0].contains("is used, but could not be stored"), "{texts:?}");
+    // It is stored as soon as there is room.
+    store.heal();
+    server.advance(LATER);
+    assert_eq!(client.get().await.unwrap(), 200);
+    let other = Client::new(&server, AuthConfig::new("Test").store(store.clone()));
+    assert_eq!(other.get().await.unwrap(), 200);
+    assert_eq!(server.reused_refresh_tokens(), 0);
+    assert_eq!(person.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_login_that_cannot_be_kept_is_not_asked_of_a_person() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let config = AuthConfig::new("Test").user_agent(person.clone()).store(store.clone());
+    let client = Client::new(&server, config);
+    store.fill_after(0);
+    let error = client.authorization.login(&server.resource_url()).await.unwrap_err();
+    assert!(matches!(error, AuthError::Transient { .. }), "{error:?}");
+    assert_eq!(person.asked(), 0);
+    store.heal();
+    client.authorization.login(&server.resource_url()).await.unwrap();
     assert_eq!(client.get().await.unwrap(), 200);
 }
 

@@ -2,11 +2,13 @@
 
 mod attacks;
 mod opening;
+mod pasting;
 #[cfg(all(unix, not(target_os = "macos")))]
 mod system;
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::client::{Browser, LoginError, LoopbackHost, UserAgent as _};
 use http::Uri;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -148,7 +150,7 @@ async fn a_taken_port_is_named() {
     let address = taken.local_addr().unwrap();
     let error = Browser::new().port(address.port()).listen().await.err().unwrap();
     assert!(matches!(error, LoginError::Unavailable { .. }));
-    let text = error.to_string();
+    let text = WithCauses::new(&error).to_string();
     assert!(
         text.starts_with(&format!("no listener for the redirect: cannot listen on {address}: ")),
         "{text}"

@@ -1,0 +1,34 @@
+//! Warnings of a client that goes on.
+
+use agentwire_jsonrpc::Printable;
+
+use crate::client::AuthError;
+
+/// A store of credentials failed, and the token in hand is used. See [`AuthConfig::on_warning`].
+///
+/// [`AuthConfig::on_warning`]: crate::client::AuthConfig::on_warning
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthWarning {
+    /// A token is not renewed, because the new one could not be stored. The old one is not spent.
+    #[error("the token for {} is not renewed, because a new one could not be stored: {error}", Printable::display(.server))]
+    #[non_exhaustive]
+    NotRenewed {
+        /// The URL of the MCP server.
+        server: String,
+        /// The failure of the store.
+        #[source]
+        error: AuthError,
+    },
+    /// A new token could not be stored. It is used until the program ends, and stored as soon as the store takes it. If the store
+    /// never does, the next program has to log in.
+    #[error("the new token for {} is used, but could not be stored: {error}", Printable::display(.server))]
+    #[non_exhaustive]
+    NotStored {
+        /// The URL of the MCP server.
+        server: String,
+        /// The failure of the store.
+        #[source]
+        error: AuthError,
+    },
+}
