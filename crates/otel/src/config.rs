@@ -1,7 +1,11 @@
-//! What spans show beyond their defaults.
+//! What spans show beyond their defaults, and what they belong to.
+
+use opentelemetry::trace::SpanContext;
+
+use crate::trace_context;
 
 /// The configuration of a [`Telemetry`](crate::Telemetry).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
     /// Whether spans have the arguments and results of tools (default: no). They may hold secrets and personal data.
@@ -9,12 +13,15 @@ pub struct Config {
     /// Whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a credential where a server
     /// does not authenticate its clients.
     pub session_ids: bool,
+    /// The span that spans without any other parent belong to (default: none), such as that of the program which has started this
+    /// one.
+    pub parent: Option<SpanContext>,
 }
 
 impl Config {
     /// Returns the defaults.
     pub fn new() -> Self {
-        Self { content: false, session_ids: false }
+        Self { content: false, session_ids: false, parent: None }
     }
 
     /// Sets whether spans have the arguments and results of tools (default: no).
@@ -29,6 +36,25 @@ impl Config {
     #[must_use]
     pub fn session_ids(mut self, session_ids: bool) -> Self {
         self.session_ids = session_ids;
+        self
+    }
+
+    /// Sets the span that spans without any other parent belong to, by W3C's `traceparent` and `tracestate` (default: none). A text
+    /// that is not a `traceparent` sets none.
+    ///
+    /// A program that is started within a trace finds them in its environment, as `TRACEPARENT` and `TRACESTATE`:
+    ///
+    /// ```
+    /// use std::env;
+    ///
+    /// use agentwire_otel::Config;
+    ///
+    /// let (parent, state) = (env::var("TRACEPARENT"), env::var("TRACESTATE"));
+    /// let config = Config::new().parent(&parent.unwrap_or_default(), state.ok().as_deref());
+    /// ```
+    #[must_use]
+    pub fn parent(mut self, traceparent: &str, tracestate: Option<&str>) -> Self {
+        self.parent = trace_context::parse(traceparent.trim(), tracestate.map(str::trim));
         self
     }
 }

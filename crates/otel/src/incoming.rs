@@ -38,6 +38,7 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
         true => parent(trace, call.source),
         false => (Context::current(), named(trace.parent, call.source)),
     };
+    let parent = kind.inner.rooted(parent);
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Server)
         .with_attributes(attributes.of_span())

@@ -1,6 +1,8 @@
 //! The parts of a `Telemetry` that its observers share.
 
+use opentelemetry::Context;
 use opentelemetry::global::BoxedTracer;
+use opentelemetry::trace::TraceContextExt;
 
 use crate::config::Config;
 use crate::instruments::Instruments;
@@ -11,4 +13,16 @@ pub(crate) struct TelemetryInner {
     pub(crate) tracer: BoxedTracer,
     pub(crate) instruments: Instruments,
     pub(crate) names: Names,
+}
+
+impl TelemetryInner {
+    /// The context with the span of the configuration, if it has no span.
+    pub(crate) fn rooted(&self, context: Context) -> Context {
+        match &self.config.parent {
+            Some(parent) if !context.span().span_context().is_valid() => {
+                context.with_remote_span_context(parent.clone())
+            }
+            _ => context,
+        }
+    }
 }

@@ -112,7 +112,7 @@ fn begin_span(kind: &ConnectionKind, attributes: &CallAttributes, params: &Param
     let (parent, link) = match named {
         Some(named) if kind.trusts_callers => (current.with_remote_span_context(named), None),
         // A relay passes on what its caller named.
-        link => (current, link),
+        link => (kind.inner.rooted(current), link),
     };
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Client)

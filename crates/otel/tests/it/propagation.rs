@@ -64,6 +64,49 @@ async fn a_context_of_the_params_is_the_parent_without_a_current_span() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_parent_of_the_configuration_comes_last() {
+    let kept = kept(Config::new().parent(PARENT, Some("a=1")));
+    let other = PARENT.replace("b7ad6b7169203331", "00f067aa0ba902b7");
+    let named = format!(r#"{{"_meta":{{"traceparent":"{other}"}}}}"#);
+    let tracer = kept.tracers.tracer("test");
+    let outer = no_context().with_span(tracer.start("outer"));
+    observed(&kept, meta(), async |peer| {
+        call(&peer, "ping", "{}").await.unwrap();
+        call(&peer, "tools/list", &named).await.unwrap();
+        let within = call(&peer, "prompts/list", "{}");
+        opentelemetry::context::FutureExt::with_context(within, outer.clone()).await.unwrap();
+    })
+    .await;
+    let spans = kept.spans();
+    let clients = spans.iter().filter(|span| span.span_kind == SpanKind::Client);
+    let parents: Vec<_> = clients.map(|span| (&*span.name, span.parent_span_id.to_string())).collect();
+    let outer = outer.span().span_context().span_id().to_string();
+    let expected =
+        [("ping", "b7ad6b7169203331"), ("tools/list", "00f067aa0ba902b7"), ("prompts/list", &outer)];
+    assert_eq!(parents, expected.map(|(name, parent)| (name, parent.to_owned())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_a_context_belongs_to_the_parent_of_the_configuration() {
+    let kept = kept(Config::new().parent(PARENT, None));
+    let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
+    let refuse = Answers(async |request, _| method_not_found(&request));
+    connected_by(Dialect::MCP, None, Some(server), refuse, meta(), async |peer| {
+        call(&peer, "ping", "{}").await.unwrap();
+    })
+    .await;
+    assert_eq!(kept.spans()[0].parent_span_id.to_string(), "b7ad6b7169203331");
+}
+
+#[test]
+fn a_parent_that_is_no_context_is_none() {
+    for text in ["", "00-1", "x"] {
+        assert!(Config::new().parent(text, None).parent.is_none(), "{text}");
+    }
+    assert!(Config::new().parent(&format!(" {PARENT}\n"), Some("?")).parent.is_some());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_without_observed_clients_links_and_continues() {
     let kept = kept(Config::new());
     let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
