@@ -5,8 +5,12 @@ use std::iter::Peekable;
 use std::path::PathBuf;
 use std::str::Chars;
 
+use agentwire_jsonrpc::nearest;
 use agentwire_mcp_hub::Target;
+use agentwire_transport_http::client::shown_url;
 use agentwire_transport_stdio::Command;
+
+use crate::text::one_line;
 
 /// Why a command line cannot be read. It has no text of the line but a variable's name: the line may have secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +40,9 @@ pub(crate) fn words(line: &str) -> Result<Vec<String>, CommandLineError> {
 /// Reads a URL or a command line.
 pub(crate) fn target(text: &str) -> Result<Target, String> {
     let text = text.trim();
+    if let Some(why) = other_scheme(text) {
+        return Err(why);
+    }
     if is_url(text) {
         Target::parse(text).map_err(|why| why.to_string())
     } else {
@@ -48,6 +55,36 @@ pub(crate) fn is_url(text: &str) -> bool {
     let begins =
         |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     begins("http://") || begins("https://")
+}
+
+/// The error for a word that begins as a URL of another scheme does: `ws://…`, `htp://…`, `http:/…`. It shows no query, which
+/// may be secret.
+pub(crate) fn other_scheme(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once(":/")?;
+    let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    // One letter is a drive.
+    if scheme.len() < 2
+        || !scheme.bytes().all(is_scheme)
+        || is_url(text)
+        || text.contains(char::is_whitespace)
+    {
+        return None;
+    }
+    let scheme = scheme.to_ascii_lowercase();
+    let meant = match &*scheme {
+        "ws" => Some("http"),
+        "wss" => Some("https"),
+        scheme => nearest(scheme, ["https", "http"]),
+    };
+    let place = one_line(&shown_url(&format!("http://{}", rest.trim_start_matches('/'))));
+    let advice = match (meant, place.strip_prefix("http://")) {
+        (Some(meant), Some(place)) => format!("write {meant}://{place}"),
+        _ => "write http://… or https://…".to_owned(),
+    };
+    Some(match &*scheme {
+        "http" | "https" => format!("the URL has one slash where it needs two; {advice}"),
+        _ => format!("`{scheme}:` is no URL of an MCP server; {advice}"),
+    })
 }
 
 /// A variable of our environment. `HOME` is the user's folder on every system, and counts as not set where it is a relative path:
@@ -202,6 +239,27 @@ mod tests {
                 Ok(&*expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn a_url_of_another_scheme_is_no_command() {
+        let rows = [
+            ("ws://a.example/mcp?key=abc", "`ws:` is no URL of an MCP server; write http://a.example/mcp"),
+            ("WSS://a.example", "`wss:` is no URL of an MCP server; write https://a.example"),
+            ("htps://a.example", "`htps:` is no URL of an MCP server; write https://a.example"),
+            ("ftp://a.example", "`ftp:` is no URL of an MCP server; write http://a.example"),
+            ("stdio://server", "`stdio:` is no URL of an MCP server; write http://… or https://…"),
+            (
+                "http:/localhost:1/mcp",
+                "the URL has one slash where it needs two; write http://localhost:1/mcp",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(target(text).unwrap_err(), expected, "{text}");
+        }
+        for text in ["server --at ws://a", "C:/server", "a=b://c", "./a:/b", "http://a.example"] {
+            assert_eq!(other_scheme(text), None, "{text}");
         }
     }
 

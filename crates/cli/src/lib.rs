@@ -20,6 +20,7 @@ mod command_line;
 mod config;
 mod connect;
 mod content;
+mod descriptors;
 mod failure;
 mod features;
 mod files;
@@ -30,7 +31,6 @@ mod login;
 mod manual;
 mod mcp;
 mod mcp_config;
-mod nearest;
 mod output;
 mod output_queue;
 mod pretty;
@@ -129,6 +129,7 @@ fn report(error: &anyhow::Error, json: bool, verbose: bool) {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
+    descriptors::check()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let notes = Notes::new();
     let outcome = runtime.block_on(async {
@@ -183,7 +184,7 @@ async fn run_command(
         Command::Complete(complete) => Box::pin(mcp::complete(complete, output)),
         Command::Request(request) => Box::pin(mcp::request(request, output)),
         Command::Login(login) => Box::pin(login::login(login, json, notes)),
-        Command::Logout(logout) => Box::pin(login::logout(logout, json)),
+        Command::Logout(logout) => Box::pin(login::logout(logout, json, notes)),
         Command::Check(check) => Box::pin(check::run(check, json, verbose)),
         Command::Sessions(sessions) => return sessions::run(sessions, json),
         Command::Recordings(command) => Box::pin(recording::run(command, json, notes, recorder)),

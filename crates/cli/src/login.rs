@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,6 +22,7 @@ use http::Uri;
 
 use crate::arguments::{Login, Logout};
 use crate::failure::{Usage, sentence};
+use crate::files::read_text;
 use crate::output::print_json;
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_client};
@@ -37,15 +38,16 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Logs in at a server, and keeps its token.
 pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
     let url = http_url(&arguments.url)?;
+    let browser = pasting(browser(notes, &[ELSEWHERE]), notes);
     let browser = match arguments.port {
-        Some(port) => browser(notes).port(port),
-        None => browser(notes),
+        Some(port) => browser.port(port),
+        None => browser,
     };
-    let mut config = config()?.user_agent(browser).keep_client(true);
+    let mut config = config(notes)?.user_agent(browser).keep_client(true);
     if let Some(id) = arguments.client_id {
         let client = ClientIdentity::new(id);
         config = config.client(match arguments.client_secret_file {
-            Some(path) => client.secret(read_secret(&path)?),
+            Some(path) => client.secret(read_secret(path).await?),
             None => client,
         });
     }
@@ -70,9 +72,9 @@ pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result
 }
 
 /// Forgets the token of a server.
-pub(crate) async fn logout(arguments: Logout, json: bool) -> Result<()> {
+pub(crate) async fn logout(arguments: Logout, json: bool, notes: &Notes) -> Result<()> {
     let url = http_url(&arguments.url)?;
-    let was_in = Authorization::new(config()?, client()?).logout(&url).await;
+    let was_in = Authorization::new(config(notes)?, client()?).logout(&url).await;
     let was_in = was_in.with_context(|| format!("cannot log out at {}", shown_url(&url)))?;
     report(if was_in { "logged out" } else { "not logged in" }, &url, json)
 }
@@ -94,8 +96,11 @@ fn status_json(status: &str, url: &str) -> serde_json::Value {
 pub(crate) fn authorization(person: Option<&PersonTime>, notes: &Notes) -> Option<Authorization> {
     let open = || {
         let config = match person {
-            Some(time) => config()?.user_agent(TimedBrowser { browser: browser(notes), time: time.clone() }),
-            None => config()?,
+            Some(time) => {
+                let browser = browser(notes, &[ELSEWHERE_LATER]);
+                config(notes)?.user_agent(TimedBrowser { browser, time: time.clone() })
+            }
+            None => config(notes)?,
         };
         anyhow::Ok(Authorization::new(config, client()?))
     };
@@ -153,26 +158,75 @@ pub(crate) fn is_person_there(json: bool) -> bool {
     !json && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-fn config() -> Result<AuthConfig> {
+fn config(notes: &Notes) -> Result<AuthConfig> {
     let path = credentials().context("there is no folder for credentials; set AGENTWIRE_CREDENTIALS")?;
     let store = FileStore::open(&path)?;
-    Ok(AuthConfig::new("agentwire").store(store).login_command("agentwire login"))
+    let notes = notes.clone();
+    let config = AuthConfig::new("agentwire").store(store).login_command("agentwire login");
+    Ok(config.on_warning(move |warning| notes.add(&format!("warning: {warning}"))))
 }
 
 fn client() -> Result<Hyper> {
     Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)
 }
 
+/// The advice on a browser of another machine, where its redirect can be pasted.
+const ELSEWHERE: &str = "if the browser is on another machine, paste the address at which it ends here";
+
+/// The same where it cannot.
+const ELSEWHERE_LATER: &str =
+    "if the browser is on another machine, run `agentwire login` with the URL of the server";
+
 /// The system's browser, or the program that `$BROWSER` names.
-fn browser(notes: &Notes) -> Browser {
-    let notes = notes.clone();
+fn browser(notes: &Notes, advice: &[&'static str]) -> Browser {
+    let (notes, advice) = (notes.clone(), advice.join("\n"));
     let browser = Browser::new().on_url(move |url| {
-        notes.add(&format!("opening the browser to log in; if none opens, go to\n{url}"));
+        notes.add(&format!("opening the browser to log in; if none opens, go to\n{url}\n{advice}"));
     });
     match env::var_os("BROWSER").filter(|program| !program.is_empty()) {
         Some(program) => browser.opener(move |url| start(&program, url)),
         None => browser,
     }
+}
+
+/// Takes lines of stdin for the redirect, unless stdin is a file: that of a loop in a shell has its next lines for the loop.
+fn pasting(browser: Browser, notes: &Notes) -> Browser {
+    let notes = notes.clone();
+    browser.pasted(move |again| {
+        if again {
+            notes.add("this is not the address at which the login ends: http://127.0.0.1:…/callback?code=…");
+        }
+        async { tokio::task::spawn_blocking(pasted_line).await.ok().flatten() }
+    })
+}
+
+/// The longest line that is pasted: 64 KiB.
+const PASTE_LIMIT: u64 = 64 << 10;
+
+/// The next line of stdin that is not empty.
+fn pasted_line() -> Option<String> {
+    if is_file(&io::stdin()) {
+        return None;
+    }
+    let mut line = String::new();
+    while line.trim().is_empty() {
+        line.clear();
+        if io::stdin().lock().take(PASTE_LIMIT).read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+    }
+    Some(line)
+}
+
+#[cfg(unix)]
+fn is_file(stdin: &io::Stdin) -> bool {
+    use rustix::fs::{FileType, fstat};
+    fstat(stdin).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+#[cfg(not(unix))]
+fn is_file(stdin: &io::Stdin) -> bool {
+    !stdin.is_terminal()
 }
 
 /// Starts a program without a shell, with the URL as its only argument, and waits for its end on a thread.
@@ -203,10 +257,14 @@ fn http_url(text: &str) -> Result<String> {
     }
 }
 
-/// The file's text without the line break at its end.
-fn read_secret(path: &std::path::Path) -> Result<String> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|why| Usage(format!("--client-secret-file {}: {why}", path.display())))?;
+/// The longest file of a secret: 64 KiB.
+const SECRET_LIMIT: u64 = 64 << 10;
+
+/// The file's text without the line break at its end. A pipe may wait for its writer, so a thread reads.
+async fn read_secret(path: PathBuf) -> Result<String> {
+    let shown = path.display().to_string();
+    let text = tokio::task::spawn_blocking(move || read_text(&path, SECRET_LIMIT)).await?;
+    let text = text.map_err(|why| Usage(format!("--client-secret-file {shown}: {why}")))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 

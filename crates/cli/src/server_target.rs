@@ -8,7 +8,7 @@ use agentwire_mcp_hub::Target;
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
 
-use crate::command_line::{self, is_url};
+use crate::command_line::{self, is_url, other_scheme};
 use crate::config::Config;
 use crate::failure::{OtherSide, Usage};
 use crate::mcp::arguments::{Connect, Place, unquoted};
@@ -25,7 +25,7 @@ pub(crate) fn target_of(connect: &Connect, notes: &Notes) -> Result<Target> {
         Place::Target(target) => return Ok((**target).clone()),
         Place::Text(text) => mcp_config::resolve(text, &Config::load(&connect.config)?, notes)?,
         Place::Command(words) => match &words[..] {
-            [url] if url.to_str().is_some_and(is_url) => {
+            [url] if url.to_str().is_some_and(|url| is_url(url) || other_scheme(url).is_some()) => {
                 command_line::target(&url.to_string_lossy()).map_err(Usage)?
             }
             words => command(words)?.into(),

@@ -1,15 +1,14 @@
 //! `agentwire tools`: lists the tools of a server, or shows one of them.
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, did_you_mean};
 use agentwire_mcp_client::schema::{JsonSchema, TaskSupport, Tool, ToolAnnotations};
 use agentwire_mcp_client::{BoxError, RemoteServer};
 use anyhow::Result;
 
 use crate::connect::{Output, with_server};
-use crate::failure::{Exit, Failure};
+use crate::failure::Usage;
 use crate::list_line::with_description;
 use crate::mcp::arguments::Tools;
-use crate::nearest::did_you_mean;
 use crate::output::print_json;
 use crate::pretty::pretty;
 use crate::signature::signature;
@@ -54,7 +53,7 @@ pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxE
     let position = tools.iter().position(|tool| tool.name == name);
     match position {
         Some(position) => Ok(tools.into_iter().nth(position).expect("the position is one of the list")),
-        None => Err(Failure::new(Exit::ToolFailed, no_such_tool(name, &tools)).into()),
+        None => Err(Usage(no_such_tool(name, &tools)).into()),
     }
 }
 

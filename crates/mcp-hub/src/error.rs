@@ -5,7 +5,7 @@ use agentwire_mcp_client::CallError;
 use agentwire_mcp_schema::code::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingCapabilities};
 
 use crate::status::ServerState;
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, did_you_mean};
 
 /// Why a call, a subscription or a change of the servers failed.
 ///
@@ -14,18 +14,22 @@ use agentwire_jsonrpc::Printable;
 #[non_exhaustive]
 pub enum HubError {
     /// No server has a tool of that name.
-    #[error("there is no tool `{}`", Printable::display(name))]
+    #[error("there is no tool `{}`{}", Printable::display(name), did_you_mean(name, meant.as_deref()))]
     #[non_exhaustive]
     NoSuchTool {
         /// The name.
         name: String,
+        /// The tool that was probably meant, if a name is near.
+        meant: Option<String>,
     },
     /// There is no server of that name.
-    #[error("there is no server `{}`", Printable::display(name))]
+    #[error("there is no server `{}`{}", Printable::display(name), did_you_mean(name, meant.as_deref()))]
     #[non_exhaustive]
     NoSuchServer {
         /// The name.
         name: String,
+        /// The server that was probably meant, if a name is near.
+        meant: Option<String>,
     },
     /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
     #[error("the tool `{}` is not among those that may be called here", Printable::display(name))]

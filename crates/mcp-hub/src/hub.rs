@@ -1,6 +1,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use agentwire_jsonrpc::nearest;
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::SubscriptionFilter;
 use futures_util::future::{Either, select};
@@ -229,7 +230,12 @@ impl Hub {
         match self.shared().find(name) {
             Some(tool) if self.has(&tool) => Ok(tool),
             Some(_) => Err(HubError::NotSelected { name: name.to_owned() }),
-            None => Err(HubError::NoSuchTool { name: name.to_owned() }),
+            None => {
+                let tools = self.shared().tools();
+                let names = tools.iter().filter(|tool| self.has(tool)).map(|tool| &*tool.name);
+                let meant = nearest(name, names).map(str::to_owned);
+                Err(HubError::NoSuchTool { name: name.to_owned(), meant })
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use agentwire_jsonrpc::nearest;
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
 use agentwire_sync::Monitor;
@@ -355,7 +356,11 @@ impl Shared {
 impl State {
     fn place_of(&self, name: &str) -> Result<usize, HubError> {
         let place = self.servers.iter().position(|entry| entry.name == name && !entry.is_removed);
-        place.ok_or_else(|| HubError::NoSuchServer { name: name.to_owned() })
+        place.ok_or_else(|| {
+            let names = self.servers.iter().filter(|entry| !entry.is_removed).map(|entry| &*entry.name);
+            let meant = nearest(name, names).map(str::to_owned);
+            HubError::NoSuchServer { name: name.to_owned(), meant }
+        })
     }
 
     fn stops(&self, place: usize) -> bool {

@@ -1,6 +1,8 @@
 //! `agentwire login` and what sends its token, against `agentwire server` behind an authorization server.
 
 use std::ffi::OsStr;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
@@ -138,23 +140,56 @@ fn a_token_that_ends_is_renewed_by_whoever_needs_it() {
 #[test]
 fn errors_of_the_authorization_server_say_what_is_wrong() {
     let mut setup = Setup::new();
-    for (fault, why) in [
+    for (fault, why, option) in [
         // First, because a registration is kept.
-        (Fault::RegistrationRefused, "the registration of the client was refused"),
-        (Fault::MetadataIssuerTrailingSlash, "another issuer: expected `"),
-        (Fault::IssWrong, "tell its operator"),
-        (Fault::AccessDenied, "the login was refused: access_denied"),
-        (Fault::PkceNotAdvertised, "does not support PKCE with S256"),
-        (Fault::MetadataFails, "failed for now"),
+        (Fault::RegistrationRefused, "the registration of the client was refused", "--client-id ID"),
+        (Fault::MetadataIssuerTrailingSlash, "another issuer: expected `", "--issuer URL"),
+        (Fault::IssWrong, "tell its operator", ""),
+        (Fault::AccessDenied, "the login was refused: access_denied", ""),
+        (Fault::PkceNotAdvertised, "does not support PKCE with S256", "--assume-pkce"),
+        (Fault::ResourceParameterRefused, "was refused: invalid_target", "--resource ''"),
+        (Fault::MetadataFails, "failed for now", ""),
     ] {
         setup.issuer.set(fault);
         // Another try may help only where a server fails.
         let code = if why == "failed for now" { 4 } else { 3 };
         let ended = setup.run(&["login"], &[]);
-        ended.exits(code).tells("error: cannot log in at http://127.0.0.1:").tells(why);
+        ended.exits(code).tells("error: cannot log in at http://127.0.0.1:").tells(why).tells(option);
         setup.issuer.clear(fault);
     }
     setup.run(&["login"], &[]).exits(0);
+    setup.end();
+}
+
+/// Where a URL redirects to, without going there: the browser is on another machine.
+fn redirect_of(url: &str) -> String {
+    let rest = url.strip_prefix("http://").expect("the issuer is on this machine");
+    let (host, path) = rest.split_once('/').expect("there is a path");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("it answers");
+    let mut headers = response.lines().filter_map(|line| line.split_once(": "));
+    let location = headers.find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    location.unwrap_or_else(|| panic!("no redirect: {response}")).1.to_owned()
+}
+
+#[test]
+fn a_redirect_of_another_machine_is_pasted() {
+    let setup = Setup::new();
+    let url = format!("{}/mcp", setup.origin);
+    let (credentials, nothing) = (setup.credentials(), OsStr::new("/bin/true"));
+    let variables = [(CREDENTIALS, credentials.as_os_str()), ("BROWSER", nothing)];
+    let mut login = Program::start_with(&variables, &["login", &url]);
+    let opened = login.stderr.until("the URL to open", |bytes| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let url = text.split_whitespace().find(|word| word.contains("/authorize?"))?.to_owned();
+        text.contains("paste the address").then_some(url)
+    });
+    assert!(login.write(b"http://127.0.0.1:1/callback?code=c&state=wrong\n"));
+    login.stderr.words("this is not the address at which the login ends");
+    assert!(login.write(format!("{}\n", redirect_of(&opened)).as_bytes()));
+    login.end(SOON).exits(0).prints(&format!("logged in: {url}"));
     setup.end();
 }
 

@@ -39,7 +39,6 @@ fn exit_codes() {
         (vec!["tools", "/bin/true"], 4),
         (vec!["tools", "/no/such/server"], 4),
         // The tool failed.
-        (vec!["call", &ours, "no-such-tool"], 5),
         (vec!["call", &ours, "fail"], 5),
         (vec!["call", &ours, "add", "{\"a\": true}"], 5),
         // Wrong usage.
@@ -62,6 +61,10 @@ fn exit_codes() {
         (vec!["call", &ours], 2),
         (vec!["call", &ours, "add", "[1, 2]"], 2),
         (vec!["call", &ours, "add", "{"], 2),
+        (vec!["call", &ours, "no-such-tool"], 2),
+        (vec!["tools", &ours, "no-such-tool"], 2),
+        (vec!["prompt", &ours, "no-such-prompt"], 2),
+        (vec!["tools", "ws://127.0.0.1:1/mcp"], 2),
         (vec!["server", "--issuer", "https://login.example"], 2),
         (vec!["server", "--http", "127.0.0.1:0", "--scope", "a"], 2),
         (vec!["server", "--http", "127.0.0.1:0", "--issuer", "login.example"], 2),

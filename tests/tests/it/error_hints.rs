@@ -1,7 +1,9 @@
 //! What errors say to do.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -35,6 +37,8 @@ fn a_target_that_is_no_server_is_named_before_anything_starts() {
     let rows = [
         ("localhost:8080/mcp", "`localhost:8080/mcp` has no scheme; write http://localhost:8080/mcp"),
         ("mcp.example:443/mcp", "`mcp.example:443/mcp` has no scheme; write https://mcp.example:443/mcp"),
+        ("ws://mcp.example/mcp", "`ws:` is no URL of an MCP server; write http://mcp.example/mcp"),
+        ("htp://mcp.example/mcp", "`htp:` is no URL of an MCP server; write http://mcp.example/mcp"),
     ];
     rows::for_each(&rows, |(target, text)| {
         assert_eq!(run(&["tools", target]).exits(2).stderr, format!("error: {text}\n"));
@@ -68,6 +72,85 @@ fn a_web_page_is_no_server() {
         let expected = format!("error: {origin}/ is a web page and no MCP server; try {origin}/mcp\n");
         assert_eq!(ended.exits(1).stderr, expected, "{head}");
     }
+}
+
+#[test]
+fn a_scheme_that_the_port_does_not_speak_is_named() {
+    let origin = responding("400 Bad Request", "");
+    let (url, host) = (origin.replacen("http", "https", 1), origin.trim_start_matches("http://").to_owned());
+    let expected = format!(
+        "error: cannot reach {url}/mcp: what listens at {host} speaks no TLS; for plain HTTP, write {origin}/mcp\n"
+    );
+    assert_eq!(run(&["tools", &format!("{url}/mcp")]).exits(4).stderr, expected);
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_named() {
+    let folder = tempfile::tempdir().expect("there is a folder for files");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    let rows = [
+        ("/no/such.pem", "there is no such file"),
+        ("/", "it is a folder"),
+        ("/dev/null", "it is not a regular file"),
+        ("/dev/zero", "it is not a regular file"),
+        (pipe.to_str().expect("it is text"), "it is not a regular file"),
+    ];
+    for (file, why) in rows {
+        let variables = [("SSL_CERT_FILE", OsStr::new(file))];
+        let ended = Program::start_with(&variables, &["tools", "https://127.0.0.1:1/mcp"]).end(SOON);
+        ended
+            .exits(2)
+            .tells(&format!("SSL_CERT_FILE names {file:?}: {why}; name a file with root certificates"));
+        // They do not matter without TLS.
+        let plain = Program::start_with(&variables, &["tools", "http://127.0.0.1:1/mcp"]).end(SOON);
+        plain.exits(4).tells("nothing listens at 127.0.0.1:1");
+    }
+}
+
+#[test]
+fn too_few_open_files_are_an_error_that_names_the_limit() {
+    let ours = agentwire();
+    for limit in 4..=24 {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("ulimit -n {limit}; exec '{}' tools /no/such/server", ours.display()));
+        let ended = Program::start_other(shell).end(SOON);
+        assert!(!ended.stderr.contains("panicked"), "{limit}: {}", ended.stderr);
+        if limit < 20 {
+            ended.exits(1).tells(&format!("the limit of open files is {limit} (`ulimit -n`)"));
+        }
+    }
+}
+
+#[test]
+fn a_mistyped_name_is_answered_with_the_name_that_was_meant() {
+    let ours = format!("'{}' server", agentwire().display());
+    run(&["call", &ours, "ecko"]).exits(2).tells("the server has no tool `ecko`; did you mean `echo`?");
+    run(&["tools", &ours, "ecko"]).exits(2).tells("the server has no tool `ecko`; did you mean `echo`?");
+    let folder = tempfile::tempdir().expect("there is a folder for files");
+    let config = folder.path().join("config.toml");
+    std::fs::write(&config, "[agents.claude]\ncommand = 'x'\n[servers.files]\ncommand = 'x'\n")
+        .expect("it is written");
+    let file = config.to_str().expect("it is text");
+    run(&["tools", "--config", file, "fiels"]).exits(2).tells("did you mean `files`?");
+    run(&["chat", "--config", file, "--agent", "claud", "hello"]).exits(2).tells("did you mean `claude`?");
+}
+
+#[test]
+fn words_of_a_command_line_that_is_not_quoted_get_advice() {
+    run(&["call", "my-server", "run", "add", "a=1"])
+        .exits(2)
+        .tells("`add` is no argument")
+        .tells("if this is the command line of a server, quote it, or put -- before it: -- my-server …");
+}
+
+#[test]
+fn a_server_with_tokens_of_its_own_asks_for_one() {
+    let url = format!("{}/mcp", responding("401 No\r\nwww-authenticate: Bearer", ""));
+    run(&["tools", &url])
+        .exits(3)
+        .tells("the server names no authorization server")
+        .tells("or send a token that you have by --header-file or --token");
 }
 
 #[test]

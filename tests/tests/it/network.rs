@@ -94,7 +94,7 @@ fn tools_are_called_over_every_transport_in_every_era() {
         assert_eq!((steps, slow.len()), (vec![1, 2, 3], 4), "{slow:?}");
         run(&["call", "fail"], 4).exits(5).prints("always fails");
         let refused = run(&["call", "no-such-tool"], 4);
-        assert_eq!(refused.exits(5).objects()[0]["error"]["code"], -32602, "{refused}");
+        assert_eq!(refused.exits(2).objects()[0]["error"]["code"], -32602, "{refused}");
     });
     server.end();
 }

@@ -41,6 +41,18 @@ pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     Err(Failure::new(Exit::Unreachable, why).into())
 }
 
+/// The ids of installed agents, and of those of the registry as it was last read, for a text that names none of them. Empty if the
+/// store cannot be read.
+pub(crate) fn names() -> Vec<String> {
+    let places = Places::default();
+    let Ok(Some(store)) = places.usable_store() else { return Vec::new() };
+    let installed = store.installed().map(|(agents, _)| agents).unwrap_or_default();
+    let mut names: Vec<_> = installed.iter().map(|agent| agent.plan.id.clone()).collect();
+    let index = places.source().ok().and_then(|source| store.cached_index(&source).ok().flatten());
+    names.extend(index.iter().flat_map(|index| &index.agents).map(|entry| entry.id.clone()));
+    names
+}
+
 /// Whether a text is one word that can be an id, and neither a path nor a command line.
 fn is_word(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

@@ -14,7 +14,7 @@ use anyhow::Result;
 
 pub(crate) use self::arguments::Commands;
 use self::arguments::{Agents, AgentsCommand};
-pub(crate) use self::find::find;
+pub(crate) use self::find::{find, names};
 use self::install::Context;
 use crate::signals::Signals;
 use crate::text::Notes;

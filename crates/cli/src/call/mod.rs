@@ -18,7 +18,7 @@ use self::typed::typed;
 use crate::connect::{Output, with_questions};
 use crate::content::Printer;
 use crate::failure::{Exit, Failure, Interrupted, Overdue, ToolFailed, Usage, to_anyhow};
-use crate::mcp::arguments::Call;
+use crate::mcp::arguments::{Call, unquoted};
 use crate::output::{Member, print_json};
 use crate::pretty::pretty;
 use crate::questions::Questions;
@@ -35,7 +35,10 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     let notes = notes.clone();
     let Call { connect, words, save, .. } = arguments;
     let (tool, words) = words.split_first().ok_or_else(|| Usage("TOOL is missing".into()))?;
-    let arguments = Arguments::read(words)?;
+    let arguments = Arguments::read(words).map_err(|Usage(why)| match connect.bare_program() {
+        Some(program) => Usage(format!("{why}; {}", unquoted(program))),
+        None => Usage(why),
+    })?;
     let mut printer = Printer::new(json, save)?;
     with_questions(connect, output, async |server, questions| {
         let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
@@ -77,15 +80,15 @@ async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxEr
     }
     let listed = tokio::time::timeout(EXPLAIN_LIMIT, server.tools().collect()).await;
     let Ok(Ok(tools)) = listed else { return error };
-    let hint = match tools.iter().find(|listed| listed.name == tool) {
-        None => no_such_tool(tool, &tools),
+    let (exit, hint) = match tools.iter().find(|listed| listed.name == tool) {
+        None => (Exit::Usage, no_such_tool(tool, &tools)),
         Some(tool) => match typed(tool, &[]) {
-            Err(Usage(why)) if is_empty && has_failed => format!("{ToolFailed}; {why}"),
-            Err(Usage(why)) if is_empty => why,
+            Err(Usage(why)) if is_empty && has_failed => (Exit::ToolFailed, format!("{ToolFailed}; {why}")),
+            Err(Usage(why)) if is_empty => (Exit::Usage, why),
             _ => return error,
         },
     };
-    Failure::new(Exit::ToolFailed, to_anyhow(error).context(hint)).into()
+    Failure::new(exit, to_anyhow(error).context(hint)).into()
 }
 
 /// Makes the call, shows the reports on it, and answers the server's questions.

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use agentwire_jsonrpc::{Printable, RawJson, RawObject};
+use agentwire_jsonrpc::{Printable, RawJson, RawObject, did_you_mean};
 use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
 use crate::failure::Usage;
-use crate::nearest::did_you_mean;
 use crate::signature::{resolve, signature};
 use crate::text::{self, quoted};
 use crate::words::{Source, Word, twice};

@@ -340,6 +340,10 @@ fn agent_command(line: Option<&str>, config: &Config) -> Result<(Command, Option
     }
     match crate::agents::find(line)? {
         Some((command, guard)) => Ok((command, Some(guard))),
-        None => Ok((command_line::parse(line).context("--agent")?, None)),
+        None => {
+            let installed = crate::agents::names();
+            config.check_agent(line, installed.iter().map(String::as_str))?;
+            Ok((command_line::parse(line).context("--agent")?, None))
+        }
     }
 }

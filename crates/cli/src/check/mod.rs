@@ -14,7 +14,7 @@ use agentwire_conformance::{
     Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, ScriptFile, SubjectKind,
     Target, Transport, coverage, run_stand_in,
 };
-use agentwire_transport_http::client::shown_url;
+use agentwire_transport_http::client::{check_certificates, shown_url};
 use anyhow::{Context as _, Result};
 use http::Uri;
 
@@ -211,7 +211,12 @@ fn url(text: &str) -> Result<String> {
         let why = "--url: a user and a password are not sent; write --header 'Authorization: Basic …'";
         return Err(Usage(why.into()).into());
     }
+    let has_tls =
+        url.as_ref().and_then(Uri::scheme_str).is_some_and(|scheme| ["https", "wss"].contains(&scheme));
     if url.is_some_and(is_known) {
+        if has_tls {
+            check_certificates()?;
+        }
         return Ok(text.to_owned());
     }
     Err(Usage(format!("--url: `{}` is no URL of http, https, ws or wss", shown_url(text))).into())

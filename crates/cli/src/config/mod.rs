@@ -9,6 +9,7 @@ mod file;
 use std::env;
 use std::path::PathBuf;
 
+use agentwire_jsonrpc::nearest;
 use agentwire_mcp_hub::Target;
 use agentwire_transport_stdio::Command;
 use toml::Table;
@@ -17,7 +18,9 @@ pub(crate) use self::arguments::ConfigArguments;
 use self::entry::Place;
 use self::file::ConfigFile;
 use crate::failure::Usage;
+use crate::programs;
 use crate::terminal::Format;
+use crate::text::quoted;
 
 /// The environment variable with the path of the file.
 const CONFIG: &str = "AGENTWIRE_CONFIG";
@@ -58,6 +61,20 @@ impl Config {
         self.find("servers", &self.0.servers, name)
     }
 
+    /// Refuses a text that is probably a mistyped name of an agent of the file, or of these others.
+    pub(crate) fn check_agent<'a>(
+        &'a self,
+        text: &str,
+        others: impl Iterator<Item = &'a str>,
+    ) -> Result<(), Usage> {
+        check_name("agent", text, self.0.agents.keys().map(String::as_str).chain(others))
+    }
+
+    /// Refuses a text that is probably a mistyped name of a server of the file.
+    pub(crate) fn check_server(&self, text: &str) -> Result<(), Usage> {
+        check_name("server", text, self.0.servers.keys().map(String::as_str))
+    }
+
     /// The agent of `chat` without `--agent`: that of the environment, else that of the file. A name or a command line.
     pub(crate) fn default_agent(&self) -> Option<String> {
         let named = non_empty(AGENT).and_then(|agent| agent.into_string().ok());
@@ -84,6 +101,18 @@ impl Config {
         let Some(entry) = entries.get(name).and_then(|entry| entry.as_table()) else { return Ok(None) };
         let lookup = |variable: &str| env::var(variable).ok();
         entry::read(Place { path: &self.0.path, kind }, name, entry, lookup).map(Some)
+    }
+}
+
+/// Refuses one word that is near to a name and is not a command.
+fn check_name<'a>(kind: &str, text: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Usage> {
+    let is_word = !text.contains(|c: char| c.is_whitespace() || c == '/');
+    match nearest(text, names).filter(|_| is_word && programs::find(text).is_none()) {
+        Some(meant) => {
+            let (text, meant) = (quoted(text), quoted(meant));
+            Err(Usage(format!("there is no {kind} {text}, and no such command; did you mean {meant}?")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -116,6 +145,24 @@ mod tests {
         assert_eq!((check("x"), check("/bin/x")), (Ok(()), Ok(())));
         let why = "c.toml: chat.agent: its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
         assert_eq!((check("./x"), check("a/x")), (Err(why.into()), Err(why.into())));
+    }
+
+    #[test]
+    fn a_mistyped_name_is_refused_with_the_name_that_was_meant() {
+        let text = "[agents.claude]\ncommand = 'x'\n[servers.files]\ncommand = 'x'";
+        let config = Config(ConfigFile::parse(Path::new("c.toml"), text).unwrap());
+        let agent = |text: &str| config.check_agent(text, ["opencode"].into_iter()).map_err(|Usage(why)| why);
+        let server = |text: &str| config.check_server(text).map_err(|Usage(why)| why);
+        let why = |kind, text, meant| {
+            Err(format!("there is no {kind} `{text}`, and no such command; did you mean `{meant}`?"))
+        };
+        assert_eq!(agent("claud"), why("agent", "claud", "claude"));
+        assert_eq!(agent("opncode"), why("agent", "opncode", "opencode"));
+        assert_eq!(server("fiels"), why("server", "fiels", "files"));
+        // What is far from every name, what is a command and what is a command line is tried as such.
+        assert_eq!((agent("multiply"), server("fiels --x"), server("./fiels")), (Ok(()), Ok(()), Ok(())));
+        let shell = Config(ConfigFile::parse(Path::new("c.toml"), "[servers.shh]\ncommand = 'x'").unwrap());
+        assert_eq!(shell.check_server("sh").map_err(|Usage(why)| why), Ok(()));
     }
 
     #[test]

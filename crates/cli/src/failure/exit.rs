@@ -8,7 +8,7 @@ use agentwire_mcp_auth::client::AuthError;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_client::schema::CallToolRequest;
 use agentwire_peer::CallError;
-use agentwire_transport_http::client::HttpError;
+use agentwire_transport_http::client::{CertificateError, ConnectFault, HttpError};
 use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 use http::StatusCode;
@@ -60,7 +60,7 @@ fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
     if error.is::<Overdue>() {
         return Some(Exit::TimedOut);
     }
-    if error.is::<Usage>() {
+    if error.is::<Usage>() || error.is::<CertificateError>() {
         return Some(Exit::Usage);
     }
     if error.is::<ToolFailed>() {
@@ -108,6 +108,9 @@ fn of_http(error: &HttpError) -> Option<Exit> {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Unauthorized,
             _ => Exit::Failed,
         }),
+        HttpError::Unsent(_) if error.connect_fault() == Some(ConnectFault::Certificates) => {
+            Some(Exit::Usage)
+        }
         HttpError::Unsent(_) => Some(Exit::Unreachable),
         HttpError::TimedOut { .. } => Some(Exit::TimedOut),
         _ => None,

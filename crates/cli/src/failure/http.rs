@@ -1,14 +1,15 @@
 //! Failures of HTTP as sentences, with what the person can do about them.
 
+use std::env;
 use std::error::Error;
-use std::io;
 
 use agentwire_jsonrpc::Printable;
-use agentwire_transport_http::client::{HttpError, Refusal};
+use agentwire_transport_http::client::{ConnectFault, HttpError, Refusal};
 use agentwire_transport_sse::client::SseError;
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode, Uri};
 
+use super::auth::{OWN_TOKEN, auth_causes};
 use super::chain::{causes, chain};
 use crate::text::beginning;
 
@@ -18,8 +19,8 @@ const EXCERPT_LIMIT: usize = 500;
 /// A failed request to a URL, as a sentence. `sends_authorization` if the command line has a header for that.
 pub(super) fn http_phrase(url: &str, error: &HttpError, sends_authorization: bool) -> String {
     match error {
-        HttpError::Unsent(why) => format!("cannot reach {url}: {}", unsent(url, &**why)),
-        HttpError::Declined(why) => causes(&**why),
+        HttpError::Unsent(why) => format!("cannot reach {url}: {}", unsent(url, error, &**why)),
+        HttpError::Declined(why) => auth_causes(&**why),
         HttpError::TimedOut { wait, after, .. } => {
             format!("{url} did not answer in time: {wait} took longer than {after:?}")
         }
@@ -81,21 +82,39 @@ fn try_another(url: &str) -> String {
     format!("; try {}/mcp", url.trim_end_matches('/'))
 }
 
-fn unsent(url: &str, why: &(dyn Error + 'static)) -> String {
-    let authority = url.parse::<Uri>().ok().and_then(|url| url.authority().cloned());
-    let host = authority.as_ref().map_or(url, |authority| authority.as_str());
-    let is_refused = chain(why).any(|cause| {
-        let error: Option<&io::Error> = cause.downcast_ref();
-        error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-    });
-    if is_refused {
-        return format!("nothing listens at {host}");
-    }
+fn unsent(url: &str, error: &HttpError, why: &(dyn Error + 'static)) -> String {
+    let uri = url.parse::<Uri>().ok();
+    let authority = uri.as_ref().and_then(|url| url.authority());
+    let host = authority.map_or(url, |authority| authority.as_str());
+    let with_scheme = |scheme: &str| match url.split_once("://") {
+        Some((_, rest)) => format!("{scheme}://{rest}"),
+        None => url.to_owned(),
+    };
     let causes = causes(why);
-    if causes.contains("dns error") || causes.contains("failed to lookup address") {
-        return format!("the name of {host} is not known");
+    match error.connect_fault() {
+        Some(ConnectFault::Refused) => format!("nothing listens at {host}"),
+        Some(ConnectFault::NoTls) => {
+            format!("what listens at {host} speaks no TLS; for plain HTTP, write {}", with_scheme("http"))
+        }
+        Some(ConnectFault::NoHttp) => {
+            format!("what listens at {host} does not answer in HTTP; for TLS, write {}", with_scheme("https"))
+        }
+        Some(ConnectFault::UnknownIssuer) => {
+            let trusted = match env::var_os("SSL_CERT_FILE").filter(|_| cfg!(unix)) {
+                Some(file) => format!("SSL_CERT_FILE names {}, which lacks it", file.display()),
+                None => "SSL_CERT_FILE can name a file that has it".to_owned(),
+            };
+            format!("the certificate of {host} is signed by an authority that is not trusted; {trusted}")
+        }
+        Some(ConnectFault::OtherName) => format!("the certificate of {host} is for another name: {causes}"),
+        Some(ConnectFault::Expired) => format!("the certificate of {host} has expired: {causes}"),
+        // Their text is whole.
+        Some(ConnectFault::Certificates) => causes,
+        _ if causes.contains("dns error") || causes.contains("failed to lookup address") => {
+            format!("the name of {host} is not known")
+        }
+        _ => causes,
     }
-    causes
 }
 
 fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
@@ -118,7 +137,7 @@ fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
         }
         StatusCode::UNAUTHORIZED => {
             format!(
-                "{url} asks for a login (HTTP status {status}){scopes}{said}; run `agentwire login {url}`"
+                "{url} asks for a login (HTTP status {status}){scopes}{said}; run `agentwire login {url}`, or {OWN_TOKEN}"
             )
         }
         StatusCode::FORBIDDEN if challenge.wants_scopes => format!(
@@ -130,6 +149,13 @@ fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
             format!("there is no MCP server at {url} (HTTP status {status}){said}{}", try_another(url))
         }
         _ if is_page(refusal) => web_page(url),
+        // Servers of TLS say so in a page, which is not shown.
+        StatusCode::BAD_REQUEST if url.starts_with("http://") && has_html(&refusal.headers) => {
+            let rest = url.trim_start_matches("http://");
+            format!(
+                "{url} answers with HTTP status {status}; if the port is one for TLS, write https://{rest}"
+            )
+        }
         _ => format!("{url} answers with HTTP status {status}{said}"),
     }
 }

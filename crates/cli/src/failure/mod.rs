@@ -1,5 +1,6 @@
 //! The errors of the commands: the exit code of each, the sentence on stderr, and the line of JSON.
 
+mod auth;
 mod chain;
 mod errors;
 mod exit;

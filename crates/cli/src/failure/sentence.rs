@@ -2,9 +2,11 @@
 
 use agentwire_jsonrpc::Printable;
 
+use super::auth::advice;
 use super::chain::TEXT_LIMIT;
 use super::errors::AlreadyPrinted;
 use super::remote::RemoteError;
+use crate::descriptors::{files_text, is_too_many_files};
 use crate::text::beginning;
 
 /// A failure and its causes as a sentence. A cause whose text the sentence has already is left out.
@@ -14,6 +16,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
         return sentence(error);
     }
     let mut sentence = beginning(error, TEXT_LIMIT);
+    let is_remote = error.chain().any(|cause| cause.is::<RemoteError>());
     let mut is_whole = error.is::<RemoteError>();
     let escaped = |text: &str| Printable::new(text).to_string();
     for cause in error.chain().skip(1) {
@@ -27,7 +30,16 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
             sentence = format!("{sentence}: {cause}");
         }
     }
-    sentence
+    let of_login = if is_remote { String::new() } else { advice(error.as_ref()) };
+    sentence + &of_login + &of_limit(error)
+}
+
+/// The limit, after a failure because of too many open files.
+fn of_limit(error: &anyhow::Error) -> String {
+    match error.chain().any(is_too_many_files) {
+        true => format!("; {}", files_text()),
+        false => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +48,15 @@ mod tests {
     use agentwire_peer::CallError;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn too_many_open_files_are_said_with_the_limit() {
+        let error = anyhow::Error::new(std::io::Error::from_raw_os_error(24)).context("cannot start");
+        let sentence = sentence(&error);
+        assert!(sentence.contains("; the limit of open files is "), "{sentence}");
+        assert!(sentence.ends_with("(`ulimit -n`)"), "{sentence}");
+    }
 
     #[test]
     fn a_sentence_has_each_cause_once() {

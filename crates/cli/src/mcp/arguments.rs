@@ -9,6 +9,7 @@ use agentwire_mcp_hub::Target;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::command_line::is_url;
 use crate::config::ConfigArguments;
 use crate::failure::Usage;
 use crate::headers::HeaderArguments;
@@ -129,6 +130,19 @@ impl Connect {
                 Err(Usage(format!("{} is one argument too many", quoted(&words[limit]))).into())
             }
             _ => Ok(words),
+        }
+    }
+}
+
+impl Connect {
+    /// The target if it is one word that names neither a URL nor a file: perhaps the first of a command line that is not quoted.
+    pub(crate) fn bare_program(&self) -> Option<&str> {
+        match &self.place {
+            Place::Text(text) => {
+                let is_bare = !text.contains(char::is_whitespace) && !is_url(text) && !text.contains(".json");
+                Some(&**text).filter(|_| is_bare)
+            }
+            _ => None,
         }
     }
 }

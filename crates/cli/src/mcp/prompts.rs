@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_jsonrpc::{RawJson, RawObject, did_you_mean};
 use agentwire_mcp_client::schema::{GetPromptRequest, GetPromptResult, Role};
 use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
 use anyhow::Result;
@@ -11,8 +11,7 @@ use super::arguments::{Prompt, ServerOnly};
 use super::lists::{prompt_line, prompt_signature};
 use crate::connect::{Output, with_server};
 use crate::content::Printer;
-use crate::failure::{ErrorWithHint, Usage};
-use crate::nearest::did_you_mean;
+use crate::failure::{ErrorWithHint, Exit, Failure, Usage};
 use crate::output::{Member, print_json};
 use crate::text::{self, quoted};
 use crate::words::{Arguments, Word, twice};
@@ -102,7 +101,7 @@ async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallE
             }
         }
     };
-    ErrorWithHint::new(error, hint).into()
+    Failure::new(Exit::Usage, ErrorWithHint::new(error, hint)).into()
 }
 
 fn show(result: &GetPromptResult, json: bool) -> Result<()> {

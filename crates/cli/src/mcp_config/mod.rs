@@ -4,6 +4,7 @@ mod path;
 
 use std::path::Path;
 
+use agentwire_jsonrpc::did_you_mean;
 use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
@@ -31,7 +32,11 @@ pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Targ
     }
     match file_and_name(text)? {
         Some(FileAndName { path, name }) => Ok(one(path, name, notes)?.target),
-        None => checked_target(text),
+        None => {
+            let target = checked_target(text)?;
+            config.check_server(text)?;
+            Ok(target)
+        }
     }
 }
 
@@ -43,8 +48,9 @@ fn one(path: &Path, name: Option<&str>, notes: &Notes) -> Result<ServerConfig, U
         (Some(name), _) if is_there(name) => name.to_owned(),
         (None, [only]) => only.clone(),
         (Some(name), names) => {
+            let meant = did_you_mean(name, names.iter().map(String::as_str));
             let name = beginning(name, NAME_LIMIT);
-            return Err(Usage(format!("{}: no server `{name}`; {}", path.display(), listed(names))));
+            return Err(Usage(format!("{}: no server `{name}`; {}{meant}", path.display(), listed(names))));
         }
         (None, []) => return Err(Usage(format!("{}: it names no servers", path.display()))),
         (None, names) => {

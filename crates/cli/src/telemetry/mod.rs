@@ -82,9 +82,10 @@ impl Telemetry {
             meters = meters.with_reader(exporter.with_registry(registry.clone()).build()?);
         }
         let meters = meters.build();
+        let config = in_trace(|name| std::env::var(name).ok());
         let instruments = match &tracers {
-            Some(tracers) => agentwire_otel::Telemetry::new(tracers, &meters, Config::new()),
-            None => agentwire_otel::Telemetry::new(&NoopTracerProvider::new(), &meters, Config::new()),
+            Some(tracers) => agentwire_otel::Telemetry::new(tracers, &meters, config),
+            None => agentwire_otel::Telemetry::new(&NoopTracerProvider::new(), &meters, config),
         };
         let passed_on = arguments.telemetry.otlp.clone().filter(|_| collector.is_some());
         let watched = Mutex::default();
@@ -185,6 +186,14 @@ impl Telemetry {
         if timeout(FINISH_LIMIT, async { tokio::join!(spans, metrics) }).await.is_err() {
             collector.note_failure("it has not answered in 2 s");
         }
+    }
+}
+
+/// The settings of spans, within the trace in which this program was started: W3C's context in the environment.
+fn in_trace(variable: impl Fn(&str) -> Option<String>) -> Config {
+    match variable("TRACEPARENT") {
+        Some(parent) => Config::new().parent(&parent, variable("TRACESTATE").as_deref()),
+        None => Config::new(),
     }
 }
 

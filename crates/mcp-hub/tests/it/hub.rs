@@ -45,6 +45,16 @@ async fn tools_of_all_servers_are_one_list_and_each_is_called_where_it_is() {
         }
         let error = hub.call("shared", ()).await.unwrap_err();
         assert!(matches!(error, HubError::NoSuchTool { .. }), "two have it: {error}");
+        for (mistaken, text) in [
+            ("frist", "there is no tool `frist`; did you mean `first`?"),
+            ("multiply", "there is no tool `multiply`"),
+        ] {
+            assert_eq!(hub.call(mistaken, ()).await.unwrap_err().to_string(), text);
+        }
+        assert_eq!(
+            hub.remove("tow").unwrap_err().to_string(),
+            "there is no server `tow`; did you mean `two`?"
+        );
         assert_eq!(hub.server("two").unwrap().info().name, "script");
     }))
     .await;

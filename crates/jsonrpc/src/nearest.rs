@@ -1,6 +1,6 @@
 //! The name that was probably meant, for errors about unknown ones.
 
-use crate::text::quoted;
+use crate::Printable;
 
 /// The longest names that are compared, in characters.
 const LENGTH_LIMIT: usize = 64;
@@ -8,8 +8,9 @@ const LENGTH_LIMIT: usize = 64;
 /// The most names that are compared.
 const COUNT_LIMIT: usize = 1000;
 
-/// The name that is nearest to a mistaken one, if one is near enough: an edit for every three characters.
-pub(crate) fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// Returns the name that is nearest to a mistaken one, if one is near enough: an edit for every three characters. It compares up
+/// to 1,000 names of up to 64 characters.
+pub fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let characters =
         |name: &str| name.chars().flat_map(char::to_lowercase).take(LENGTH_LIMIT + 1).collect::<Vec<_>>();
     let mistaken = characters(mistaken);
@@ -22,6 +23,7 @@ pub(crate) fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a st
         let distance = match characters.len() {
             0 => return None,
             length if length > LENGTH_LIMIT => return None,
+            _ if characters == mistaken => 0,
             // A name in which the mistaken one stands, or that stands in it, is as good as one with an edit.
             _ if is_part(&mistaken, &characters) || is_part(&characters, &mistaken) => 1,
             length if length.abs_diff(mistaken.len()) > limit => return None,
@@ -33,9 +35,17 @@ pub(crate) fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a st
     distances.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
-/// The question that follows an error about an unknown name; empty where no name is near.
-pub(crate) fn did_you_mean<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(mistaken, names).map(|name| format!("; did you mean {}?", quoted(name))).unwrap_or_default()
+/// Returns the question that follows an error about an unknown name. It is empty if no name is near.
+///
+/// ```
+/// use agentwire_jsonrpc::did_you_mean;
+///
+/// assert_eq!(did_you_mean("ecko", ["echo", "add"]), "; did you mean `echo`?");
+/// assert_eq!(did_you_mean("multiply", ["echo", "add"]), "");
+/// ```
+pub fn did_you_mean<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let question = |name| format!("; did you mean `{}`?", Printable::one_line(name));
+    nearest(mistaken, names).map(question).unwrap_or_default()
 }
 
 /// Whether one of at least three characters is a part of the other.
@@ -82,8 +92,7 @@ mod tests {
         for (mistaken, name) in rows {
             assert_eq!(nearest(mistaken, names), name, "{mistaken}");
         }
-        assert_eq!(did_you_mean("ecko", names), "; did you mean `echo`?");
-        assert_eq!(did_you_mean("nothing", names), "");
+        assert_eq!(did_you_mean("ad\u{1b}d", ["ad\u{1b}"]), "; did you mean `ad^[`?");
         let long = "a".repeat(1 << 20);
         assert_eq!(nearest(&long, [&*long]), None);
     }
