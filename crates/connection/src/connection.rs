@@ -255,6 +255,12 @@ impl Connection {
         self.queue.is_empty() || self.queue.size() < self.config.high_water
     }
 
+    /// [`Config::high_water`], in bytes.
+    #[inline]
+    pub fn high_water(&self) -> usize {
+        self.config.high_water
+    }
+
     /// Whether handlers should work on requests: fewer than [`Config::backlog_limit`] bytes are queued. A peer that asks for
     /// much and reads nothing must not fill the memory with answers. `unsent` is how many bytes the transport holds.
     ///

@@ -234,14 +234,15 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
             None
         };
         if let Some(error) = failed {
-            state.forget_capacity(ticket);
+            let waker = state.forget_capacity(ticket);
             drop(state);
+            waker.into_iter().for_each(Waker::wake);
             peer.shared.forget_context(*id);
             self.stage = Stage::Failed { error, must_yield: false };
             return self.poll_failed(cx).map(Err);
         }
         let due = state.next_deadline();
-        if state.poll_capacity(ticket, cx.waker(), deadline).is_pending() {
+        if state.poll_capacity(ticket, cx.waker(), deadline, (&**method, params.as_ref())).is_pending() {
             // The event loop keeps the time of those that wait for room, too.
             let waker = if state.next_deadline() == due { None } else { state.changed() };
             drop(state);
@@ -357,7 +358,8 @@ impl<R> Drop for Call<R> {
             }
             Stage::New { id, ticket, .. } => {
                 if ticket.is_some() {
-                    shared.lock().forget_capacity(ticket);
+                    let waker = shared.lock().forget_capacity(ticket);
+                    waker.into_iter().for_each(Waker::wake);
                 }
                 shared.forget_context(*id);
             }

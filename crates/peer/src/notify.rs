@@ -66,11 +66,14 @@ impl Future for Notify<'_> {
                 drop(state);
                 return Wait::Yield.into_poll(cx.waker());
             }
-            state.forget_capacity(&mut this.ticket);
+            let waker = state.forget_capacity(&mut this.ticket);
+            drop(state);
+            waker.into_iter().for_each(Waker::wake);
             let failed = this.params.take().and_then(Result::err);
             return Poll::Ready(failed.or(closed.map(CallError::from)).map_or(Ok(()), Err));
         }
-        ready!(state.poll_capacity(&mut this.ticket, cx.waker(), None));
+        let message = (&*this.method, params.as_ref().ok().and_then(Option::as_ref));
+        ready!(state.poll_capacity(&mut this.ticket, cx.waker(), None, message));
         let params = this.params.take().and_then(Result::ok).flatten();
         let in_reply_to = this.peer.in_reply_to().cloned();
         state.connection.notify(std::mem::take(&mut this.method), params, in_reply_to);
@@ -84,7 +87,8 @@ impl Future for Notify<'_> {
 impl Drop for Notify<'_> {
     fn drop(&mut self) {
         if self.ticket.is_some() {
-            self.peer.shared.lock().forget_capacity(&mut self.ticket);
+            let waker = self.peer.shared.lock().forget_capacity(&mut self.ticket);
+            waker.into_iter().for_each(Waker::wake);
         }
     }
 }

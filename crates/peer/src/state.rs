@@ -19,6 +19,9 @@ use crate::waker_slots::{WakerSlots, replace};
 /// Of the futures of a connection that complete at once, one in so many is pending for one poll first.
 const READY_IN_A_ROW: u32 = 128;
 
+/// The approximate size of a message without its method and params, in bytes.
+const ENVELOPE: usize = 64;
+
 /// Of how many results the parts that could not be decoded are kept until the handler gets them.
 const MAX_SKIPPED: usize = 16;
 
@@ -198,33 +201,45 @@ impl PeerState {
         self.waker.take()
     }
 
-    /// Waits for room in the queue, at most until the deadline.
+    /// Waits for room in the queue, at most until the deadline. `message` is the method and the params.
     #[inline]
     pub(crate) fn poll_capacity(
         &mut self,
         ticket: &mut Option<Ticket>,
         waker: &Waker,
         deadline: Option<Instant>,
+        message: (&str, Option<&RawJson>),
     ) -> Poll<()> {
-        if self.connection.has_room() {
-            self.forget_capacity(ticket);
+        let (queued, limit) = (self.connection.queued_bytes(), self.connection.high_water());
+        if self.send_capacity.admits(ticket, queued, limit) {
             return Poll::Ready(());
         }
-        self.unused_wakers.extend(self.send_capacity.wait(ticket, waker, deadline));
+        let size = ENVELOPE + message.0.len() + message.1.map_or(0, RawJson::len);
+        self.unused_wakers.extend(self.send_capacity.wait(ticket, waker, deadline, size));
         Poll::Pending
     }
 
-    #[inline]
-    pub(crate) fn forget_capacity(&mut self, ticket: &mut Option<Ticket>) {
-        if ticket.is_some() {
-            let waker = self.send_capacity.leave(ticket);
-            self.unused_wakers.extend(waker);
+    /// Stops waiting for room. The caller wakes the waker without the lock: the event loop gives the room to others.
+    #[must_use]
+    pub(crate) fn forget_capacity(&mut self, ticket: &mut Option<Ticket>) -> Option<Waker> {
+        if ticket.is_none() {
+            return None;
         }
+        let waker = self.send_capacity.leave(ticket);
+        self.unused_wakers.extend(waker);
+        if self.send_capacity.is_awaited() { self.changed() } else { None }
     }
 
-    /// Takes the wakers of the futures that wait for room, if there is room again.
-    pub(crate) fn take_capacity_wakers(&mut self) -> Vec<Waker> {
-        if self.connection.has_room() { self.send_capacity.take_all() } else { Vec::new() }
+    /// Whether futures wait for room.
+    #[inline]
+    pub(crate) fn is_capacity_awaited(&self) -> bool {
+        self.send_capacity.is_awaited()
+    }
+
+    /// Takes the wakers of the futures whose messages fit into the room that there is.
+    pub(crate) fn take_capacity_wakers(&mut self, now: Instant) -> Vec<Waker> {
+        let (queued, limit) = (self.connection.queued_bytes(), self.connection.high_water());
+        self.send_capacity.take_next(now, queued, limit)
     }
 
     /// Takes the wakers of the futures that have waited for room for too long.

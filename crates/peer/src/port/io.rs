@@ -115,11 +115,17 @@ impl<T: Transport> Port<T> {
             self.unflushed = false;
             self.last_sent = 0;
         }
-        let mut state = self.driver.shared.lock();
+        let state = self.driver.shared.lock();
         self.again |= self.paused == Some(Pause::Limits) && state.connection.wants_input();
         self.takes_answers = state.connection.takes_answers(self.last_sent);
-        let wakers = state.take_capacity_wakers();
+        let is_awaited = state.is_capacity_awaited();
         drop(state);
+        let wakers = if is_awaited {
+            let now = self.driver.shared.now();
+            self.driver.shared.lock().take_capacity_wakers(now)
+        } else {
+            Vec::new()
+        };
         self.wake(wakers);
         self.observe_queue();
         Ok(())

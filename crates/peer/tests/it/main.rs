@@ -6,6 +6,7 @@ mod cancellation;
 mod early_answers;
 mod ends;
 mod exchange;
+mod fairness;
 mod floods;
 mod hooks;
 mod idling;
