@@ -1,9 +1,11 @@
 //! From a [`Client`] to a connection, and what runs beside the caller's code.
 
+use std::pin::pin;
+
 use agentwire_peer::{Closed, Driver, Peer, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures_channel::oneshot;
-use futures_util::future::join;
+use futures_util::future::{join, select};
 
 use crate::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;
@@ -98,7 +100,8 @@ impl Client {
     /// Returns a future for the handle on a server, and one that runs the connection until the server closes it.
     ///
     /// This is for programs in which the connection does not end where a function ends. Nothing happens unless the second
-    /// future is polled; dropping it ends the connection.
+    /// future is polled; dropping it ends the connection. So does dropping the first before it returns the handle, since
+    /// nothing could use the connection then, and so does a failed handshake.
     pub fn start<T: Transport>(
         self,
         transport: T,
@@ -109,18 +112,25 @@ impl Client {
         let (handler, mut queue) = for_connection(handler, &handshake);
         let (for_server, for_side) = (handler.clone(), handler.clone());
         let (connected, once_connected) = oneshot::channel();
+        let closed = peer.closed();
         let connecting = async move {
             let server = handshake.run(peer, &for_server).await?;
             // The other future may be gone already.
             let _ = connected.send(server.clone());
             Ok(server)
         };
-        let side = async move {
+        let used = async move {
             if let Ok(server) = once_connected.await {
                 side(server, for_side, queue.as_mut()).await;
+                std::future::pending().await
             }
         };
-        (connecting, beside(driver.serve(handler, transport), side))
+        let connection = async move {
+            let until_unused = async move { drop(select(pin!(used), closed).await) };
+            let ((), closed) = driver.run(handler, transport, until_unused).await;
+            if closed.reason.is_some() { Err(closed) } else { Ok(()) }
+        };
+        (connecting, connection)
     }
 }
 

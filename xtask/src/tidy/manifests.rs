@@ -66,7 +66,7 @@ pub(super) fn untested<'a>(
 /// Features of serde_json that change it for every other crate of a program.
 const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
 
-/// No feature of ours changes serde_json for others.
+/// No feature of ours changes serde_json for others, and none does nothing alone: it enables what it needs.
 pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
     let enabled = package
         .features
@@ -81,7 +81,13 @@ pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
     let through_dependency = through_dependency
         .filter(|feature| FAR_REACHING.contains(&feature.as_str()))
         .map(|feature| format!("the dependency on serde_json enables `{feature}`"));
-    through_features.chain(through_dependency).map(|what| Violation::new(file, "features", what)).collect()
+    // Those of other crates add to what is in the crate itself.
+    let is_weak = |enabled: &str| enabled.starts_with(FACADE) && enabled.contains("?/");
+    let is_idle = |enables: &[String]| !enables.is_empty() && enables.iter().all(|enabled| is_weak(enabled));
+    let idle = package.features.iter().filter(|(_, enables)| is_idle(enables));
+    let idle = idle.map(|(name, _)| format!("the feature `{name}` does nothing without another"));
+    let all = through_features.chain(through_dependency).chain(idle);
+    all.map(|what| Violation::new(file, "features", what)).collect()
 }
 
 /// A crate has the package name of its folder, a description, a README that names its default features, a changelog and
@@ -210,6 +216,22 @@ mod tests {
         assert_eq!(features("f", &package(json!({ "order": ["serde_json/preserve_order"] }), &[])).len(), 1);
         assert_eq!(features("f", &package(json!({ "order": ["serde_json?/preserve_order"] }), &[])).len(), 1);
         assert_eq!(features("f", &package(json!({}), &["arbitrary_precision"])).len(), 1);
+    }
+
+    #[test]
+    fn feature_enables_what_it_needs() {
+        assert_eq!(
+            features("f", &package(json!({ "validate": ["agentwire-a?/validate", "a"], "plain": [] }), &[])),
+            []
+        );
+        assert_eq!(
+            features(
+                "f",
+                &package(json!({ "validate": ["agentwire-a?/validate", "agentwire-b?/validate"] }), &[])
+            )
+            .len(),
+            1
+        );
     }
 
     #[test]
