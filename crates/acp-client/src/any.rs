@@ -327,6 +327,13 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
         }
     }
 
+    fn cancelled_response(&self, response: Response) {
+        match self.version.version() {
+            2 => self.two.cancelled_response(response),
+            _ => self.one.cancelled_response(response),
+        }
+    }
+
     fn skipped(&self, method: &str, skipped: Skipped) {
         match self.version.version() {
             2 => self.two.skipped(method, skipped),

@@ -12,6 +12,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{
     Notification, NotificationMethod, RawJson, Request, RequestMethod, Response, Skipped,
 };
+use agentwire_peer::runtime::describe_unmatched;
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures_util::future::{Either, select};
 use serde::de::DeserializeOwned;

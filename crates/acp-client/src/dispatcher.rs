@@ -123,6 +123,11 @@ macro_rules! dispatcher {
 
             fn unmatched_response(&self, response: Response) {
                 self.late_answer(&response);
+                self.client.unreadable_message(&Error::invalid_request(describe_unmatched(&response)));
+            }
+
+            fn cancelled_response(&self, response: Response) {
+                self.late_answer(&response);
             }
 
             fn skipped(&self, method: &str, skipped: Skipped) {

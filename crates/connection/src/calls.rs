@@ -6,7 +6,13 @@ use std::time::{Duration, Instant};
 use agentwire_jsonrpc::RequestId;
 
 use crate::Dialect;
-use crate::event::CallId;
+use crate::event::{CallFailure, CallId};
+
+/// How long a call may go on after an answer without an id that may be about it.
+const SUSPICION: Duration = Duration::from_secs(1);
+
+/// Of how many cancelled calls an answer is expected. Most peers of MCP never answer one.
+const MAX_CANCELLED: usize = 256;
 
 /// How long a call waits for its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +56,8 @@ pub(crate) struct Call {
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
+    /// The failure if no answer comes within [`SUSPICION`].
+    pub(crate) suspicion: Option<CallFailure>,
 }
 
 /// The calls that this side made and that are not over.
@@ -58,6 +66,19 @@ pub(crate) struct Calls {
     open: BTreeMap<CallId, Call>,
     deadlines: BTreeSet<(Instant, CallId)>,
     last: u64,
+    /// The cancelled calls that the peer may still answer.
+    cancelled: BTreeSet<CallId>,
+    /// The last call before the last message that is no call, until the peer has answered a later call.
+    before_other_message: Option<CallId>,
+}
+
+/// Which call an answer without a readable id is for.
+pub(crate) enum Suspect {
+    /// The only open call.
+    Certain(CallId),
+    /// The only open call, unless the answer is a complaint about the notification before it.
+    Likely(CallId),
+    Unknown,
 }
 
 impl Calls {
@@ -83,8 +104,78 @@ impl Calls {
         self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
         let uncancellable = dialect.uncancellable.contains(&method);
         let ended_by_cancel = dialect.ended_by_cancel.contains(&method);
-        let call = Call { uncancellable, ended_by_cancel, in_reply_to, options, made: now, deadline };
+        let call = Call {
+            uncancellable,
+            ended_by_cancel,
+            in_reply_to,
+            options,
+            made: now,
+            deadline,
+            suspicion: None,
+        };
         self.open.insert(id, call);
+    }
+
+    /// Notes that a notification or an answer is queued: the peer may complain about it without an id.
+    #[inline]
+    pub(crate) fn note_other_message(&mut self) {
+        self.before_other_message = Some(CallId(self.last));
+    }
+
+    /// Takes a call that the peer has answered. It reads messages in their order, so it complains about none before the call.
+    #[inline]
+    pub(crate) fn take_answered(&mut self, id: CallId) -> Option<Call> {
+        let call = self.remove(id)?;
+        self.before_other_message.take_if(|before| *before < id);
+        Some(call)
+    }
+
+    /// The open call whose number the id holds as text.
+    pub(crate) fn named_by_text(&self, id: &RequestId) -> Option<CallId> {
+        let call = CallId::from_request_id(&id.number_in_text()?)?;
+        self.open.contains_key(&call).then_some(call)
+    }
+
+    /// The call that an answer without a readable id is for.
+    pub(crate) fn suspect(&self) -> Suspect {
+        let mut open = self.open.keys();
+        match (open.next(), open.next(), self.before_other_message) {
+            (Some(only), None, None) => Suspect::Certain(*only),
+            (Some(only), None, Some(before)) if before < *only => Suspect::Likely(*only),
+            _ => Suspect::Unknown,
+        }
+    }
+
+    /// Lets a call fail soon, unless an answer or progress comes.
+    pub(crate) fn fail_soon(&mut self, now: Instant, id: CallId, failure: CallFailure) {
+        let Some(call) = self.open.get_mut(&id) else { return };
+        let soon = now.checked_add(SUSPICION);
+        let sooner = soon.filter(|soon| call.deadline.is_none_or(|deadline| *soon < deadline));
+        if let Some(soon) = sooner {
+            call.suspicion.get_or_insert(failure);
+            self.set_deadline(id, Some(soon));
+        }
+    }
+
+    fn set_deadline(&mut self, id: CallId, deadline: Option<Instant>) {
+        if let Some(call) = self.open.get_mut(&id) {
+            let earlier = std::mem::replace(&mut call.deadline, deadline);
+            earlier.map(|earlier| self.deadlines.remove(&(earlier, id)));
+            self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
+        }
+    }
+
+    /// Notes a call that was cancelled at the peer.
+    pub(crate) fn note_cancelled(&mut self, id: CallId) {
+        self.cancelled.insert(id);
+        if self.cancelled.len() > MAX_CANCELLED {
+            self.cancelled.pop_first();
+        }
+    }
+
+    /// Whether the answer to a cancelled call was expected. It is not expected again.
+    pub(crate) fn forget_cancelled(&mut self, id: CallId) -> bool {
+        self.cancelled.remove(&id)
     }
 
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
@@ -97,6 +188,7 @@ impl Calls {
 
     /// Starts the wait anew. Returns false for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
+        self.end_suspicion(id);
         let Self { open, deadlines, .. } = self;
         let Some(call) = open.get_mut(&id) else {
             return false;
@@ -111,6 +203,16 @@ impl Calls {
             deadlines.insert((*deadline, id));
         }
         true
+    }
+
+    /// The peer works on the call, so the error was about something else.
+    fn end_suspicion(&mut self, id: CallId) {
+        if let Some(call) = self.open.get_mut(&id)
+            && call.suspicion.take().is_some()
+        {
+            let deadline = call.options.timeout.and_then(|timeout| call.made.checked_add(timeout));
+            self.set_deadline(id, deadline);
+        }
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

@@ -60,12 +60,8 @@ impl Connection {
     pub fn handle_frame(&mut self, now: Instant, frame: Frame) {
         match frame {
             Frame::Single(message) => self.handle_message(now, message, None),
-            Frame::Malformed(malformed) => self.handle_malformed(malformed, None),
-            Frame::Batch(_) if !self.config.dialect.batches => {
-                let error = ErrorObject::invalid_request("an array of messages is not taken here");
-                self.events.push_back(Event::Unreadable(error.clone()));
-                self.refuse(RequestId::NULL, error, None);
-            }
+            Frame::Malformed(malformed) => self.handle_malformed(now, malformed, None),
+            Frame::Batch(messages) if !self.config.dialect.batches => self.refuse_batch(now, messages),
             Frame::Batch(messages) => self.handle_batch(now, messages),
         }
     }
@@ -90,9 +86,13 @@ impl Connection {
 
     /// Fails the calls whose deadline has passed, and cancels them at the peer.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((id, call, waited)) = self.calls.take_expired(now) {
-            self.withdraw(id, call, "timed out");
-            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
+        while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
+            let failure = call.suspicion.take().unwrap_or(CallFailure::TimedOut(waited));
+            // Where cancelled calls are not answered, the answer was on its way, and the caller may want to wait longer.
+            if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
+                self.calls.note_cancelled(id);
+            }
+            self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
         }
     }
 
@@ -158,6 +158,7 @@ impl Connection {
         in_reply_to: Option<RequestId>,
     ) {
         let notification = Notification::new(method, params);
+        self.calls.note_other_message();
         self.queue.push(Message::from(notification), in_reply_to, Kind::Notification);
     }
 
@@ -173,6 +174,7 @@ impl Connection {
         let transmit = Transmit { size: frame.size_hint(), frame, in_reply_to };
         let is_news = !self.queue.has_notification(&transmit);
         if is_news {
+            self.calls.note_other_message();
             self.queue.push(transmit.frame, transmit.in_reply_to, Kind::Notification);
         }
         is_news
@@ -195,6 +197,7 @@ impl Connection {
             }
             None if unwanted => {}
             None => {
+                self.calls.note_other_message();
                 let in_reply_to = Some(response.id.clone());
                 self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1));
             }
@@ -202,10 +205,12 @@ impl Connection {
     }
 
     /// Cancels a call. A request that has not left is withdrawn; otherwise the peer gets a cancel, and its answer becomes an
-    /// [`Event::UnmatchedResponse`]. There is no other event for it.
+    /// [`Event::CancelledResponse`]. There is no other event for it.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
-        if let Some(entry) = self.calls.remove(call) {
-            self.withdraw(call, entry, reason);
+        if let Some(entry) = self.calls.remove(call)
+            && self.withdraw(call, entry, reason)
+        {
+            self.calls.note_cancelled(call);
         }
     }
 

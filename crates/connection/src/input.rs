@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use agentwire_jsonrpc::{
-    ErrorObject, Frame, Intent, Malformed, Message, Notification, RawJson, Request, RequestId, Response,
+    ErrorObject, Frame, Intent, Malformed, Message, Notification, RawJson, Request, RequestId, Response, code,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::Connection;
-use crate::calls::Call;
+use crate::calls::{Call, Suspect};
 use crate::event::{CallFailure, CallId, Event};
 use crate::queue::Kind;
 
@@ -17,7 +17,7 @@ impl Connection {
         match message {
             Message::Request(request) => self.handle_request(request, batch),
             Message::Notification(notification) => self.handle_notification(now, notification),
-            Message::Response(response) => self.handle_response(response),
+            Message::Response(response) => self.handle_response(now, response),
         }
     }
 
@@ -32,8 +32,9 @@ impl Connection {
         let error = if id.is_null() && !self.config.dialect.null_ids {
             ErrorObject::invalid_request("the id of a request is a string or an integer")
         } else if self.requests.count_with_batched() >= limit {
-            ErrorObject::internal_error(format_args!("{limit} requests are unanswered, which is the limit"))
-                .with_data(&Limit { limit })
+            let why =
+                format!("{limit} requests are unanswered, which is the limit; `request_limit` raises it");
+            ErrorObject::new(code::INTERNAL_ERROR, why).with_data(&Limit { limit })
         } else if let Some(incoming) = self.requests.insert(id.clone(), batch) {
             self.events.push_back(Event::Request { incoming, request, in_batch: batch.is_some() });
             return;
@@ -92,17 +93,17 @@ impl Connection {
         }
     }
 
-    fn handle_response(&mut self, response: Response) {
+    fn handle_response(&mut self, now: Instant, response: Response) {
         match self.take_call(&response.id) {
             Some(call) => {
                 let outcome = response.outcome.map_err(CallFailure::Refused);
                 self.events.push_back(Event::Answered { call, outcome });
             }
-            None => self.events.push_back(Event::UnmatchedResponse(response)),
+            None => self.handle_unmatched(now, response, None),
         }
     }
 
-    pub(crate) fn handle_malformed(&mut self, malformed: Malformed, batch: Option<usize>) {
+    pub(crate) fn handle_malformed(&mut self, now: Instant, malformed: Malformed, batch: Option<usize>) {
         match malformed.intent {
             Intent::Request(id) => {
                 // In a batch the sender reads with the other answers which element it was.
@@ -111,18 +112,77 @@ impl Connection {
                 }
                 self.refuse(id, malformed.error, batch);
             }
-            Intent::Response(id) => {
-                let event = match self.take_call(&id) {
-                    Some(call) => {
-                        let outcome = Err(CallFailure::Malformed(malformed.error));
-                        Event::Answered { call, outcome }
-                    }
-                    None => Event::UnmatchedResponse(Response::new(id, Err(malformed.error))),
-                };
-                self.events.push_back(event);
-            }
+            Intent::Response(id) => self.handle_malformed_response(now, id, malformed.error),
             // A notification is never answered, whatever is wrong with it.
             _ => self.events.push_back(Event::Unreadable(malformed.error)),
+        }
+    }
+
+    fn handle_malformed_response(&mut self, now: Instant, id: RequestId, error: ErrorObject) {
+        match self.take_call(&id) {
+            Some(call) => self.fail(call, CallFailure::Malformed(error)),
+            None => {
+                let failure = Some(CallFailure::Malformed(error.clone()));
+                self.handle_unmatched(now, Response::new(id, Err(error)), failure);
+            }
+        }
+    }
+
+    /// Handles an answer under an id that no open call has. If only one call can be meant, that call fails: the right answer
+    /// does not come any more. `failure` is the reason for an answer that cannot be read.
+    #[cold]
+    fn handle_unmatched(&mut self, now: Instant, response: Response, failure: Option<CallFailure>) {
+        if let Some(call) = self.calls.named_by_text(&response.id) {
+            self.take_call(&call.request_id());
+            let why = "the id of the answer is a string, and that of the request a number";
+            return self.fail(call, CallFailure::Malformed(ErrorObject::new(code::INVALID_REQUEST, why)));
+        }
+        if response.id.is_null() {
+            let is_result = response.outcome.is_ok();
+            let failure = failure.unwrap_or_else(|| without_id(&response));
+            match self.calls.suspect() {
+                Suspect::Certain(call) if !is_result => {
+                    self.calls.take_answered(call);
+                    return self.fail(call, failure);
+                }
+                // A result may as well be noise, behind which the answer comes.
+                Suspect::Certain(call) => self.calls.fail_soon(now, call, failure),
+                Suspect::Likely(call) if is_about_unreadable_text(&response) => {
+                    self.calls.fail_soon(now, call, failure);
+                }
+                _ => {}
+            }
+        } else if CallId::from_request_id(&response.id).is_some_and(|id| self.calls.forget_cancelled(id)) {
+            self.events.push_back(Event::CancelledResponse(response));
+            return;
+        }
+        self.events.push_back(Event::UnmatchedResponse(response));
+    }
+
+    fn fail(&mut self, call: CallId, failure: CallFailure) {
+        self.events.push_back(Event::Answered { call, outcome: Err(failure) });
+    }
+
+    /// Refuses an array of messages. The answers in it fail their calls, and are not answered.
+    #[cold]
+    pub(crate) fn refuse_batch(&mut self, now: Instant, messages: Vec<Result<Message, Malformed>>) {
+        let mut has_others = false;
+        for message in messages {
+            let id = match message {
+                Ok(Message::Response(Response { id, .. })) => id,
+                Err(Malformed { intent: Intent::Response(id), .. }) => id,
+                _ => {
+                    has_others = true;
+                    continue;
+                }
+            };
+            let why = "the answer is in an array of messages, which is not taken here";
+            self.handle_malformed_response(now, id, ErrorObject::new(code::INVALID_REQUEST, why));
+        }
+        if has_others {
+            let error = ErrorObject::invalid_request("an array of messages is not taken here");
+            self.events.push_back(Event::Unreadable(error.clone()));
+            self.refuse(RequestId::NULL, error, None);
         }
     }
 
@@ -131,7 +191,7 @@ impl Connection {
         for message in messages {
             match message {
                 Ok(message) => self.handle_message(now, message, Some(batch)),
-                Err(malformed) => self.handle_malformed(malformed, Some(batch)),
+                Err(malformed) => self.handle_malformed(now, malformed, Some(batch)),
             }
         }
         let answers = self.requests.close_batch(batch);
@@ -141,7 +201,7 @@ impl Connection {
     /// Takes the call that an answer with this id belongs to.
     pub(crate) fn take_call(&mut self, id: &RequestId) -> Option<CallId> {
         let call = CallId::from_request_id(id)?;
-        self.calls.remove(call).map(|_| call)
+        self.calls.take_answered(call).map(|_| call)
     }
 
     /// Answers a message with an error, if it gets a response.
@@ -149,6 +209,7 @@ impl Connection {
         if !self.responds_to(&id) {
             return;
         }
+        self.calls.note_other_message();
         let in_reply_to = Some(id.clone()).filter(|id| !id.is_null());
         let response = Response::new(id, Err(error));
         match batch {
@@ -169,10 +230,14 @@ impl Connection {
         }
     }
 
-    /// Cancels a call at the peer, unless its request has not left. The cancel takes the way that the request took.
-    pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) {
-        if self.queue.take_back(call) || entry.uncancellable {
-            return;
+    /// Cancels a call at the peer, unless its request has not left. The cancel takes the way that the request took. Returns
+    /// whether the peer may answer the call.
+    pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) -> bool {
+        if self.queue.take_back(call) {
+            return false;
+        }
+        if entry.uncancellable {
+            return true;
         }
         let dialect = &self.config.dialect;
         let params = CancelParams {
@@ -181,7 +246,22 @@ impl Connection {
         };
         let params = RawJson::encode(&params).expect("an id and a text always have a JSON form");
         self.notify(self.config.dialect.cancel_method, Some(params), entry.in_reply_to);
+        true
     }
+}
+
+/// The failure of a call whose answer has no id.
+fn without_id(response: &Response) -> CallFailure {
+    match &response.outcome {
+        Err(error) => CallFailure::Refused(error.clone()),
+        Ok(_) => CallFailure::Malformed(ErrorObject::new(code::INVALID_REQUEST, "the answer has no id")),
+    }
+}
+
+/// Whether the error is one of the two that JSON-RPC has for text whose id cannot be read.
+fn is_about_unreadable_text(response: &Response) -> bool {
+    let error = response.outcome.as_ref().err();
+    error.is_some_and(|error| matches!(error.code, code::PARSE_ERROR | code::INVALID_REQUEST))
 }
 
 /// The params are the same in both protocols.

@@ -23,20 +23,9 @@ pub(crate) struct Envelope<'a> {
     repeated: Option<&'static str>,
     /// Whether that happened to the id, so that there is none to answer under.
     ambiguous_id: bool,
-    /// The members whose names were reached so far, even if the value of the last is cut off.
-    reached: Reached,
 }
 
-/// Which members were begun.
-#[derive(Default)]
-struct Reached {
-    /// `method` or `params`.
-    call: bool,
-    /// `result` or `error`.
-    answer: bool,
-}
-
-/// Fills an [`Envelope`] that outlives a failure, so that what was read before it can still be used.
+/// Fills an [`Envelope`].
 pub(crate) struct EnvelopeSeed<'s, 'a>(pub(crate) &'s mut Envelope<'a>);
 
 impl<'de> DeserializeSeed<'de> for EnvelopeSeed<'_, 'de> {
@@ -56,8 +45,6 @@ impl<'de> Visitor<'de> for EnvelopeSeed<'_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(member) = members.next_key_seed(MemberSeed)? {
-            self.0.reached.call |= matches!(member, Member::Method | Member::Params);
-            self.0.reached.answer |= matches!(member, Member::Result | Member::Error);
             let (slot, name) = match member {
                 Member::Jsonrpc => (&mut self.0.jsonrpc, "jsonrpc"),
                 Member::Id => (&mut self.0.id, "id"),
@@ -124,15 +111,6 @@ impl Envelope<'_> {
     /// The id, where it was reached and is one.
     pub(crate) fn id(&self) -> Option<RequestId> {
         self.id.filter(|_| !self.ambiguous_id).and_then(|id| RequestId::from_json(id.get()))
-    }
-
-    /// The kind of a message whose end is missing, as far as its members show it.
-    pub(crate) fn intent_so_far(&self) -> Option<Intent> {
-        match self.reached {
-            Reached { call: true, answer: false } => self.id().map(Intent::Request),
-            Reached { call: false, answer: true } => self.id().map(Intent::Response),
-            _ => None,
-        }
     }
 
     /// Makes a message of the members, which must lie within `frame`. `text` is all of the message.

@@ -12,14 +12,18 @@ use serde_json::value::RawValue;
 use crate::envelope::{Envelope, EnvelopeSeed};
 use crate::line::LineError;
 use crate::malformed::{Intent, Malformed};
+use crate::scan::{skip_space, value_end};
 use crate::{ErrorObject, Message, RequestId, reader};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The maximum number of messages in a batch, unless a caller sets another.
 pub const DEFAULT_BATCH_LIMIT: usize = 1024;
 
 /// The content of one line, one HTTP body or one SSE event.
 ///
-/// Reading loses nothing: text that is no message becomes [`Malformed`], which has the answer to it.
+/// Reading loses nothing: text that is no message becomes [`Malformed`], which has the answer to it, or the call that it
+/// would have answered. A byte order mark at the start is passed over.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a frame is one message, many, or none")]
 pub enum Frame {
@@ -40,21 +44,49 @@ impl Frame {
     /// Reads a frame; a batch may hold `batch_limit` messages. A longer one is refused before its messages
     /// are taken.
     pub fn parse_with(text: ByteString, batch_limit: usize) -> Self {
+        Self::parse_text(&text, batch_limit)
+    }
+
+    pub(crate) fn parse_text(text: &ByteString, batch_limit: usize) -> Self {
         match text.trim_start().as_bytes().first() {
-            Some(b'[') => parse_batch(&text, batch_limit),
-            Some(b'{') => match parse_message(&text, &text) {
+            Some(b'[') => parse_batch(text, batch_limit),
+            Some(b'{') => match parse_message(text, text) {
                 Ok(message) => Self::Single(message),
                 Err(malformed) => Self::Malformed(malformed),
             },
-            _ => Self::Malformed(not_an_object(&text)),
+            _ => match text.trim_start_matches(BYTE_ORDER_MARK) {
+                rest if rest.len() < text.len() => Self::parse_text(&text.slice_ref(rest), batch_limit),
+                _ => Self::Malformed(not_an_object(text)),
+            },
         }
     }
 
     /// Reads a frame from bytes that may not be UTF-8.
     pub fn parse_bytes(bytes: Bytes) -> Self {
-        match ByteString::try_from(bytes) {
-            Ok(text) => Self::parse(text),
-            Err(error) => LineError::NotUtf8(error).into(),
+        Self::parse_bytes_with(bytes, DEFAULT_BATCH_LIMIT)
+    }
+
+    /// Reads a frame from bytes that may not be UTF-8; a batch may hold `batch_limit` messages.
+    pub fn parse_bytes_with(bytes: Bytes, batch_limit: usize) -> Self {
+        match ByteString::try_from(bytes.clone()) {
+            Ok(text) => Self::parse_with(text, batch_limit),
+            Err(error) => LineError::not_utf8(error, &bytes).into(),
+        }
+    }
+
+    /// Whether the frame holds an answer to the request with this id, readable or not. An answer under the text of the id's
+    /// number counts.
+    pub fn answers(&self, id: &RequestId) -> bool {
+        let is_it = |answer: &RequestId| answer == id || answer.number_in_text().as_ref() == Some(id);
+        let answers = |message: Result<&Message, &Malformed>| match message {
+            Ok(Message::Response(response)) => is_it(&response.id),
+            Err(Malformed { intent: Intent::Response(answer), .. }) => is_it(answer),
+            _ => false,
+        };
+        match self {
+            Self::Single(message) => answers(Ok(message)),
+            Self::Malformed(malformed) => answers(Err(malformed)),
+            Self::Batch(messages) => messages.iter().map(Result::as_ref).any(answers),
         }
     }
 
@@ -103,19 +135,15 @@ impl From<Message> for Frame {
 impl From<LineError> for Frame {
     fn from(error: LineError) -> Self {
         Self::Malformed(match error {
-            LineError::NotUtf8(error) => Malformed::request(
-                RequestId::NULL,
-                ErrorObject::parse_error(format_args!("not UTF-8: {error}")),
-            ),
-            LineError::TooLong { limit, id, is_response } => Malformed {
+            LineError::NotUtf8 { error, intent } => {
+                Malformed { error: ErrorObject::parse_error(format_args!("not UTF-8: {error}")), intent }
+            }
+            LineError::TooLong { limit, intent } => Malformed {
                 error: ErrorObject::invalid_request(format_args!(
                     "the message is longer than the limit of {limit} bytes"
                 ))
                 .with_data(&Exceeded { limit }),
-                intent: match id {
-                    Some(id) if is_response => Intent::Response(id),
-                    id => Intent::Request(id.unwrap_or(RequestId::NULL)),
-                },
+                intent,
             },
         })
     }
@@ -138,7 +166,10 @@ fn parse_message(frame: &ByteString, text: &str) -> Result<Message, Malformed> {
     match read_envelope(text) {
         Ok(envelope) => envelope.into_message(frame, text),
         Err(error) => match reader::whole_pairs(text) {
-            Cow::Borrowed(_) => Err(Malformed::request(RequestId::NULL, ErrorObject::parse_error(error))),
+            Cow::Borrowed(_) => {
+                let intent = Intent::of_unreadable(text.as_bytes());
+                Err(Malformed { error: ErrorObject::parse_error(error), intent })
+            }
             // A member name of the envelope with half a surrogate pair is an unknown name.
             Cow::Owned(text) => {
                 let text = ByteString::from(text);
@@ -174,11 +205,33 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
             "the batch is longer than the limit of {limit} messages"
         ))
         .with_data(&Exceeded { limit }),
-        Err(error) => ErrorObject::parse_error(error),
+        Err(error) => match unreadable_answers(frame, limit) {
+            Some(answers) => return Frame::Batch(answers),
+            None => ErrorObject::parse_error(error),
+        },
         Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),
         Ok(()) => return Frame::Batch(batch.messages),
     };
     Frame::Malformed(Malformed::request(RequestId::NULL, error))
+}
+
+/// The elements of an array that is not JSON, if each of them is meant as a response: each fails its own call.
+#[cold]
+fn unreadable_answers(frame: &ByteString, limit: usize) -> Option<Vec<Result<Message, Malformed>>> {
+    let bytes = frame.as_bytes();
+    let mut answers = Vec::new();
+    let mut at = skip_space(bytes, 0) + 1;
+    loop {
+        let start = skip_space(bytes, at);
+        let end = value_end(bytes, start).unwrap_or(bytes.len());
+        let text = frame.get(start..end).filter(|_| answers.len() < limit)?;
+        let Some(Intent::Response(_)) = Intent::recover(text.as_bytes()) else { return None };
+        answers.push(parse_message(frame, text));
+        at = skip_space(bytes, end) + 1;
+        if bytes.get(at - 1) != Some(&b',') {
+            return Some(answers);
+        }
+    }
 }
 
 /// Takes the messages of an array one by one and stops at the limit.

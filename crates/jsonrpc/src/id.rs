@@ -13,10 +13,12 @@ use crate::{Printable, RawJson};
 /// The `id` that ties an answer to its request.
 ///
 /// An integer of any size, a string, or null; its JSON text has at most 1,024 bytes. `1` and `"1"` are two different
-/// ids. Null is read, because peers send it, but this library never asks with it.
+/// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number so. Null is read, because peers send it,
+/// but this library never asks with it.
 ///
 /// An id goes back exactly as it came: an integer keeps all its digits, and a string the escapes it was written with,
-/// although two spellings of one string are equal here.
+/// although two spellings of one string are equal here. Only an integer with a fraction of zeros or an exponent goes back
+/// without them.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -56,9 +58,17 @@ impl RequestId {
         }
     }
 
-    /// An integer that is out of the range of all types.
+    /// An integer that is out of the range of all types, or is written with a fraction or an exponent.
     fn large(text: &str, digits: &str) -> Option<Self> {
-        digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| Self(Repr::Large(text.into())))
+        if digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Some(Self(Repr::Large(text.into())));
+        }
+        integer(text.parse().ok()?).map(Self::from)
+    }
+
+    /// The number that a string holds as text, if it does. Some peers answer the request `2` under `"2"`.
+    pub fn number_in_text(&self) -> Option<Self> {
+        self.as_str()?.parse().map(|number: u64| Self::from(number)).ok()
     }
 
     /// The length of the text that it holds memory for.
@@ -121,6 +131,15 @@ impl RequestId {
             _ => None,
         }
     }
+}
+
+/// The integer that a number is, if it is one and is small enough to be exact.
+fn integer(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_exact =
+        number.fract() == 0.0 && number.abs() < EXACT && !(number == 0.0 && number.is_sign_negative());
+    #[allow(clippy::cast_possible_truncation, reason = "it is an integer of 53 bits")]
+    is_exact.then_some(number as i64)
 }
 
 /// The string that JSON text stands for. None where it stands for none.
@@ -255,6 +274,12 @@ impl<'de> Visitor<'de> for IdVisitor {
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<RequestId, E> {
         Ok(number.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<RequestId, E> {
+        integer(number)
+            .map(RequestId::from)
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<RequestId, E> {

@@ -68,6 +68,7 @@ mod builder;
 mod envelope;
 mod error;
 mod frame;
+mod frame_reader;
 mod id;
 mod line;
 mod malformed;
@@ -92,6 +93,7 @@ pub mod wire;
 
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame};
+pub use frame_reader::{ContentLength, FrameReader};
 pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use malformed::{Intent, Malformed};

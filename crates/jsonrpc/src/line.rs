@@ -2,10 +2,8 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::de::DeserializeSeed;
 
 use crate::RequestId;
-use crate::envelope::{Envelope, EnvelopeSeed};
 use crate::malformed::Intent;
 
 /// The maximum length of a line, unless a caller sets another: 32 MiB.
@@ -72,18 +70,23 @@ pub struct LineDecoder {
 #[non_exhaustive]
 pub enum LineError {
     /// The line is not UTF-8.
-    #[error("the line is not UTF-8: {0}")]
-    NotUtf8(#[source] std::str::Utf8Error),
+    #[error("the line is not UTF-8: {error}")]
+    #[non_exhaustive]
+    NotUtf8 {
+        /// The place.
+        #[source]
+        error: std::str::Utf8Error,
+        /// The call that the line would have answered. Anything else is answered under null.
+        intent: Intent,
+    },
     /// The line is longer than the decoder takes.
     #[error("the line is longer than the limit of {limit} bytes")]
     #[non_exhaustive]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
-        /// The message's id, where it stood within the limit and what it belongs to could be told.
-        id: Option<RequestId>,
-        /// Whether that is the id of a call of ours, which this would have answered, rather than of a request.
-        is_response: bool,
+        /// The kind of message, as far as the part within the limit shows it.
+        intent: Intent,
     },
 }
 
@@ -210,12 +213,8 @@ impl LineDecoder {
     /// The error for a line over the limit. It reads the line only up to the limit, so the error does not depend on how the
     /// stream was cut into reads.
     fn too_long(&self, line: &[u8]) -> LineError {
-        let (id, is_response) = match recover_intent(&line[..self.limit]) {
-            Some(Intent::Request(id)) => (Some(id), false),
-            Some(Intent::Response(id)) => (Some(id), true),
-            _ => (None, false),
-        };
-        LineError::TooLong { limit: self.limit, id, is_response }
+        let intent = Intent::recover(&line[..self.limit]).unwrap_or(Intent::Request(RequestId::NULL));
+        LineError::TooLong { limit: self.limit, intent }
     }
 
     /// Takes the line that ends at `line_end`; the one after it begins at `next`. None if it is blank.
@@ -235,30 +234,23 @@ impl LineDecoder {
         } else if line.iter().all(u8::is_ascii_whitespace) {
             None
         } else if line.len() <= COPY_LIMIT || line.len() < self.buffer.len() / 2 {
-            Some(Ok(Bytes::copy_from_slice(line)))
+            let copy = ByteString::try_from(Bytes::copy_from_slice(line));
+            Some(copy.map_err(|error| LineError::not_utf8(error, line)))
         } else {
             // A line that is most of the buffer takes it along, and what is behind it moves to a new one.
             let rest = self.buffer[next..self.end].to_vec();
-            let whole = Bytes::from(std::mem::replace(&mut self.buffer, rest)).slice(first..last);
+            let buffer = Bytes::from(std::mem::replace(&mut self.buffer, rest));
             (self.start, self.end, self.scanned) = (0, self.end - next, 0);
-            return Some(ByteString::try_from(whole).map_err(LineError::NotUtf8));
+            let line = ByteString::try_from(buffer.slice(first..last));
+            return Some(line.map_err(|error| LineError::not_utf8(error, &buffer[first..last])));
         };
         (self.start, self.scanned) = (next, next);
-        taken.map(|line| line.and_then(|line| ByteString::try_from(line).map_err(LineError::NotUtf8)))
+        taken
     }
 }
 
-/// The kind of the message that begins with `bytes`, if its kind and its id stand before the cut.
-fn recover_intent(bytes: &[u8]) -> Option<Intent> {
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?,
-    };
-    // A number at the cut may go on behind it, and would be another one.
-    let text = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let mut envelope = Envelope::default();
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    // It fails where the text breaks off; what was read before that stays.
-    let _cut_off = EnvelopeSeed(&mut envelope).deserialize(&mut deserializer);
-    envelope.intent_so_far()
+impl LineError {
+    pub(crate) fn not_utf8(error: std::str::Utf8Error, bytes: &[u8]) -> Self {
+        Self::NotUtf8 { error, intent: Intent::of_unreadable(bytes) }
+    }
 }

@@ -32,9 +32,10 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// Decodes JSON text that a peer, a file or a person wrote.
 ///
-/// Differs from `serde_json::from_str` in two points. A member whose name begins with `$serde_json::private::` is an error,
-/// because `serde_json::Value` reads it as something else than an object. Half a surrogate pair in a string is read as U+FFFD;
-/// a [`RawJson`](crate::RawJson) that is part of the value then holds the escape `\ufffd` in its place.
+/// Differs from `serde_json::from_str` in three points. A byte order mark at the start is passed over. A member whose name
+/// begins with `$serde_json::private::` is an error, because `serde_json::Value` reads it as something else than an object.
+/// Half a surrogate pair in a string is read as U+FFFD; a [`RawJson`](crate::RawJson) that is part of the value then holds the
+/// escape `\ufffd` in its place.
 ///
 /// Nesting deeper than 128 levels is an error, except inside a [`RawJson`](crate::RawJson).
 ///
@@ -49,6 +50,7 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 ///
 /// When the text is not JSON, is not what `T` wants, or names a reserved member. The error names the place.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_reserved(text)?;
     decode(text)
 }
@@ -76,9 +78,18 @@ pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
 /// Decodes text that holds no reserved name.
 #[inline]
 pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    serde_json::from_str(text).or_else(|error| match whole_pairs(text) {
+    decode_by(text, |text| serde_json::from_str(text))
+}
+
+/// Decodes text by a function, which gets it with whole surrogate pairs if it fails otherwise.
+#[inline]
+pub(crate) fn decode_by<T>(
+    text: &str,
+    decode: impl Fn(&str) -> Result<T, serde_json::Error>,
+) -> Result<T, serde_json::Error> {
+    decode(text).or_else(|error| match whole_pairs(text) {
         Cow::Borrowed(_) => Err(error),
-        Cow::Owned(text) => serde_json::from_str(&text),
+        Cow::Owned(text) => decode(&text),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use agentwire_jsonrpc::{
-    ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod,
+    ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod, Response,
 };
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
@@ -16,6 +16,7 @@ use agentwire_mcp_schema::{
     ToolListChangedNotification,
 };
 use agentwire_peer::layers::Layers;
+use agentwire_peer::runtime::describe_unmatched;
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
@@ -237,6 +238,10 @@ impl Handler for ClientHandler {
             }
             _ => call_hook(&self.on_other, Some(notification)),
         }
+    }
+
+    fn unmatched_response(&self, response: Response) {
+        self.warn(Warning::answer_left_out(&describe_unmatched(&response)));
     }
 
     fn unreadable(&self, error: ErrorObject) {

@@ -50,6 +50,14 @@ pub enum Warning {
         /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
+    /// An answer of the server is left out, because it belongs to no call: it came after the time-out, came twice, or has an id
+    /// that no call has. The answer to a call that was dropped is expected, and is not reported.
+    #[error("an answer is left out: {why}")]
+    #[non_exhaustive]
+    AnswerLeftOut {
+        /// Its id, and its error if it is one, as [printable](agentwire_jsonrpc::Printable) text of one line.
+        why: String,
+    },
     /// The results of a tool are not checked, because its output schema is invalid or refers to another document. Reported
     /// once for each schema, with the feature `validate`.
     #[error("the results of the tool `{}` are not checked: {}", Printable::display(.tool), Printable::display(.why))]
@@ -81,6 +89,10 @@ pub enum Warning {
 impl Warning {
     pub(crate) fn notification_left_out(method: &str, why: &dyn fmt::Display) -> Self {
         Self::NotificationLeftOut { method: beginning(method), why: printable(why) }
+    }
+
+    pub(crate) fn answer_left_out(why: &dyn fmt::Display) -> Self {
+        Self::AnswerLeftOut { why: printable(why) }
     }
 
     pub(crate) fn message_left_out(why: &dyn fmt::Display) -> Self {

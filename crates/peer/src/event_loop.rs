@@ -245,6 +245,7 @@ where
             Event::Answered { call, outcome } => self.port.settle(cx, call, outcome),
             Event::Cancelled(incoming) => self.port.cancel(incoming),
             Event::UnmatchedResponse(response) => guarded(|| self.handler.unmatched_response(response)),
+            Event::CancelledResponse(response) => guarded(|| self.handler.cancelled_response(response)),
             Event::Unreadable(error) => guarded(|| self.handler.unreadable(error)),
             _ => {}
         }
@@ -316,6 +317,8 @@ where
 
 /// The answer to a request whose params would take too much memory.
 fn too_many_bytes(limit: usize) -> ErrorObject {
-    let why = format_args!("requests of {limit} bytes are unanswered, which is the limit");
-    ErrorObject::internal_error(why).with_data(&BTreeMap::from([("limit", limit)]))
+    let why = format!(
+        "requests of {limit} bytes are unanswered, which is the limit; `request_bytes_limit` raises it"
+    );
+    ErrorObject::new(code::INTERNAL_ERROR, why).with_data(&BTreeMap::from([("limit", limit)]))
 }

@@ -31,9 +31,14 @@ pub trait Handler {
     /// Called for each notification, one by one, in order, and before any later answer resolves. It must not take long.
     fn notification(&self, notification: Notification, peer: &Peer);
 
-    /// Called for an answer that belongs to no call: late, repeated, or the peer's complaint about a message that it could
+    /// Called for an answer that belongs to no call: too late, repeated, or the peer's complaint about a message that it could
     /// not read. The default ignores it.
     fn unmatched_response(&self, response: Response) {
+        drop(response);
+    }
+
+    /// Called for the answer to a call that was dropped, and so cancelled at the peer. The default ignores it.
+    fn cancelled_response(&self, response: Response) {
         drop(response);
     }
 

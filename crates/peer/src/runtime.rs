@@ -72,7 +72,7 @@
 use std::task::{Context, Waker};
 
 use agentwire_connection::{CallId, Connection};
-use agentwire_jsonrpc::{NotificationMethod, RawJson};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, Response};
 use bytestring::ByteString;
 use serde::Serialize;
 
@@ -274,6 +274,17 @@ pub fn notify_raw_now(
 /// Sets the revision of the protocol, for observers. The first one stays.
 pub fn set_revision(peer: &Peer, revision: impl Into<ByteString>) {
     peer.shared.set_revision(revision.into());
+}
+
+/// Describes an answer that belongs to no call, for a warning. The text is printable, and may be long.
+pub fn describe_unmatched(response: &Response) -> String {
+    let id = &response.id;
+    match &response.outcome {
+        Err(error) if id.is_null() => format!("an error without an id: {error}"),
+        Err(error) => format!("an error under the id {id:?}, which no open call has: {error}"),
+        Ok(_) if id.is_null() => "a result without an id".to_owned(),
+        Ok(_) => format!("a result under the id {id:?}, which no open call has"),
+    }
 }
 
 /// Completes when a request of the peer's is cancelled; see [`RequestContext::cancelled`](crate::RequestContext::cancelled).

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, Frame, LineDecoder};
+use agentwire_jsonrpc::{FrameReader, LineDecoder};
 use futures::{AsyncRead, AsyncWrite, Sink, Stream};
 
 use crate::output::Output;
@@ -17,7 +17,8 @@ const READS_AT_ONCE: usize = 16;
 ///
 /// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
 /// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
-/// [`limit`](Lines::limit) says otherwise.
+/// [`limit`](Lines::limit) says otherwise. A peer whose first line is a `Content-Length` header ends the transport with
+/// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read.
 ///
 /// ```
 /// use agentwire_transport::{Packet, lines};
@@ -37,8 +38,8 @@ pub fn lines<R, W>(read: R, write: W) -> Lines<R, W> {
     Lines {
         read,
         write,
-        input: LineDecoder::new(DEFAULT_LINE_LIMIT),
-        batch_limit: DEFAULT_BATCH_LIMIT,
+        input: LineDecoder::default(),
+        frames: FrameReader::default(),
         output: Output::default(),
         reading: Reading::Open,
     }
@@ -50,7 +51,7 @@ pub struct Lines<R, W> {
     read: R,
     write: W,
     input: LineDecoder,
-    batch_limit: usize,
+    frames: FrameReader,
     output: Output,
     reading: Reading,
 }
@@ -60,7 +61,7 @@ enum Reading {
     Open,
     /// The reader has ended; what it left in the buffer is still given.
     Ended,
-    /// The reader has failed, and the stream has returned that.
+    /// The reader has failed, or the peer does not write lines, and the stream has returned that.
     Failed,
 }
 
@@ -70,13 +71,14 @@ impl<R, W> Lines<R, W> {
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.input = LineDecoder::new(bytes);
+        self.frames.set_limit(bytes);
         self
     }
 
     /// Takes batches of up to `messages` messages (default 1024).
     #[must_use]
     pub fn batch_limit(mut self, messages: usize) -> Self {
-        self.batch_limit = messages;
+        self.frames.set_batch_limit(messages);
         self
     }
 
@@ -103,11 +105,11 @@ impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
                 Reading::Failed => None,
             };
             if let Some(line) = line {
-                let frame = match line {
-                    Ok(text) => Frame::parse_with(text, this.batch_limit),
-                    Err(error) => Frame::from(error),
-                };
-                return Poll::Ready(Some(Ok(Packet::new(frame))));
+                let frame = this.frames.read(line).map_err(TransportError::other);
+                if frame.is_err() {
+                    this.reading = Reading::Failed;
+                }
+                return Poll::Ready(Some(frame.map(Packet::new)));
             }
             if this.reading != Reading::Open {
                 return Poll::Ready(None);

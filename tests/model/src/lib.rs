@@ -31,6 +31,8 @@ mod cancellations;
 mod clock;
 #[path = "../../../crates/peer/src/config.rs"]
 mod config;
+#[path = "../../../crates/peer/src/cursors.rs"]
+mod cursors;
 #[path = "../../../crates/peer/src/driver.rs"]
 mod driver;
 #[path = "../../../crates/transport/src/duplex.rs"]
@@ -67,6 +69,8 @@ mod run;
 pub mod runtime;
 #[path = "../../../crates/peer/src/send_capacity.rs"]
 mod send_capacity;
+#[path = "../../../crates/peer/src/shutdown.rs"]
+mod shutdown;
 #[path = "../../../crates/peer/src/state.rs"]
 mod state;
 #[path = "../../../crates/peer/src/state_guard.rs"]

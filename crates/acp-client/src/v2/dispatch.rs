@@ -10,6 +10,7 @@ use agentwire_acp_schema::v2::{
 use agentwire_jsonrpc::{
     Notification, NotificationMethod, RawJson, Request, RequestMethod, Response, Skipped,
 };
+use agentwire_peer::runtime::describe_unmatched;
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures_util::future::{Either, select};
 use serde::de::DeserializeOwned;

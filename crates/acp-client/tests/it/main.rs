@@ -13,6 +13,7 @@ mod script;
 mod spawn;
 mod streams;
 mod turns;
+mod unreadable;
 #[cfg(feature = "unstable")]
 mod unstable;
 mod updates;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use agentwire_connection::{CallFailure, CallOptions, Config, Dialect, Event};
+use agentwire_connection::{CallFailure, CallId, CallOptions, Config, Dialect, Event};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId, code};
 
-use crate::{One, SECOND, failed, json, ok, text, timed_out, timeout};
+use crate::{One, SECOND, failed, json, ok, refusal, text, timed_out, timeout};
 
 #[test]
 fn answers_find_their_calls_in_any_order() {
@@ -23,17 +23,201 @@ fn answers_find_their_calls_in_any_order() {
 }
 
 #[test]
-fn an_answer_of_another_type_is_another_answer() {
+fn an_answer_under_another_id_is_unmatched() {
     let mut one = One::acp();
     let call = one.call(CallOptions::new());
-    for id in [r#""1""#, "-1", "2", "0", "null", "18446744073709551615", r#""\u0031""#] {
+    for id in ["-1", "2", "0", "18446744073709551615", r#""2""#, r#""a""#] {
         one.hear_result(id, "true");
         assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]), "{id}");
     }
-    one.hear(r#"{"jsonrpc":"2.0","result":true}"#);
-    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
     one.hear_result("1", "null");
     assert_eq!(one.happened(), [ok(call, "null")]);
+}
+
+#[test]
+fn integer_with_a_fraction_of_zeros_is_the_integer() {
+    for id in ["1.0", "1.00", "1e0", "10e-1"] {
+        let mut one = One::acp();
+        let call = one.call(CallOptions::new());
+        one.hear_result(id, "true");
+        assert_eq!(one.happened(), [ok(call, "true")], "{id}");
+    }
+}
+
+/// The reason of the only event, which fails the call.
+#[track_caller]
+fn malformed(one: &mut One, call: CallId) -> String {
+    match &one.happened()[..] {
+        [Event::Answered { call: ended, outcome: Err(CallFailure::Malformed(error)) }] if *ended == call => {
+            error.message.to_string()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn unreadable_answer_fails_its_call_and_gives_the_reason() {
+    let text = [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}"#, "expected value"),
+        (r#"{"jsonrpc":"2.0","result":{"a":Infinity},"id":1}"#, "expected value"),
+        (r#"{"id":1,"result":[1,2"#, "EOF"),
+        (r#"{"result":{"a":'b'},"id":1,"jsonrpc":"2.0"}"#, "expected value"),
+        (r"{'jsonrpc': '2.0', 'id': 1, 'result': {'a': None}}", "key must be a string"),
+        (r#"{"jsonrpc":"2.0","id":"1","result":true}"#, "is a string"),
+        (r#"{"jsonrpc":"2.0","id":"\u0031","error":{"code":1,"message":""}}"#, "is a string"),
+        (r#"[{"jsonrpc":"2.0","id":1,"result":true}]"#, "in an array"),
+        (r#"[{"jsonrpc":"2.0","id":1,"result":NaN}]"#, "in an array"),
+        // One call is open, so it is the one that is meant.
+        (r#"{"jsonrpc":"2.0","id":1.5,"result":true}"#, "must be an integer"),
+        (r#"{"jsonrpc":"2.0","id":NaN,"result":true}"#, "expected value"),
+    ];
+    for (text, why) in text {
+        for mut one in [One::acp(), One::mcp()] {
+            let call = one.call(CallOptions::new());
+            one.hear(text);
+            let reason = malformed(&mut one, call);
+            assert!(reason.contains(why), "{text}: {reason}");
+            assert_eq!(one.said(), [""; 0], "an answer is not answered");
+            one.assert_idle();
+        }
+    }
+}
+
+#[test]
+fn answer_that_is_not_utf8_fails_its_call() {
+    for answer in [&b"{\"id\":1,\"result\":\"\xff\"}"[..], b"{\"result\":\"\xe9t\xe9\",\"id\":1}"] {
+        let mut one = One::acp();
+        let call = one.call(CallOptions::new());
+        let mut lines = agentwire_jsonrpc::LineDecoder::default();
+        lines.push(answer);
+        one.connection.handle_frame(one.now, lines.finish().unwrap().into());
+        assert!(malformed(&mut one, call).contains("not UTF-8"));
+    }
+}
+
+const COMPLAINT: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
+
+fn refused(call: CallId) -> Event {
+    failed(call, CallFailure::Refused(ErrorObject::new(code::PARSE_ERROR, "no")))
+}
+
+#[test]
+fn error_without_an_id_fails_the_only_call() {
+    for complaint in [COMPLAINT, &COMPLAINT.replace(r#""id":null,"#, "")] {
+        let mut one = One::mcp();
+        let call = one.call(CallOptions::new());
+        one.hear(complaint);
+        assert_eq!(one.happened(), [refused(call)]);
+        one.hear(complaint);
+        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+    }
+}
+
+/// It may be noise.
+#[test]
+fn result_without_an_id_fails_the_only_call_if_nothing_else_comes() {
+    for result in [r#"{"jsonrpc":"2.0","id":null,"result":1}"#, r#"{"jsonrpc":"2.0","result":1}"#] {
+        let mut one = One::mcp();
+        let call = one.call(timeout(60));
+        one.hear(result);
+        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+        one.hear_result("1", "1");
+        assert_eq!(one.happened(), [ok(call, "1")]);
+        one.call(timeout(60));
+        one.hear(result);
+        one.happened();
+        one.at(SECOND);
+        assert!(matches!(
+            &one.happened()[..],
+            [Event::Answered { outcome: Err(CallFailure::Malformed(_)), .. }]
+        ));
+    }
+}
+
+#[test]
+fn error_without_an_id_fails_none_of_several_calls() {
+    let mut one = One::mcp();
+    let calls = [one.call(CallOptions::new()), one.call(CallOptions::new())];
+    one.hear(COMPLAINT);
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+    one.hear_result("1", "1");
+    one.hear(COMPLAINT);
+    assert_eq!(one.happened(), [ok(calls[0], "1"), refused(calls[1])]);
+}
+
+/// Some servers complain about a notification that they do not know, and answer the call behind it.
+#[test]
+fn error_without_an_id_after_a_notification_fails_the_call_only_if_nothing_else_comes() {
+    let mut one = One::mcp();
+    one.notify("notifications/initialized");
+    one.said();
+    let call = one.call(timeout(60));
+    one.hear(COMPLAINT);
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+    one.hear_result("1", "1");
+    assert_eq!(one.happened(), [ok(call, "1")]);
+    // The server has read what was before that call.
+    let call = one.call(timeout(60));
+    one.hear(COMPLAINT);
+    assert_eq!(one.happened(), [refused(call)]);
+
+    let mut one = One::mcp();
+    one.notify("notifications/initialized");
+    one.said();
+    let call = one.call(timeout(60));
+    one.hear(COMPLAINT);
+    one.happened();
+    one.at(SECOND);
+    assert_eq!(one.happened(), [refused(call)]);
+
+    let mut one = One::mcp();
+    one.notify("notifications/initialized");
+    one.said();
+    let call = one.call(timeout(60));
+    one.hear(COMPLAINT);
+    one.hear(
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#,
+    );
+    one.happened();
+    one.at(59 * SECOND);
+    assert_eq!(one.happened(), [], "progress says that the error was about something else");
+    one.at(60 * SECOND);
+    assert_eq!(one.happened(), [timed_out(call, 60 * SECOND)]);
+}
+
+#[test]
+fn error_without_an_id_before_a_later_notification_fails_no_call() {
+    let mut one = One::mcp();
+    let call = one.call(timeout(60));
+    one.notify("note");
+    one.hear(COMPLAINT);
+    assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+    one.at(59 * SECOND);
+    assert_eq!(one.happened(), []);
+    one.hear_result("1", "1");
+    assert_eq!(one.happened(), [ok(call, "1")]);
+}
+
+#[test]
+fn answers_in_an_array_fail_their_calls_and_requests_in_it_are_refused() {
+    let mut one = One::mcp();
+    let calls = [one.call(CallOptions::new()), one.call(CallOptions::new()), one.call(CallOptions::new())];
+    one.hear(
+        r#"[{"jsonrpc":"2.0","id":1,"result":1},{"id":2,"result":1},{"jsonrpc":"2.0","id":7,"method":"m"}]"#,
+    );
+    let events = one.happened();
+    let [
+        Event::Answered { call: first, outcome: Err(CallFailure::Malformed(_)) },
+        Event::Answered { call: second, outcome: Err(CallFailure::Malformed(_)) },
+        Event::Unreadable(_),
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!([*first, *second], [calls[0], calls[1]]);
+    assert_eq!(refusal(&one.said()).0, "null");
+    one.hear_result("3", "1");
+    assert_eq!(one.happened(), [ok(calls[2], "1")]);
 }
 
 #[test]

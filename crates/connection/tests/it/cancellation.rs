@@ -67,7 +67,11 @@ fn never_names_what_must_not_be_cancelled() {
         }
         assert_eq!(one.said(), [""; 0]);
         one.hear_result("1", "{}");
-        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+        let events = one.happened();
+        let [Event::UnmatchedResponse(_) | Event::CancelledResponse(_)] = &events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!(matches!(events[0], Event::UnmatchedResponse(_)), by_deadline);
         one.assert_idle();
     }
     let mut one = One::mcp();
@@ -111,7 +115,7 @@ fn of_nothing_in_particular_is_passed_over() {
     let params = [
         r#"{"requestId":"1"}"#,
         r#"{"requestId":2}"#,
-        r#"{"requestId":1.0}"#,
+        r#"{"requestId":1.5}"#,
         r#"{"requestId":null}"#,
         r#"{"requestId":[1]}"#,
         r#"{"requestId":1,"requestId":1}"#,
@@ -186,7 +190,7 @@ fn crosses_the_answer() {
         pair.right.answer(incoming, "true");
         pair.both_at_once();
         assert!(
-            matches!(&pair.left.happened()[..], [Event::UnmatchedResponse(stray)] if stray.id == call.request_id())
+            matches!(&pair.left.happened()[..], [Event::CancelledResponse(late)] if late.id == call.request_id())
         );
         assert_eq!(pair.right.happened(), []);
         pair.assert_idle();
@@ -264,4 +268,31 @@ fn from_the_peer_means_its_own_requests_everywhere_else() {
     assert_eq!(one.happened(), [], "1 is not \"1\"");
     one.hear_result("1", "0");
     assert_eq!(one.happened(), [ok(listen, "0")]);
+}
+
+/// The second answer is the peer's fault, and so is one to a call that it does not remember for ever.
+#[test]
+fn answer_to_a_cancelled_call_is_expected_once() {
+    let mut one = One::mcp();
+    let calls: Vec<_> = (0..300).map(|_| one.call(timeout(5))).collect();
+    for call in &calls {
+        one.connection.cancel(*call, "why");
+    }
+    one.said();
+    one.hear_result("300", "1");
+    one.hear_result("300", "1");
+    // 256 are remembered.
+    one.hear_result("45", "1");
+    one.hear_result("44", "1");
+    let events = one.happened();
+    let [
+        Event::CancelledResponse(_),
+        Event::UnmatchedResponse(_),
+        Event::CancelledResponse(_),
+        Event::UnmatchedResponse(_),
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    one.assert_idle();
 }

@@ -328,7 +328,9 @@ impl Side {
                     let id = self.connection.incoming_request_id(owed).expect("it is still owed");
                     assert!(self.cancelled.insert(id.as_u64().unwrap()), "cancelled twice");
                 }
-                Event::UnmatchedResponse(response) => self.take_stray(&response.id),
+                Event::UnmatchedResponse(response) | Event::CancelledResponse(response) => {
+                    self.take_stray(&response.id);
+                }
                 other => panic!("a new event: {other:?}"),
             }
         }

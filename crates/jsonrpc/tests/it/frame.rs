@@ -157,13 +157,46 @@ fn text_that_is_no_json() {
         ("{\"jsonrpc\":\"2.0\",\"method\":\"a\nb\"}", "malformed -32700, answer null"),
         // By its grammar this is JSON, but the name stands for no text.
         (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":["\ud800"]}"#, r#"request 1 m ["\ud800"]"#),
-        ("\u{feff}{}", "malformed -32700, answer null"),
+        ("x\u{feff}{}", "malformed -32700, answer null"),
         ("7", "malformed -32600, answer null"),
         ("\"text\"", "malformed -32600, answer null"),
         ("null", "malformed -32600, answer null"),
     ]);
     let frame = Frame::parse_bytes(Bytes::from_static(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}"));
     assert_eq!(describe(&frame), "malformed -32700, answer null");
+}
+
+#[test]
+fn byte_order_mark_is_passed_over() {
+    check(&[
+        ("\u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"m\"}", "notification m"),
+        ("\u{feff} [{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":2}]", "batch [result 1 2]"),
+        (&"\u{feff}".repeat(100_000), "malformed -32700, answer null"),
+    ]);
+    assert_eq!(agentwire_jsonrpc::read_bytes::<Vec<u8>>("\u{feff}[1]".as_bytes()).unwrap(), [1]);
+}
+
+#[test]
+fn unreadable_answer_fails_its_call() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":2,"result":{"a":NaN}}"#, "malformed -32700, fails 2"),
+        (r#"{"result":[-Infinity,{"id":3}],"id":"a","jsonrpc":"2.0"}"#, r#"malformed -32700, fails "a""#),
+        (r#"{"id":2,"error":{"code":1,"message":"a"#, "malformed -32700, fails 2"),
+        ("{\"result\":\"a\nb\",\"id\":2}", "malformed -32700, fails 2"),
+        (r#"{'id': 2, 'result': {'a': 'b'}}"#, "malformed -32700, fails 2"),
+        // Whose id cannot be told.
+        (r#"{"jsonrpc":"2.0","id":NaN,"result":1}"#, "malformed -32700, fails null"),
+        (r#"{"id":1,"id":2,"result":NaN}"#, "malformed -32700, fails null"),
+        (r#"{"result":NaN,"id":12"#, "malformed -32700, fails null"),
+        // Requests are answered under null, as JSON-RPC demands of text that is not JSON.
+        (r#"{"jsonrpc":"2.0","id":2,"method":"m","params":[NaN]}"#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":2,"method":"m","result":NaN}"#, "malformed -32700, answer null"),
+        (
+            r#"[{"id":2,"result":NaN}, {"jsonrpc":"2.0","id":3,"result":4}, {"result":"#,
+            "batch [malformed -32700, fails 2, result 3 4, malformed -32700, fails null]",
+        ),
+        (r#"[{"id":2,"result":NaN},{"jsonrpc":"2.0","id":2,"method":"m"}]"#, "malformed -32700, answer null"),
+    ]);
 }
 
 #[test]

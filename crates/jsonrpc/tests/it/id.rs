@@ -50,9 +50,10 @@ fn goes_back_byte_for_byte() {
 fn is_an_integer_a_string_or_null() {
     let others = [
         "-0",
-        "1.0",
-        "1e2",
+        "-0.0",
         "0.5",
+        "9007199254740992.0",
+        "1e400",
         "18446744073709551616.0",
         "-1e30",
         "true",
@@ -89,6 +90,31 @@ fn equality_is_of_values_and_kinds() {
 }
 
 #[test]
+fn number_with_a_fraction_of_zeros_or_an_exponent_is_an_integer() {
+    for (text, number) in [
+        ("2.0", 2_i64),
+        ("-2.00", -2),
+        ("1e2", 100),
+        ("20E-1", 2),
+        ("0.0", 0),
+        ("9007199254740991.0", 9_007_199_254_740_991),
+    ] {
+        assert_eq!(id_of(text), RequestId::from(number), "{text}");
+        assert_eq!(serde_json::from_str::<RequestId>(text).unwrap(), RequestId::from(number), "{text}");
+    }
+    assert_eq!(serde_json::from_value::<RequestId>(serde_json::json!(2.0)).unwrap(), RequestId::from(2_i64));
+    assert!(serde_json::from_value::<RequestId>(serde_json::json!(2.5)).is_err());
+}
+
+#[test]
+fn number_in_text_is_that_of_a_string() {
+    assert_eq!(id_of(r#""\u0032""#).number_in_text(), Some(RequestId::from(2_u64)));
+    for id in ["2", r#""a""#, "null", r#""""#, r#""2.0""#] {
+        assert_eq!(id_of(id).number_in_text(), None, "{id}");
+    }
+}
+
+#[test]
 fn tells_what_it_is() {
     assert_eq!(id_of("-5").as_i64(), Some(-5));
     assert_eq!(id_of("-5").as_u64(), None);
@@ -110,7 +136,7 @@ fn travels_inside_params_too() {
         let id: RequestId = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&id).unwrap(), text);
     }
-    for text in ["1.0", "-0", "1e2", "true", "[]", "{}", &"9".repeat(1025)] {
+    for text in ["1.5", "-0", "1e16", "true", "[]", "{}", &"9".repeat(1025)] {
         assert!(serde_json::from_str::<RequestId>(text).is_err(), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, Frame, LineDecoder, LineError, RequestId};
+use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, Frame, Intent, LineDecoder, LineError, RequestId};
 use proptest::prelude::*;
 
 use crate::{describe, parse};
@@ -143,10 +143,8 @@ fn a_line_over_the_limit_is_refused_before_its_memory_is_taken() {
     let next = decoder.next_line().unwrap();
 
     let [refusal] = refusals.try_into().unwrap();
-    let Err(LineError::TooLong { limit: LIMIT, id, is_response: false, .. }) = &refusal else {
-        panic!("{refusal:?}")
-    };
-    assert_eq!(*id, Some(RequestId::from("a")));
+    let Err(LineError::TooLong { limit: LIMIT, intent, .. }) = &refusal else { panic!("{refusal:?}") };
+    assert_eq!(*intent, Intent::Request(RequestId::from("a")));
     let Frame::Malformed(malformed) = Frame::from(refusal) else { panic!("refused") };
     assert_eq!(malformed.error.data.clone().unwrap().as_str(), format!("{{\"limit\":{LIMIT}}}"));
     assert!(malformed.error.message.contains("1048576"), "{}", malformed.error);
@@ -163,7 +161,7 @@ fn what_was_too_long_is_told_to_whom_it_concerns() {
         // An answer that is too long fails the call that waits for it.
         (r#"{"jsonrpc":"2.0","id":5,"result":"#, "fails 5"),
         (r#"{"id":5,"error":"#, "fails 5"),
-        (r#"{"result":"#, "answer null"),
+        (r#"{"result":"#, "fails null"),
         // Neither a request nor an answer so far.
         (r#"{"id":5,"x":"#, "answer null"),
         (r#"{"id":5,"method":"m","result":"#, "answer null"),
@@ -188,11 +186,11 @@ fn an_id_that_is_cut_off_is_no_id() {
     let line = br#"{"method":"m","params":[],"id":123456,"x":"xxxxxxxx"}"#;
     let after_id = line.iter().position(|byte| *byte == b'6').unwrap() + 1;
     for limit in after_id - 6..after_id + 3 {
-        let [Err(LineError::TooLong { id, .. })] = &read_in_pieces(line, limit, &[1])[..] else {
+        let [Err(LineError::TooLong { intent, .. })] = &read_in_pieces(line, limit, &[1])[..] else {
             panic!("over the limit")
         };
-        let whole = limit > after_id;
-        assert_eq!(*id, whole.then(|| RequestId::from(123_456u64)), "{limit}");
+        let id = if limit > after_id { RequestId::from(123_456_u64) } else { RequestId::NULL };
+        assert_eq!(*intent, Intent::Request(id), "{limit}");
     }
 }
 
@@ -205,6 +203,20 @@ fn invalid_utf8_is_refused_and_the_stream_goes_on() {
         .collect();
     let refused = "malformed -32700, answer null";
     assert_eq!(frames, [refused, "notification m", refused]);
+}
+
+#[test]
+fn answer_that_is_not_utf8_fails_its_call_whatever_its_length() {
+    for length in [1, 100, 20_000, 200_000] {
+        let text = "x".repeat(length);
+        let mut stream = format!("{{\"result\":\"{text}").into_bytes();
+        stream.extend_from_slice(b"\xff\",\"id\":7}\n");
+        let [line] = &read_in_pieces(&stream, DEFAULT_LINE_LIMIT, &[64 << 10])[..] else {
+            panic!("one line")
+        };
+        let frame = Frame::from(line.clone().map(Into::into));
+        assert_eq!(describe(&frame), "malformed -32700, fails 7", "{length}");
+    }
 }
 
 /// Small lines, lines that take the buffer along, and whatever is behind them come out whole.

@@ -1,6 +1,7 @@
 //! What the crate promises of ids, frames and lines, and what must not break it.
 
 mod frame;
+mod frame_reader;
 mod id;
 mod line;
 mod mutation;

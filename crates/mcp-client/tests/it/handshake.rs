@@ -140,3 +140,74 @@ async fn a_server_that_dies_in_the_handshake_tells_its_status() {
         assert_eq!((status.code(), status.signal(), &*exited.stderr), (code, signal, "no database"));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn connection_ends_when_its_handle_is_no_longer_awaited() {
+    let (near, far) = agentwire_transport::duplex(1);
+    let (connecting, connection) = client().start(near);
+    let script = async {
+        let mut mock = Mock::new(far);
+        mock.expect("initialize").await;
+        mock.expect_end().await;
+    };
+    let given_up = async { assert!(tokio::time::timeout(Duration::from_secs(1), connecting).await.is_err()) };
+    let ended = tokio::time::timeout(Duration::from_secs(5), connection);
+    let (ended, (), ()) = tokio::join!(ended, given_up, script);
+    ended.expect("nothing could use it any more").unwrap();
+}
+
+/// The hooks of the client are still called.
+#[tokio::test(start_paused = true)]
+async fn connection_goes_on_when_its_handle_is_dropped() {
+    let (near, far) = agentwire_transport::duplex(1);
+    let (connecting, connection) = client().start(near);
+    let script = async {
+        let mut mock = Mock::new(far);
+        mock.greet(NEWEST).await;
+        mock
+    };
+    let connected = async { drop(connecting.await.unwrap()) };
+    let ended = tokio::time::timeout(Duration::from_secs(60), connection);
+    let (ended, (), _mock) = tokio::join!(ended, connected, script);
+    assert!(ended.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_that_belongs_to_no_call_is_a_warning() {
+    use std::sync::{Arc, Mutex};
+
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let heard = warnings.clone();
+    let client = client()
+        .timeout(Duration::from_secs(2))
+        .on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
+    let script = async |mut mock: Mock| {
+        mock.greet(NEWEST).await;
+        let late = mock.expect("ping").await;
+        let dropped = mock.expect("ping").await;
+        for call in [&dropped, &late] {
+            assert_eq!(mock.expect("notifications/cancelled").await["params"]["requestId"], call["id"]);
+        }
+        for (answered, id) in
+            [(&late, late["id"].clone()), (&dropped, dropped["id"].clone()), (&late, json!("x"))]
+        {
+            let mut answered = answered.clone();
+            answered["id"] = id;
+            mock.answer(&answered, json!({})).await;
+        }
+        let ping = mock.expect("ping").await;
+        mock.answer(&ping, json!({})).await;
+    };
+    let (result, ()) = with_mock(client, script, async |server| {
+        let dropped = tokio::time::timeout(Duration::from_secs(1), server.ping());
+        let (late, dropped) = tokio::join!(server.ping(), dropped);
+        assert!(late.is_err() && dropped.is_err());
+        server.ping().await?;
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+    let expected = ["2", r#""x""#]
+        .map(|id| format!("an answer is left out: a result under the id {id}, which no open call has"));
+    assert_eq!(*warnings.lock().unwrap(), expected);
+}

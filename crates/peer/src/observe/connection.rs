@@ -136,7 +136,9 @@ impl ConnectionObservation {
     pub(crate) fn event(&mut self, event: &Event) {
         match event {
             Event::Unreadable(error) => guarded(|| self.observer.malformed(error)),
-            Event::UnmatchedResponse(response) => guarded(|| self.observer.unmatched_response(response)),
+            Event::UnmatchedResponse(response) | Event::CancelledResponse(response) => {
+                guarded(|| self.observer.unmatched_response(response));
+            }
             _ => {}
         }
     }
@@ -148,7 +150,9 @@ impl ConnectionObservation {
             CallFailure::Cancelled => Outcome::Cancelled,
             CallFailure::Failed => Outcome::Failed(error),
             CallFailure::Closed => Outcome::Closed,
-            // An answer: its arrival was the end.
+            // The arrival of an answer under the call's id was the end. These are the others.
+            CallFailure::Refused(error) => Outcome::Error(error),
+            CallFailure::Malformed(error) => Outcome::Malformed(error),
             _ => return,
         };
         let now = self.shared.now();

@@ -72,6 +72,9 @@ async fn a_call_dropped_after_it_left_is_cancelled_at_the_peer() {
             assert_eq!(far.heard().await, expected);
             far.say(json!({"jsonrpc": "2.0", "id": 1, "result": "too late"}));
             settle().await;
+            assert!(strays.borrow().is_empty(), "it was expected");
+            far.say(json!({"jsonrpc": "2.0", "id": 1, "result": "again"}));
+            settle().await;
             assert_eq!(*strays.borrow(), [Some(1)]);
         })
         .await;

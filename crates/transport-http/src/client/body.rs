@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use bytestring::ByteString;
 use futures::StreamExt;
 use tokio::time::{Instant, Sleep};
 
@@ -111,9 +110,4 @@ pub(crate) const REFUSAL_TIME: Duration = Duration::from_secs(5);
 pub(crate) fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(EXCERPT)]);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A body as text.
-pub(crate) fn text(body: Bytes) -> Result<ByteString, std::str::Utf8Error> {
-    ByteString::try_from(body)
 }

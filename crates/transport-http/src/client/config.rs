@@ -41,6 +41,7 @@ pub struct Config {
     pub(crate) shortest_retry_delay: Duration,
     pub(crate) longest_retry_delay: Duration,
     pub(crate) listen: bool,
+    pub(crate) request_limit: usize,
 }
 
 /// The text is no URL that a server can have: `http` or `https`, with a host.
@@ -75,6 +76,7 @@ impl Config {
             shortest_retry_delay: Duration::from_millis(100),
             longest_retry_delay: Duration::from_secs(60),
             listen: true,
+            request_limit: 256,
         })
     }
 
@@ -176,6 +178,13 @@ impl Config {
     /// Sets whether a session opens a stream for the server's own requests and notifications (default true).
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
+        self
+    }
+
+    /// Sets how many requests to the server may be unanswered (default 256, which is also the limit of a session of our
+    /// server's). Further ones wait for their turn, in their order; time-outs of calls go on. Subscriptions do not count.
+    pub fn request_limit(mut self, requests: usize) -> Self {
+        self.request_limit = requests.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
         self
     }
 

@@ -202,6 +202,14 @@ pub struct Refusal {
     pub excerpt: String,
 }
 
+impl Refusal {
+    /// Whether the server has no room for the request at present (429 or 503). Then the request was not begun, and its error of
+    /// JSON-RPC is no answer to it. `Retry-After` among the headers may say when to try again.
+    pub fn is_overload(&self) -> bool {
+        matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HTTP status {}", self.status)?;

@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
+use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, Message, RequestId, Response, code};
 use agentwire_mcp_wire::header::is_session_id;
 use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
-use bytestring::ByteString;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::client::body::{self, LINGER};
+use crate::client::body::LINGER;
 use crate::client::event_stream::EventStream;
 use crate::client::requests::{Content, Reply, Requests};
 use crate::client::route::MessageKind;
@@ -45,6 +45,8 @@ pub(crate) struct Exchange {
     failures: u32,
     /// How many times in a row the stream ended without having brought a message.
     fruitless: u32,
+    /// Held until all of its requests are answered.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 /// What an exchange is for.
@@ -57,7 +59,7 @@ pub(crate) enum Purpose {
         kind: MessageKind,
         modern: bool,
         /// The error for a malformed message of the server, reported where no answer comes.
-        unreadable: Option<HttpError>,
+        unreadable: Option<ErrorObject>,
     },
     /// To receive the server's own requests and notifications.
     Listen {
@@ -95,7 +97,17 @@ impl Exchange {
 
     fn new(requests: Arc<Requests>, purpose: Purpose, state: ExchangeState) -> Self {
         let ready = VecDeque::new();
-        Self { requests, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
+        Self {
+            requests,
+            purpose,
+            state,
+            ready,
+            last_event_id: None,
+            retry: None,
+            failures: 0,
+            fruitless: 0,
+            permit: None,
+        }
     }
 
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
@@ -114,6 +126,9 @@ impl Exchange {
     }
 
     async fn send(&mut self, headers: HeaderMap, body: Bytes) {
+        if !matches!(self.purpose, Purpose::Call { kind: MessageKind::Listen, .. }) {
+            self.permit = self.requests.permit().await;
+        }
         let reply = match self.requests.post(headers, body, Wait::FirstByte).await {
             Ok(reply) => reply,
             Err(error) => return self.fail(error),
@@ -129,9 +144,9 @@ impl Exchange {
         }
         match reply.content() {
             Content::Events => self.state = ExchangeState::Read(self.events(reply)),
-            Content::Json => match collect(reply, self.requests.config.limits.message_limit).await {
-                Ok(text) => {
-                    self.take_message(text);
+            Content::Json => match reply.body.collect(self.requests.config.limits.message_limit).await {
+                Ok(body) => {
+                    self.take_message(Frame::parse_bytes_with(body, self.requests.config.limits.batch_limit));
                     self.end_without_answer(HttpError::NoAnswer);
                 }
                 Err(error) => self.fail(error),
@@ -154,6 +169,7 @@ impl Exchange {
         let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let (Purpose::Call { pending, .. }, Some(id), Some(error)) = (&self.purpose, id, &refusal.error)
             && !asks_for_login
+            && !refusal.is_overload()
             && pending.contains(&id)
             && (error.code == code::METHOD_NOT_FOUND || !self.has_expired(refusal.status))
         {
@@ -305,30 +321,48 @@ impl Exchange {
         let is_message = event.name.is_none_or(|name| name == "message");
         if let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) {
             self.fruitless = 0;
-            self.take_message(data);
+            self.take_message(Frame::parse_with(data, self.requests.config.limits.batch_limit));
         }
     }
 
-    fn take_message(&mut self, text: ByteString) {
-        match Frame::parse_with(text, self.requests.config.limits.batch_limit) {
+    fn take_message(&mut self, mut frame: Frame) {
+        if let Purpose::Call { pending, .. } = &self.purpose
+            && let [only] = &pending[..]
+        {
+            route::name_answer(&mut frame, only);
+        }
+        match frame {
             // An answer without an id would be of no use to the server.
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
-                if let Purpose::Call { unreadable, .. } = &mut self.purpose {
-                    *unreadable = Some(HttpError::NotAMessage(malformed.error));
+                match &mut self.purpose {
+                    Purpose::Call { unreadable, .. } => *unreadable = Some(malformed.error),
+                    Purpose::Listen { .. } => self.report_unreadable(malformed.error),
                 }
             }
             frame => self.take_frame(frame),
         }
     }
 
+    /// Reports text that is no message, and is not answered.
+    fn report_unreadable(&mut self, error: ErrorObject) {
+        let frame = Frame::Malformed(Malformed::notification(error));
+        self.ready.push_back(Arrival::Packet(Packet::new(frame)));
+    }
+
     fn take_frame(&mut self, frame: Frame) {
         let mut settled = Vec::new();
-        if let Purpose::Call { serial, pending, .. } = &mut self.purpose
+        if let Purpose::Call { serial, pending, unreadable, .. } = &mut self.purpose
             && !pending.is_empty()
         {
-            let answered =
-                pending.extract_if(.., |id| route::answered(&frame).any(|answered| answered == id));
+            let answered = pending.extract_if(.., |id| frame.answers(id));
             settled.extend(answered.map(|id| Arrival::Settled(*serial, id)));
+            if pending.is_empty() {
+                self.permit = None;
+                // The answer has come all the same, so no call fails with this.
+                if let Some(error) = unreadable.take() {
+                    self.report_unreadable(error);
+                }
+            }
         }
         if !settled.is_empty()
             && let Frame::Single(Message::Response(response)) = &frame
@@ -361,12 +395,13 @@ impl Exchange {
             Purpose::Call { unreadable, .. } => unreadable.take(),
             Purpose::Listen { .. } => None,
         };
-        self.fail(unreadable.unwrap_or(error));
+        self.fail(unreadable.map_or(error, HttpError::NotAMessage));
     }
 
     /// Ends the exchange. Each unanswered request fails; the stream of a session ends silently.
     fn fail(&mut self, error: HttpError) {
         self.state = ExchangeState::Over;
+        self.permit = None;
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };
@@ -377,9 +412,4 @@ impl Exchange {
             self.ready.push_back(Arrival::Settled(*serial, id));
         }
     }
-}
-
-async fn collect(reply: Reply, limit: usize) -> Result<ByteString, HttpError> {
-    let body = reply.body.collect(limit).await?;
-    body::text(body).map_err(|error| HttpError::NotAMessage(ErrorObject::parse_error(error)))
 }

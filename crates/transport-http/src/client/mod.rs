@@ -37,7 +37,7 @@
 //! | failure | result |
 //! |---|---|
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
-//! | any other refusal, also 401 and 403 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
+//! | any other refusal, also 401, 403, 429 and 503 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
 //! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
 //! | a stream is cut off and has none, or is modern | [`Packet::RequestFailed`]; the request is not sent again |
@@ -74,6 +74,7 @@
 //! - Headers, the session's id among them, never go to another origin than that of the URL.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or it was abandoned or cancelled.
+//! - At most [`Config::request_limit`] requests are unanswered at the server; further ones wait here.
 //! - At most one message of the server waits here to be taken, so a slow reader slows the server.
 //!
 //! # What it will not do

@@ -1,12 +1,15 @@
 //! Builds the POST, GET and DELETE requests of one transport with the session's headers. Classifies response bodies and reads
 //! refusals.
 
+use std::sync::Arc;
+
 use agentwire_jsonrpc::{ErrorObject, RequestId, read_bytes};
 use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::client::body::{self, Incoming, REFUSAL_TIME};
 use crate::client::mirror::Mirror;
@@ -20,6 +23,8 @@ pub(crate) struct Requests {
     client: Box<dyn HttpClient>,
     session: Mutex<SessionHeaders>,
     mirror: Mutex<Mirror>,
+    /// A permit for each request that may be unanswered.
+    permits: Arc<Semaphore>,
 }
 
 /// What the headers of later requests repeat.
@@ -50,7 +55,14 @@ pub(crate) enum Content {
 
 impl Requests {
     pub(crate) fn new(config: Config, client: Box<dyn HttpClient>) -> Self {
-        Self { config, client, session: Mutex::default(), mirror: Mutex::default() }
+        let permits = Arc::new(Semaphore::new(config.request_limit));
+        Self { config, client, session: Mutex::default(), mirror: Mutex::default(), permits }
+    }
+
+    /// Waits until fewer requests than the limit are unanswered. The permit is held until the answer.
+    pub(crate) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        // It fails only for a semaphore that is closed, which this one never is.
+        self.permits.clone().acquire_owned().await.ok()
     }
 
     pub(crate) fn session(&self) -> MutexGuard<'_, SessionHeaders> {

@@ -1,6 +1,6 @@
 //! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of modern revisions.
 
-use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, Message, RawJson, RequestId, code};
 use agentwire_mcp_wire::header::encode_value;
 use agentwire_mcp_wire::{ParamsMembers, Routing, cancelled_request, initialize_version, method};
 use http::{HeaderMap, HeaderValue};
@@ -32,6 +32,8 @@ pub(crate) enum MessageKind {
     /// Its answer decides on the headers of calls.
     ListTools,
     CallTool,
+    /// It is not answered while its subscription lasts.
+    Listen,
     /// A request of ours is no longer waited for.
     Cancelled(Option<RequestId>),
 }
@@ -74,6 +76,7 @@ impl Route {
             (Message::Request(_), method::INITIALIZE) => MessageKind::Initialize,
             (Message::Request(_), method::LIST_TOOLS) => MessageKind::ListTools,
             (Message::Request(_), method::CALL_TOOL) => MessageKind::CallTool,
+            (Message::Request(_), method::LISTEN) => MessageKind::Listen,
             (Message::Notification(_), method::INITIALIZED) => MessageKind::Initialized,
             (Message::Notification(notification), method::CANCELLED) => {
                 MessageKind::Cancelled(cancelled_request(notification))
@@ -105,21 +108,22 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&encode_value(text)).ok()
 }
 
-/// The ids of the requests that an incoming frame answers, readably or not.
-pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
-    let (single, batch) = match frame {
-        Frame::Single(message) => (Some(Ok(message)), &[][..]),
-        Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),
-        Frame::Batch(messages) => (None, &messages[..]),
-    };
-    single.into_iter().chain(batch.iter().map(Result::as_ref)).filter_map(|message| match message {
-        Ok(Message::Response(response)) => Some(&response.id),
-        Err(malformed) => match &malformed.intent {
-            Intent::Response(id) => Some(id),
-            _ => None,
-        },
-        Ok(_) => None,
-    })
+/// Gives an answer whose id cannot be read the id of the only request that it can be for.
+pub(crate) fn name_answer(frame: &mut Frame, only: &RequestId) {
+    match frame {
+        Frame::Single(Message::Response(response)) if response.id.is_null() => {
+            if response.outcome.is_err() {
+                response.id = only.clone();
+            } else {
+                let error = ErrorObject::new(code::INVALID_REQUEST, "the answer has no id");
+                *frame = Frame::Malformed(Malformed::response(only.clone(), error));
+            }
+        }
+        Frame::Malformed(Malformed { intent: Intent::Response(id), .. }) if id.is_null() => {
+            *id = only.clone()
+        }
+        _ => {}
+    }
 }
 
 /// The version that the answer to `initialize` settles on.

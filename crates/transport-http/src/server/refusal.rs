@@ -82,8 +82,14 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "there is no such session, or it has ended")
     }
 
-    pub(crate) fn busy(status: StatusCode, what: &str, limit: usize) -> Self {
-        Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
+    /// `setter` is the setting of the server that raises the limit.
+    pub(crate) fn busy(status: StatusCode, what: &str, limit: usize, setter: &str) -> Self {
+        Self::new(
+            status,
+            format!(
+                "there are as many {what} as the limit of {limit} allows; the server's `{setter}` raises it"
+            ),
+        )
     }
 
     /// 503: the unanswered requests and unread answers of this caller, or of all callers, take too much memory.
@@ -230,7 +236,8 @@ impl From<NoSession> for Refusal {
             NoSession::Closed => Self::closing(),
             NoSession::TooMany(full) => {
                 let what = if full.is_callers { "sessions of this caller" } else { "sessions" };
-                Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
+                let setter = if full.is_callers { "caller_session_limit" } else { "session_limit" };
+                Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit, setter)
             }
         }
     }
@@ -264,7 +271,8 @@ impl From<DeliverError> for Refusal {
             DeliverError::NoNumber => Self::elsewhere(),
             DeliverError::NoEvent => Self::unknown_event(),
             DeliverError::TooMany(limit) => {
-                Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
+                let what = "unanswered requests or open streams of the session";
+                Self::busy(StatusCode::TOO_MANY_REQUESTS, what, limit, "stream_limit")
             }
         }
     }

@@ -11,3 +11,4 @@ mod session;
 mod streams;
 #[cfg(all(feature = "http2", any(feature = "rustls", feature = "rustls-ring")))]
 mod tls;
+mod unreadable;

@@ -202,15 +202,14 @@ impl Sse {
         let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) else {
             return;
         };
-        let frame = Frame::parse_with(data, self.requests.config.http.limits().batch_limit);
+        let mut frame = Frame::parse_with(data, self.requests.config.http.limits().batch_limit);
         // An answer without an id would be of no use to the server.
-        if matches!(&frame, Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL))
+        if let Frame::Malformed(malformed) = &mut frame
+            && malformed.intent == Intent::Request(RequestId::NULL)
         {
-            return;
+            malformed.intent = Intent::Notification;
         }
-        for id in answered_ids(&frame) {
-            self.unaccepted.remove(id);
-        }
+        self.unaccepted.retain(|id, _| !frame.answers(id));
         self.arrived.push_back(Packet::new(frame));
     }
 
@@ -227,6 +226,7 @@ impl Sse {
         };
         if let (SseError::Http(HttpError::Refused(refusal)), Some(answered), []) = (&error, answers, rest)
             && answered == *id
+            && !refusal.is_overload()
             && let Some(error) = &refusal.error
         {
             // It answers the request by its id, whatever the status.
@@ -368,21 +368,4 @@ fn request_ids(frame: &Frame) -> Vec<RequestId> {
         Frame::Batch(messages) => messages.iter().flatten().filter_map(id).collect(),
         Frame::Malformed(_) => Vec::new(),
     }
-}
-
-/// The ids of the requests that an incoming frame answers, readably or not.
-fn answered_ids(frame: &Frame) -> impl Iterator<Item = &RequestId> {
-    let (single, batch) = match frame {
-        Frame::Single(message) => (Some(Ok(message)), &[][..]),
-        Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),
-        Frame::Batch(messages) => (None, &messages[..]),
-    };
-    single.into_iter().chain(batch.iter().map(Result::as_ref)).filter_map(|message| match message {
-        Ok(Message::Response(response)) => Some(&response.id),
-        Err(malformed) => match &malformed.intent {
-            Intent::Response(id) => Some(id),
-            _ => None,
-        },
-        Ok(_) => None,
-    })
 }

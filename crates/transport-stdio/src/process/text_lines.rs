@@ -92,7 +92,13 @@ impl TextLines {
 
     fn end(&mut self) {
         if let Line::Text(text) = std::mem::replace(&mut self.line, Line::Start) {
-            (self.report)(String::from_utf8_lossy(&text).trim_end());
+            let text = String::from_utf8_lossy(&text);
+            let without_mark = text.trim_start_matches('\u{feff}');
+            let is_json =
+                without_mark.len() < text.len() && without_mark.trim_start().starts_with(['{', '[']);
+            if !is_json {
+                (self.report)(text.trim_end());
+            }
         }
     }
 }
@@ -124,6 +130,10 @@ mod tests {
     fn lines_that_begin_as_json_are_left_out() {
         let all = ["{\"a\":1}\nServer runs\r\n\n  [1]\nhalf", " a line\n", "{", "\"b\"\n", "the end"];
         assert_eq!(reported(&all), ["Server runs", "half a line", "the end"]);
+        assert_eq!(
+            reported(&["\u{feff}{\"a\"", ":1}\n\u{feff}\u{feff} [2]\n", "\u{feff}text\n"]),
+            ["\u{feff}text"]
+        );
         let long = "x".repeat(2 * MAX_LINE);
         assert_eq!(reported(&[&long, &long, "\n"]), ["x".repeat(MAX_LINE)]);
     }

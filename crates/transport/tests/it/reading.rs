@@ -121,3 +121,13 @@ fn a_reader_that_is_always_ready_starves_nobody() {
         assert_eq!(wakes.count(), round, "it must be asked again");
     }
 }
+
+#[test]
+fn content_length_header_ends_the_transport_and_says_why() {
+    let stream = format!("Content-Length: {}\r\n\r\n{A}", A.len());
+    let [Err(error)] = &all(&mut reading(Reader::of(stream)))[..] else { panic!("one error, and the end") };
+    assert!(error.contains("`Content-Length` headers"), "{error}");
+    // Behind a message it is a line like any other.
+    let items = all(&mut reading(Reader::of(format!("{A}\nContent-Length: 1\n{A}\n"))));
+    assert_eq!((items.len(), code(&items[1])), (3, -32700));
+}

@@ -280,16 +280,16 @@ fn changed<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Cha
 
 fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {
     if record.messages.iter().filter_map(uri).count() > limits.subscriptions {
-        return Err(too_many("subscriptions of a session", limits.subscriptions));
+        return Err(too_many("subscriptions of a session", limits.subscriptions, "subscription_limit"));
     }
     if record.messages.iter().map(RawJson::len).sum::<usize>() > limits.bytes {
-        return Err(too_many("bytes in the record of a session", limits.bytes));
+        return Err(too_many("bytes in the record of a session", limits.bytes, "record_limit"));
     }
     Ok(())
 }
 
-fn too_many(what: &str, limit: usize) -> Refusal {
-    Refusal::busy(http::StatusCode::TOO_MANY_REQUESTS, what, limit)
+fn too_many(what: &str, limit: usize, setter: &str) -> Refusal {
+    Refusal::busy(http::StatusCode::TOO_MANY_REQUESTS, what, limit, setter)
 }
 
 #[cfg(test)]

@@ -94,14 +94,15 @@ async fn begin_in_time(
     if let Some(place) = places.try_take(&caller) {
         return Ok(begin(core, key, head, origin, place));
     }
-    let busy = |what: &str, limit| Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, limit);
+    let busy =
+        |what: &str, limit, setter| Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, limit, setter);
     let _waiting = waiting.reserve(&caller, 1).map_err(|full| {
         let what = if full.is_callers { "requests of this caller" } else { "requests" };
-        busy(&format!("{what} that wait for their sessions to be loaded"), full.limit)
+        busy(&format!("{what} that wait for their sessions to be loaded"), full.limit, "session_limit")
     })?;
     match tokio::time::timeout(PLACE_TIMEOUT, places.take(&caller)).await {
         Ok(Some(place)) => Ok(begin(core, key, head, origin, place)),
-        _ => Err(busy("sessions that are being loaded", places.limit)),
+        _ => Err(busy("sessions that are being loaded", places.limit, "load_limit")),
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn opening(request: &Request, config: &EndpointConfig) -> Result<RawJ
     let message = text(&request.clone().into()).filter(|message| message.len() <= room);
     message.ok_or_else(|| {
         let what = "bytes in the record of a session";
-        Refusal::busy(StatusCode::TOO_MANY_REQUESTS, what, limit)
+        Refusal::busy(StatusCode::TOO_MANY_REQUESTS, what, limit, "record_limit")
     })
 }
 

@@ -56,7 +56,8 @@ impl PendingExchange {
             let refusal = match why {
                 NoExchange::Closing => Refusal::closing(),
                 NoExchange::TooMany(limit) => {
-                    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit)
+                    let what = "unanswered requests";
+                    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, limit, "exchange_limit")
                 }
             };
             return Err(refusal.under(id));

@@ -290,21 +290,28 @@ async fn credentials_do_not_follow_a_redirect_to_another_origin() {
     assert_eq!(*asked.lock().unwrap(), [Method::POST, Method::POST, Method::DELETE]);
 }
 
-/// An answer to something else is passed on, for whoever counts the calls; it does not end this one.
+/// An answer to another request is passed on, and does not end the call. One whose id is not that of any request is for the call,
+/// which it fails.
 #[tokio::test(start_paused = true)]
 async fn answers_under_wrong_ids_are_no_answer() {
-    for id in [json!(2), json!("1"), json!(1.5), json!(null), json!([1])] {
+    let ids =
+        [(json!(2), false), (json!("1"), true), (json!(1.5), true), (json!(null), true), (json!([1]), true)];
+    for (id, is_for_the_call) in ids {
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": {}}).to_string();
         let mut http = open(move |_| Some(respond("application/json", [answer.clone()])));
         call(&mut http).await;
-        let failed = loop {
-            match http.next().await.unwrap().unwrap() {
-                Packet::Frame { .. } => {}
-                Packet::RequestFailed { id, .. } => break id,
-                other => panic!("{other:?}"),
-            }
+        let Packet::Frame { frame, .. } = http.next().await.unwrap().unwrap() else {
+            panic!("the answer: {id}")
         };
-        assert_eq!(failed, 1_u64.into(), "{id}");
+        assert_eq!(frame.answers(&1_u64.into()), is_for_the_call, "{id}");
+        let next = tokio::time::timeout(Duration::from_secs(2), http.next()).await;
+        match next {
+            Ok(Some(Ok(Packet::RequestFailed { id: failed, .. }))) if !is_for_the_call => {
+                assert_eq!(failed, 1_u64.into(), "{id}");
+            }
+            Err(_) if is_for_the_call => {}
+            other => panic!("{id}: {other:?}"),
+        }
     }
 }
 

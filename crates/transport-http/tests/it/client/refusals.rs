@@ -40,6 +40,30 @@ async fn an_error_with_our_id_is_the_answer() {
     assert_eq!(client.frame().await, answer, "an unknown method is not the end of the session");
 }
 
+/// The request was not begun, and the caller must see that it may try again.
+#[tokio::test]
+async fn error_of_an_overloaded_server_keeps_its_status() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
+        let answer = error(json!(1), -32600).to_string();
+        call(
+            &mock,
+            &client,
+            &response(status, "Content-Type: application/json\r\nRetry-After: 1\r\n", &answer),
+        )
+        .await;
+        client
+            .failed(1, |error| {
+                let refusal = refusal(error);
+                assert!(refusal.is_overload() && refusal.headers["retry-after"] == "1");
+                assert_eq!(refusal.error.as_ref().unwrap().code, -32600);
+                assert!(error.to_string().contains(status), "{error}");
+            })
+            .await;
+    }
+}
+
 /// HTP-62: any other body fails the call with what it says, and the next call goes on.
 #[tokio::test]
 async fn other_refusals_keep_what_they_say() {

@@ -133,7 +133,7 @@ async fn sse_13_what_is_no_message_is_refused() {
     let mut session = Session::open(server.port).await;
     for (code, body) in [
         (-32700, "{"),
-        (-32700, "\u{feff}{}"),
+        (-32600, "\u{feff}{}"),
         (-32600, "{}"),
         (-32600, "1"),
         (-32600, r#"{"JSONRPC":"2.0","id":1,"METHOD":"ping"}"#),
