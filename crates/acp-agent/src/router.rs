@@ -21,12 +21,13 @@ use crate::{Absent, Agent, Closed, Config, Error, v2};
 ///
 /// | the client asks for | only version 1 is there | only version 2 | both |
 /// |---|---|---|---|
-/// | 0 | 1 | refused | refused |
+/// | 0 | 1 | refused | 1, or refused if the request is one of version 2 |
 /// | 1 | 1 | refused | 1 |
 /// | 2 and more | 1 | 2 | 2 |
 ///
-/// "Refused" is the error `-32022`. Its data name the requested version and the supported ones. Version 1 does not have
-/// that error, so a router with version 1 alone answers 0 with version 1. Before the version is selected, other
+/// "Refused" is the error `-32022` of the draft. Its data name the requested version and the supported ones. Version 1 does
+/// not have that error: by its page an agent must answer a version that it does not support with its own. So an `initialize`
+/// in the form of version 1 is refused only if no agent of version 1 is there. The form of version 2 has the member `info`. Before the version is selected, other
 /// requests fail with "invalid request", and notifications are ignored. An `initialize` whose version is not a number
 /// of 16 bits fails with "invalid params".
 ///
@@ -116,16 +117,20 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
     }
 
     /// Returns the version for a client that asks for `asked`.
-    fn pick(&self, asked: ProtocolVersion) -> Result<ProtocolVersion, Error> {
+    fn pick(&self, asked: ProtocolVersion, params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
         let versions =
             [self.one.as_ref().map(|_| ProtocolVersion::V1), self.two.as_ref().map(|_| ProtocolVersion::V2)];
         let supported: Vec<_> = versions.into_iter().flatten().collect();
-        match (supported.iter().rev().find(|version| **version <= asked), &supported[..]) {
-            (Some(version), _) => Ok(*version),
-            // In version 1 an agent answers with its own latest.
-            (None, [ProtocolVersion::V1]) => Ok(ProtocolVersion::V1),
-            (None, supported) => Err(unsupported(asked, supported)),
+        if let Some(version) = supported.iter().rev().find(|version| **version <= asked) {
+            return Ok(*version);
         }
+        // Version 1: "Otherwise, the Agent MUST respond with the latest version it supports."
+        let is_of_the_draft =
+            self.two.is_some() && params.is_some_and(|params| params.member("info").is_some());
+        if self.one.is_some() && !is_of_the_draft {
+            return Ok(ProtocolVersion::V1);
+        }
+        Err(unsupported(asked, &supported))
     }
 
     /// Answers a request that arrives before the version is selected.
@@ -133,7 +138,8 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
         if &*request.method != InitializeRequest::NAME {
             return Err(Error::invalid_request("initialize must be the first request"));
         }
-        let version = self.pick(asked_version(request.params.as_ref())?)?;
+        let params = request.params.as_ref();
+        let version = self.pick(asked_version(params)?, params)?;
         let peer = context.peer().clone();
         let answer = match self.agent(version) {
             Some(Chosen::One(agent)) => agent.request(request, context).await?,

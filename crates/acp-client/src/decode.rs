@@ -21,11 +21,24 @@ pub(crate) fn decode<P: DeserializeOwned>(
     limit: usize,
     tell: impl FnOnce(Skipped),
 ) -> Result<P, Error> {
-    decode_or_give_back(params, limit, tell).map_err(|(_, why)| why)
+    decode_by(decode_params, params, limit, tell).map_err(|(_, why)| why)
 }
 
-/// Decodes params likewise, and returns them with the error where they cannot be decoded.
+/// Decodes an update without the parts that it is usable without and that cannot be read. Returns the params with the error
+/// where they cannot be decoded.
 pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
+    params: Option<RawJson>,
+    limit: usize,
+    tell: impl FnOnce(Skipped),
+) -> Result<P, (Option<RawJson>, Error)> {
+    let leniently = |params: Option<RawJson>| {
+        params.unwrap_or(RawJson::EMPTY_OBJECT).decode_leniently().map_err(Error::invalid_params)
+    };
+    decode_by(leniently, params, limit, tell)
+}
+
+fn decode_by<P>(
+    decode: impl FnOnce(Option<RawJson>) -> Result<P, Error>,
     params: Option<RawJson>,
     limit: usize,
     tell: impl FnOnce(Skipped),
@@ -36,7 +49,7 @@ pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
         let why = format_args!("the message takes more than {limit} bytes of memory (Config::value_limit)");
         return Err((params, Error::invalid_params(why)));
     }
-    let (decoded, skipped) = noting(|| decode_params(params.clone()));
+    let (decoded, skipped) = noting(|| decode(params.clone()));
     if decoded.is_ok() && !skipped.is_empty() {
         tell(skipped);
     }
@@ -90,6 +103,18 @@ mod tests {
         let (params, why) = read(&plan(100_000)).expect_err("it takes too much memory");
         assert!(why.message.contains("33554432 bytes of memory (Config::value_limit)"), "{why}");
         assert!(params.is_some_and(|params| params.as_str().contains("pending")));
+    }
+
+    #[test]
+    fn link_without_a_name_arrives_and_is_reported() {
+        let link = r#"{"type":"resource_link","uri":"file:///a","size":"big"}"#;
+        let update = format!(r#"{{"sessionUpdate":"agent_message_chunk","content":{link}}}"#);
+        let params = RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("JSON");
+        let mut skipped = Skipped::default();
+        let read: SessionNotification =
+            decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT, |parts| skipped = parts).expect("it is read");
+        assert!(format!("{read:?}").contains("file:///a"), "{read:?}");
+        assert!(skipped.to_string().contains("name: missing field"), "{skipped}");
     }
 
     #[test]

@@ -1,19 +1,20 @@
-use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
 use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-use agentwire_jsonrpc::RequestMethod;
-use agentwire_peer::{Call, CallError};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
+use agentwire_peer::runtime::{CursorStep, Cursors, PeerExt};
+use agentwire_peer::{Call, CallError, Peer};
+use serde::Serialize;
 
 /// The default limit of the pages of one list.
 const PAGE_LIMIT: usize = 1000;
 
 /// A list that comes in pages.
 pub(crate) trait Listing: RequestMethod {
-    type Item;
+    type Item: Serialize;
 
     /// Sets the cursor of the page to request.
     fn at(&mut self, cursor: String);
@@ -40,8 +41,8 @@ pub(crate) struct Pages<L: Listing> {
     request: L,
     items: vec::IntoIter<L::Item>,
     next: NextPage<L::Response>,
-    /// The cursors so far. A repeated cursor would lead to an endless list.
-    seen: HashSet<String>,
+    cursors: Cursors,
+    peer: Peer,
     pages: usize,
     pub(crate) page_limit: usize,
 }
@@ -56,13 +57,14 @@ enum NextPage<R> {
 }
 
 impl<L: Listing> Pages<L> {
-    pub(crate) fn new(request: L, ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(request: L, peer: Peer, ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static) -> Self {
         Self {
             ask: Box::new(ask),
             request,
             items: Vec::new().into_iter(),
             next: NextPage::Request,
-            seen: HashSet::new(),
+            cursors: Cursors::default(),
+            peer,
             pages: 0,
             page_limit: PAGE_LIMIT,
         }
@@ -96,11 +98,17 @@ impl<L: Listing> Pages<L> {
                 let why = format!("there are more than {limit} pages, which is the limit");
                 return Err(CallError::unusable(L::NAME, why));
             }
-            if !self.seen.insert(cursor.clone()) {
-                return Err(CallError::unusable(L::NAME, "the agent's cursors go in a circle"));
+            let step = self.cursors.follow(&cursor, &RawJson::encode(&items).unwrap_or(RawJson::NULL).as_str());
+            if step == CursorStep::New {
+                self.request.at(cursor);
+                self.next = NextPage::Request;
+            } else {
+                let why = "the agent's cursors form a cycle, so the list ends here";
+                self.peer.report_skipped(L::NAME, Skipped::part("nextCursor", "String", &why));
             }
-            self.request.at(cursor);
-            self.next = NextPage::Request;
+            if step == CursorStep::SamePage {
+                return Ok(());
+            }
         }
         self.items = items.into_iter();
         Ok(())
@@ -113,7 +121,8 @@ macro_rules! sessions {
         /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
         /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. After an error
-        /// it ends. Dropping it cancels the request for a page, if one is under way.
+        /// it ends. Where the agent's cursors form a cycle, it ends with the sessions so far, and
+        /// [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is under way.
         #[must_use = "nothing is asked for until sessions are taken"]
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
 

@@ -1,5 +1,6 @@
 //! The JSON text of values that a deserializer gives.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
@@ -12,6 +13,16 @@ use crate::text::Text;
 /// The text of an object that is written member by member, without its last brace.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectText(String);
+
+/// A name as JSON has it between the quotation marks.
+pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+        let quoted = Value::from(name).to_string();
+        Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
 
 impl ObjectText {
     /// The bytes of a member beside its name and its value: two quotation marks, a colon, a comma or brace.
@@ -63,14 +74,9 @@ impl ObjectText {
         let text = &mut self.0;
         text.reserve(name.len() + value.len() + Self::BESIDE + 1);
         text.push(if text.is_empty() { '{' } else { ',' });
-        if name.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
-            text.push_str(&Value::from(name).to_string());
-        } else {
-            text.push('"');
-            text.push_str(name);
-            text.push('"');
-        }
-        text.push(':');
+        text.push('"');
+        text.push_str(&escaped(name));
+        text.push_str("\":");
         text.push_str(value);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Printable, RawJson};
@@ -104,13 +104,16 @@ impl From<std::io::Error> for ErrorObject {
     }
 }
 
-/// Only an object is an error. Derived code would also take an array of the members.
+/// Only an object is an error. Derived code would also take an array of the members. A call has failed in any case,
+/// so members that cannot be read do not cost the others: text in the place of the code is put before the message.
 impl<'de> Deserialize<'de> for ErrorObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Members {
-            code: i64,
-            message: Cow<'static, str>,
+            #[serde(default)]
+            code: Option<RawJson>,
+            #[serde(default)]
+            message: Option<RawJson>,
             #[serde(default)]
             data: Option<RawJson>,
         }
@@ -126,10 +129,30 @@ impl<'de> Deserialize<'de> for ErrorObject {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ErrorObject, A::Error> {
                 let Members { code, message, data } = Members::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(ErrorObject { code, message, data })
+                if code.is_none() && message.is_none() {
+                    return Err(A::Error::missing_field("code"));
+                }
+                let text = message.map(|message| text_of(&message)).unwrap_or_default();
+                let known = code.as_ref().and_then(whole_number);
+                let message = match code.filter(|_| known.is_none()).map(|code| text_of(&code)) {
+                    Some(code) if !code.is_empty() => format!("{code}: {text}"),
+                    _ => text,
+                };
+                Ok(ErrorObject { code: known.unwrap_or(code::INTERNAL_ERROR), message: message.into(), data })
             }
         }
 
         deserializer.deserialize_map(ErrorVisitor)
     }
+}
+
+/// A code, also one that is written as `-32600.0`.
+fn whole_number(code: &RawJson) -> Option<i64> {
+    let whole = || code.decode::<f64>().ok().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    code.decode().ok().or_else(whole)
+}
+
+/// A string, or the JSON text of any other value but null.
+fn text_of(value: &RawJson) -> String {
+    value.decode().unwrap_or_else(|_| if value.is_null() { String::new() } else { value.to_string() })
 }

@@ -76,6 +76,7 @@ mod members;
 mod message;
 mod method;
 mod nearest;
+mod object;
 mod plain;
 mod printable;
 mod raw;

@@ -39,15 +39,15 @@ pub trait NotificationMethod: Serialize + DeserializeOwned {
     const NAME: &'static str;
 }
 
-/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. None are an empty object.
+/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. None are an empty object, and so is an
+/// empty array.
 ///
 /// # Errors
 ///
-/// "Invalid params", also for an array: it would fill a struct by position, which no such method means.
+/// "Invalid params", also for an array with items: it would fill a struct by position, which no such method means.
 pub fn decode_params<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, ErrorObject> {
-    let params = params.unwrap_or(RawJson::EMPTY_OBJECT);
-    if !params.as_str().starts_with('{') {
-        return Err(ErrorObject::invalid_params("params must be an object"));
+    match params.unwrap_or(RawJson::EMPTY_OBJECT).into_object() {
+        Some(params) => params.decode().map_err(ErrorObject::invalid_params),
+        None => Err(ErrorObject::invalid_params("params must be an object")),
     }
-    params.decode().map_err(ErrorObject::invalid_params)
 }

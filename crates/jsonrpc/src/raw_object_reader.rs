@@ -51,10 +51,8 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 
 /// The text that `serde_json` has found to be a value.
 fn whole_text<E: Error>(text: Cow<'_, str>) -> Result<RawObject, E> {
-    if !text.starts_with('{') {
-        return Err(E::invalid_type(kind(&text), &ObjectVisitor));
-    }
-    RawJson::of_value(text).map(RawObject)
+    let what = kind(&text);
+    RawJson::of_value(text)?.into_object().map(RawObject).ok_or_else(|| E::invalid_type(what, &ObjectVisitor))
 }
 
 fn kind(text: &str) -> Unexpected<'static> {

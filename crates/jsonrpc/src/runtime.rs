@@ -2,5 +2,6 @@
 //! change in any release. What derived code calls is in [`wire`](crate::wire).
 
 pub use crate::members::{Member, Members, MembersWithin};
+pub use crate::object::as_object;
 pub use crate::reader::readable;
 pub use crate::skipped::read_items;

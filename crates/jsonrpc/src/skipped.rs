@@ -1,20 +1,31 @@
 //! Records in a thread-local which parts a lenient decoding left out, and reads arrays without their unreadable items.
 
 use std::any::type_name;
-use std::cell::RefCell;
-use std::fmt;
+use std::cell::{Cell, RefCell};
+use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use serde::Deserializer;
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::Printable;
 use crate::reader;
+use crate::{Printable, RawJson};
 
 thread_local! {
     /// The parts that the current decoding of this thread has left out. None outside of [`noting`].
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
+    /// Whether the current decoding of this thread is the second attempt at a value.
+    static IS_LENIENT: Cell<bool> = const { Cell::new(false) };
+    /// Where that attempt is.
+    static PLACE: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A step from a value into it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    Member(&'static str),
+    Item(usize),
 }
 
 /// The parts of a value that were left out when it was decoded, because they could not be read. See [`noting`].
@@ -30,6 +41,12 @@ pub struct Skipped {
 impl Skipped {
     /// How many parts are named: 16.
     pub const MAX_PARTS: usize = 16;
+
+    /// One part that the caller leaves out itself.
+    pub fn part(place: impl Into<String>, kind: &'static str, why: &dyn fmt::Display) -> Self {
+        let part = SkippedPart { kind, index: None, place: place.into(), why: reason(why) };
+        Self { parts: vec![part], more: 0 }
+    }
 
     /// Whether everything was read.
     pub fn is_empty(&self) -> bool {
@@ -49,6 +66,17 @@ impl Skipped {
     }
 }
 
+/// Shows the parts, with a semicolon between two.
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, part) in self.parts.iter().enumerate() {
+            let between = if at == 0 { "" } else { "; " };
+            write!(f, "{between}{part}")?;
+        }
+        if self.more == 0 { Ok(()) } else { write!(f, "; and {} more", self.more) }
+    }
+}
+
 /// A part of a value that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -57,13 +85,19 @@ pub struct SkippedPart {
     pub kind: &'static str,
     /// Its place in the list that it was an item of, from 0. None where it was no item.
     pub index: Option<usize>,
+    /// The path to it, such as `content[1].annotations`, where it was left out by
+    /// [`RawJson::decode_leniently`]; otherwise empty.
+    pub place: String,
     /// Why it could not be read: one printable line of up to 256 characters.
     pub why: String,
 }
 
-/// Shows it as `AvailableCommand[3]: missing field …`.
+/// Shows it as `AvailableCommand[3]: missing field …`, or by its place if that is known.
 impl fmt::Display for SkippedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.place.is_empty() {
+            return write!(f, "{}: {}", self.place, self.why);
+        }
         f.write_str(self.kind)?;
         if let Some(index) = self.index {
             write!(f, "[{index}]")?;
@@ -107,17 +141,118 @@ pub fn noting<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
 }
 
 /// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`noting`].
-pub(crate) fn note_skipped<T>(index: Option<usize>, why: &serde_json::Error) {
+pub(crate) fn note_skipped<T>(index: Option<usize>, why: &dyn fmt::Display) {
     note_skipped_of(type_name::<T>(), index, why);
 }
 
 /// The same by the name of the type, so that it is compiled once for all types.
-fn note_skipped_of(name: &'static str, index: Option<usize>, why: &serde_json::Error) {
+fn note_skipped_of(name: &'static str, index: Option<usize>, why: &dyn fmt::Display) {
     NOTES.with_borrow_mut(|notes| {
         let Some(skipped) = notes else { return };
-        let why = Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect();
-        skipped.add(SkippedPart { kind: kind_of(name), index, why });
+        // A long list may have nothing but bad items.
+        if skipped.parts.len() == Skipped::MAX_PARTS {
+            skipped.more += 1;
+            return;
+        }
+        skipped.add(SkippedPart { kind: kind_of(name), index, place: place(), why: reason(why) });
     });
+}
+
+fn reason(why: &dyn fmt::Display) -> String {
+    Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect()
+}
+
+/// Reads a part of the value that is read.
+pub(crate) fn within<R>(step: Step, read: impl FnOnce() -> R) -> R {
+    /// Steps back, also when the reading panics.
+    struct Back;
+
+    impl Drop for Back {
+        fn drop(&mut self) {
+            PLACE.with_borrow_mut(Vec::pop);
+        }
+    }
+
+    if !is_lenient() {
+        return read();
+    }
+    PLACE.with_borrow_mut(|place| place.push(step));
+    let _back = Back;
+    read()
+}
+
+/// The path to the part that is read.
+fn place() -> String {
+    let mut path = String::new();
+    PLACE.with_borrow(|steps| {
+        for step in steps {
+            let written = match step {
+                Step::Member(name) if path.is_empty() => write!(path, "{name}"),
+                Step::Member(name) => write!(path, ".{name}"),
+                Step::Item(index) => write!(path, "[{index}]"),
+            };
+            written.expect("a string takes what is written");
+        }
+    });
+    path
+}
+
+/// Whether the current decoding may leave out members and items that cannot be read.
+#[inline]
+pub(crate) fn is_lenient() -> bool {
+    IS_LENIENT.get()
+}
+
+impl RawJson {
+    /// Decodes the value as [`decode`](Self::decode) does. Where that fails, it decodes again and leaves out the parts that
+    /// cannot be read and that the value is usable without: members that its protocol does not require, and items of lists.
+    /// Each is noted for [`noting`]. `12.0` is read as `12`.
+    ///
+    /// This is for values that a peer answers with or reports. In a request, a part that is left out changes what is asked
+    /// for. Which members may be left out follows from the words of the derive `Wire`; any other type is decoded strictly.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be used without a part that cannot be read.
+    pub fn decode_leniently<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let noted = NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)));
+        self.decode().or_else(|first| decode_again(self.as_str(), noted).unwrap_or(Err(first)))
+    }
+}
+
+/// The second attempt at a text, after which only the notes before the first count, and its own. `None` if it fails without
+/// having left out anything, as the first has.
+#[cold]
+fn decode_again<T: DeserializeOwned>(
+    text: &str,
+    noted: Option<(usize, usize)>,
+) -> Option<Result<T, serde_json::Error>> {
+    /// Puts back the mode of an outer decoding, also when this one panics.
+    struct Outer(bool);
+
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            IS_LENIENT.set(self.0);
+        }
+    }
+
+    let (decoded, skipped) = noting(|| {
+        let _outer = Outer(IS_LENIENT.replace(true));
+        reader::decode(&reader::whole_pairs(text))
+    });
+    if decoded.is_err() && skipped.is_empty() {
+        return None;
+    }
+    if decoded.is_ok() {
+        NOTES.with_borrow_mut(|notes| {
+            if let (Some(notes), Some((parts, more))) = (notes, noted) {
+                notes.parts.truncate(parts);
+                notes.more = more + skipped.more;
+                skipped.parts.into_iter().for_each(|part| notes.add(part));
+            }
+        });
+    }
+    Some(decoded)
 }
 
 /// The last name in the name of a type: that of what an option or a box holds.
@@ -145,18 +280,20 @@ pub fn read_items<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, serde_json:
             let mut items = Vec::new();
             let mut index = 0;
             while let Some(item) = array.next_element::<&RawValue>()? {
-                match reader::read(item.get()) {
+                within(Step::Item(index), || match reader::read(item.get()) {
                     Ok(item) => items.push(item),
                     Err(why) => note_skipped::<T>(Some(index), &why),
-                }
+                });
                 index += 1;
             }
             Ok(items)
         }
     }
 
-    // Nearly every list is right, and is read in one go.
-    if let Ok(items) = reader::read(text) {
+    // Nearly every list is right, and is read in one go. In a second attempt it would be read twice at each level.
+    if !is_lenient()
+        && let Ok(items) = reader::read(text)
+    {
         return Ok(items);
     }
     serde_json::Deserializer::from_str(text).deserialize_seq(Items(PhantomData))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{CallToolRequest, Downgrade, HasMeta, ProgressNotification};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
@@ -18,7 +18,7 @@ use crate::raw::{CallOptions, RawCall};
 use crate::stack::downgrade::downgrade;
 use crate::stack::{CallStack, RawCallFuture};
 use crate::tasks::handle;
-use crate::{RemoteServer, TaskOrResult, TaskState, lists, result};
+use crate::{RemoteServer, TaskOrResult, TaskState};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -194,25 +194,9 @@ impl<R: DeserializeOwned> Future for CallFuture<R> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = ready!(Pin::new(&mut self.call).poll(cx))?;
-        Poll::Ready(decode(&self.connection, self.method, &answer.result))
+        let method = ByteString::from_static(self.method);
+        Poll::Ready(self.connection.decode(method, &answer.result))
     }
-}
-
-/// Decodes the result of a call.
-pub(crate) fn decode<R: DeserializeOwned>(
-    connection: &Connection,
-    method: &'static str,
-    text: &RawJson,
-) -> Result<R, CallError> {
-    let decoded = match lists::items_of(method) {
-        Some(items) => lists::decode(connection, method, items, text),
-        None => result::decode(text, connection.value_limit()),
-    };
-    decoded.map_err(|why| {
-        // The next call shall not get the same again.
-        connection.forget(method);
-        result::malformed(ByteString::from_static(method), &why)
-    })
 }
 
 impl<R> fmt::Debug for CallFuture<R> {

@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
 use agentwire_mcp_schema::{
     ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
 };
-use agentwire_peer::Peer;
+use agentwire_peer::{CallError, Peer};
+use bytestring::ByteString;
+use serde::de::DeserializeOwned;
 
 use crate::answers::{Agreed, AnswerFuture, Answers};
 use crate::cache::ConnectionCache;
@@ -17,7 +19,7 @@ use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
 use crate::subscription::Subscriptions;
 use crate::tools::Tools;
-use crate::{Tasks, Warning};
+use crate::{Tasks, Warning, result};
 
 /// One connection to a server: the peer, what the handshake found out, and what all calls share.
 pub(crate) struct Connection {
@@ -80,6 +82,33 @@ impl Connection {
     /// Forgets cached lists of tools.
     pub(crate) fn forget_tools(&self) {
         self.forget(ListToolsRequest::NAME);
+    }
+
+    /// Decodes a result, and warns of the parts that are left out of it.
+    pub(crate) fn decode<R: DeserializeOwned>(
+        &self,
+        method: ByteString,
+        text: &RawJson,
+    ) -> Result<R, CallError> {
+        let (decoded, skipped) = noting(|| result::decode(text, self.value_limit()));
+        match decoded {
+            Ok(decoded) => {
+                self.warn_skipped(&method, skipped);
+                Ok(decoded)
+            }
+            Err(why) => {
+                // The next call shall not get the same again.
+                self.forget(&method);
+                Err(result::malformed(method, &why))
+            }
+        }
+    }
+
+    /// Warns of the parts that are left out of an answer to the method.
+    pub(crate) fn warn_skipped(&self, method: &str, skipped: Skipped) {
+        if !skipped.is_empty() {
+            self.warn(Warning::PartsLeftOut { method: method.to_owned(), skipped });
+        }
     }
 
     pub(crate) fn warn(&self, warning: Warning) {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use agentwire_jsonrpc::{
     ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod, Response,
+    Skipped, noting,
 };
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
@@ -125,8 +126,15 @@ impl ClientHandler {
 
     /// Decodes a notification. Returns `None` where that fails, after a warning.
     fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
-        match notification.params.as_ref().map_or_else(|| RawJson::EMPTY_OBJECT.decode(), RawJson::decode) {
-            Ok(decoded) => Some(decoded),
+        let params = notification.params.as_ref().unwrap_or(&RawJson::EMPTY_OBJECT);
+        let (decoded, skipped) = noting(|| params.decode_leniently());
+        match decoded {
+            Ok(decoded) => {
+                if !skipped.is_empty() {
+                    self.skipped(&notification.method, skipped);
+                }
+                Some(decoded)
+            }
             Err(why) => {
                 self.warn(Warning::notification_left_out(&notification.method, &why));
                 None
@@ -242,6 +250,10 @@ impl Handler for ClientHandler {
 
     fn unmatched_response(&self, response: Response) {
         self.warn(Warning::answer_left_out(&describe_unmatched(&response)));
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.warn(Warning::PartsLeftOut { method: method.to_owned(), skipped });
     }
 
     fn unreadable(&self, error: ErrorObject) {

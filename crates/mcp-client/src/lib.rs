@@ -108,8 +108,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// Two circles of files. `server`, `call` and `pages` name each other, because the handle makes calls and lists, and these keep
-// the handle. `tasks::run` follows the tasks of both protocols by `tasks::core` and `tasks::extension`, which use it.
+// circle: call.rs, pages.rs, server.rs: the handle makes calls and lists, and these keep the handle.
+// `tasks::run` follows the tasks of both protocols by `tasks::core` and `tasks::extension`, which use it.
 mod answers;
 mod cache;
 mod call;
@@ -123,7 +123,6 @@ mod handler;
 mod handshake;
 mod hooks;
 mod listening;
-mod lists;
 #[cfg(feature = "validate")]
 mod output;
 mod page;

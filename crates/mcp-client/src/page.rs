@@ -1,11 +1,10 @@
 //! Reading the pages of a list within limits.
 
-use std::collections::HashSet;
-
 use agentwire_jsonrpc::runtime::Members;
-use agentwire_jsonrpc::{RawJson, TreeCost, code};
+use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, code, noting};
 use agentwire_mcp_schema::{Cursor, Paginated};
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::{CursorStep, Cursors};
 use bytestring::ByteString;
 
 use crate::Warning;
@@ -21,13 +20,15 @@ pub(crate) const BYTE_LIMIT: usize = 16 * 1024 * 1024;
 /// The longest name of an item in a warning, in characters.
 const MAX_NAME: usize = 64;
 
+/// The member of a page that names the next one.
+const NEXT_CURSOR: &str = "nextCursor";
+
 /// Members of items that stay text when the item is decoded.
 const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 
 /// Decodes the pages of one list in their order.
 pub(crate) struct PageReader<M: Paginated> {
-    /// Every cursor that the server gave, to notice a cycle.
-    seen: HashSet<Cursor>,
+    cursors: Cursors,
     pub(crate) page_limit: usize,
     pub(crate) item_limit: usize,
     pub(crate) byte_limit: usize,
@@ -44,7 +45,7 @@ pub(crate) struct PageReader<M: Paginated> {
 impl<M: Paginated> Default for PageReader<M> {
     fn default() -> Self {
         Self {
-            seen: HashSet::new(),
+            cursors: Cursors::default(),
             page_limit: PAGE_LIMIT,
             item_limit: ITEM_LIMIT,
             byte_limit: BYTE_LIMIT,
@@ -90,10 +91,18 @@ impl<M: Paginated> PageReader<M> {
         if self.bytes > self.byte_limit {
             return Err(over(M::NAME, self.byte_limit, "bytes", "byte_limit"));
         }
-        let items = page.member(M::ITEMS).filter(|items| items.as_str().starts_with('['));
-        let items = items.ok_or_else(|| malformed(format!("there is no array `{}`", M::ITEMS)))?;
+        let list = page.member(M::ITEMS).filter(|items| items.as_str().starts_with('['));
+        let list = list.ok_or_else(|| malformed(format!("there is no array `{}`", M::ITEMS)))?;
+        let next = match self.next(connection, page, &list) {
+            Next::Repeated => return Ok((Vec::new(), None)),
+            Next::End => None,
+            Next::Page(cursor) => Some(cursor),
+        };
+        if next.is_some() && self.pages >= self.page_limit {
+            return Err(over(M::NAME, self.page_limit, "pages", "page_limit"));
+        }
         let left = self.item_limit - self.items;
-        let items: Vec<_> = items.elements().take(left.saturating_add(1)).collect();
+        let items: Vec<_> = list.elements().take(left.saturating_add(1)).collect();
         if items.len() > left {
             return Err(over(M::NAME, self.item_limit, "items", "item_limit"));
         }
@@ -102,18 +111,36 @@ impl<M: Paginated> PageReader<M> {
         for item in &items {
             decoded.extend(self.decode(connection, item)?);
         }
-        let next = page.member("nextCursor").filter(|cursor| !cursor.is_null());
-        let next: Option<Cursor> =
-            next.map(|cursor| cursor.decode()).transpose().map_err(|why| malformed(why.to_string()))?;
-        if let Some(cursor) = &next {
-            if self.pages >= self.page_limit {
-                return Err(over(M::NAME, self.page_limit, "pages", "page_limit"));
-            }
-            if !self.seen.insert(cursor.clone()) {
-                return Err(CallError::not_allowed(M::NAME, "the server's cursors form a cycle"));
-            }
-        }
         Ok((decoded, next))
+    }
+
+    /// The step after a page with these items. Cursors that form a cycle end the list, after a warning. Up to 2025-11-25 an empty
+    /// cursor that repeats is how many servers mark the end.
+    fn next(
+        &mut self,
+        connection: &Connection,
+        page: &RawJson,
+        items: &RawJson,
+    ) -> Next {
+        let Some(cursor) = page.member(NEXT_CURSOR).filter(|cursor| !cursor.is_null()) else {
+            return Next::End;
+        };
+        let cursor: Cursor = match cursor.decode() {
+            Ok(cursor) => cursor,
+            Err(why) => {
+                connection.warn_skipped(M::NAME, Skipped::part(NEXT_CURSOR, "Cursor", &why));
+                return Next::End;
+            }
+        };
+        let step = self.cursors.follow(cursor.as_str(), &items.as_str());
+        if step != CursorStep::New && (connection.is_modern() || !cursor.as_str().is_empty()) {
+            connection.warn(Warning::CursorsRepeat { method: M::NAME, pages: self.pages });
+        }
+        match step {
+            CursorStep::New => Next::Page(cursor),
+            CursorStep::Back => Next::End,
+            CursorStep::SamePage => Next::Repeated,
+        }
     }
 
     /// Decodes an item. Returns `None` for an item that is left out, after a warning.
@@ -130,7 +157,11 @@ impl<M: Paginated> PageReader<M> {
         let decoded = if schemas.iter().any(|(_, schema)| TreeCost::is_over(schema, limit)) {
             Err(format!("a schema takes more than {limit} bytes of memory (Client::value_limit)"))
         } else {
-            text.decode::<M::Item>().map_err(|why| why.to_string())
+            let (decoded, skipped) = noting(|| text.decode_leniently::<M::Item>());
+            if decoded.is_ok() {
+                connection.warn_skipped(M::NAME, skipped);
+            }
+            decoded.map_err(|why| why.to_string())
         };
         match decoded {
             Ok(item) => Ok(Some(item)),
@@ -140,6 +171,14 @@ impl<M: Paginated> PageReader<M> {
             }
         }
     }
+}
+
+/// The step after a page.
+enum Next {
+    Page(Cursor),
+    End,
+    /// Nothing, and the page is one that was read before.
+    Repeated,
 }
 
 /// The name of an item in a warning: the member by which it is requested.

@@ -22,6 +22,9 @@ use crate::{Call, RawAnswer};
 /// [`collect`](Self::collect) drops the pages that it has and reads the list from the start, once. Where items were taken one by
 /// one, the refusal is an error: only the caller can drop these.
 ///
+/// A list whose cursors form a cycle ends there with the items so far, and [`Client::on_warning`](crate::Client::on_warning) is
+/// called. Up to 2025-11-25 an empty cursor that repeats is the end without a warning.
+///
 /// An item that cannot be decoded is left out, and [`Client::on_warning`](crate::Client::on_warning) is called. The same
 /// happens to an item with a schema that would take more memory as a tree of values than
 /// [`Client::value_limit`](crate::Client::value_limit). Everything else of all items together is held to that limit too:

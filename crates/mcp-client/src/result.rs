@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{RawJson, TreeCost};
 use agentwire_mcp_schema::ResultType;
 use agentwire_peer::CallError;
 use bytestring::ByteString;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde::de::{DeserializeOwned, Error};
 
 /// The memory in bytes that one decoded message may take, unless the client sets another limit: 32 MiB.
@@ -25,11 +25,11 @@ pub(crate) fn as_text(result: &RawJson) -> Result<RawJson, serde_json::Error> {
     Ok(if result.len() < LONG { result } else { result.with_whole_pairs() })
 }
 
-/// Decodes a result, unless that takes more memory than the limit. Some servers send null where the protocol wants an empty
-/// object.
+/// Decodes a result, unless that takes more memory than the limit. Parts that cannot be read are left out where the result is
+/// usable without them. Some servers send null where the protocol wants an empty object.
 pub(crate) fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     check(result, limit)?;
-    match result.decode() {
+    match result.decode_leniently() {
         Err(_) if result.is_null() => RawJson::EMPTY_OBJECT.decode(),
         decoded => decoded,
     }
@@ -91,20 +91,44 @@ pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error>
     })
 }
 
-/// Decodes a modern server's result where only a complete one will do, with the default limit.
-pub(crate) fn decode_complete<T: DeserializeOwned>(
-    method: &'static str,
-    result: &RawJson,
-) -> Result<T, CallError> {
-    let malformed = |why: serde_json::Error| malformed(ByteString::from_static(method), &why);
-    check(result, DEFAULT_VALUE_LIMIT).map_err(malformed)?;
-    let why = match kind_of(result).map_err(malformed)? {
-        ResultKind::Complete => return decode_by_default(result).map_err(malformed),
-        ResultKind::InputRequired => "the server asks a question where the protocol does not allow it",
-        ResultKind::Task => "the server answers with a task where the protocol does not allow it",
-        ResultKind::Unknown => UNKNOWN_KIND,
-    };
-    Err(CallError::unusable(ByteString::from_static(method), why))
+/// A modern server's result where only a complete one will do.
+pub(crate) enum Completed<R> {
+    /// The result.
+    Complete(R),
+    /// A result of another kind.
+    Other(ResultKind),
+}
+
+/// Decodes such a result, with the default limit.
+pub(crate) fn completed<R: DeserializeOwned>(result: &RawJson) -> Result<Completed<R>, serde_json::Error> {
+    check(result, DEFAULT_VALUE_LIMIT)?;
+    Ok(match kind_of(result)? {
+        ResultKind::Complete => Completed::Complete(decode_by_default(result)?),
+        other => Completed::Other(other),
+    })
+}
+
+impl<'de, R: DeserializeOwned> Deserialize<'de> for Completed<R> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        completed(&RawJson::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl<R> Completed<R> {
+    /// The result; an error for any other kind.
+    pub(crate) fn into_result(self, method: &'static str) -> Result<R, CallError> {
+        let why = match self {
+            Self::Complete(result) => return Ok(result),
+            Self::Other(ResultKind::InputRequired) => {
+                "the server asks a question where the protocol does not allow it"
+            }
+            Self::Other(ResultKind::Task) => {
+                "the server answers with a task where the protocol does not allow it"
+            }
+            Self::Other(ResultKind::Complete | ResultKind::Unknown) => UNKNOWN_KIND,
+        };
+        Err(CallError::unusable(ByteString::from_static(method), why))
+    }
 }
 
 /// Why an unknown kind of result is an error.

@@ -18,7 +18,7 @@ use futures_util::{FutureExt, select_biased};
 use serde::Deserialize;
 
 use crate::hooks::{Hook, call_hook};
-use crate::result::{as_text, decode_complete};
+use crate::result::{self, as_text, completed};
 
 /// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen), until it is dropped.
 ///
@@ -117,7 +117,7 @@ impl Subscriptions {
         let Some(id) = id(params) else {
             return;
         };
-        let filter = params.and_then(|params| params.decode::<Acknowledged>().ok());
+        let filter = params.and_then(|params| params.decode_leniently::<Acknowledged>().ok());
         if let (Some(filter), Some(open)) = (filter, self.lock().get_mut(&id))
             && let Stage::Requested(waiting) = std::mem::replace(&mut open.stage, Stage::Acknowledged)
         {
@@ -165,8 +165,10 @@ impl Drop for Registration {
 }
 
 /// Reads the result that ends a subscription.
-fn ended(result: &RawJson) -> Result<(), CallError> {
-    decode_complete::<SubscriptionsListenResult>(SubscriptionsListenRequest::NAME, result).map(drop)
+fn ended(text: &RawJson) -> Result<(), CallError> {
+    let method = SubscriptionsListenRequest::NAME;
+    let malformed = |why| result::malformed(ByteString::from_static(method), &why);
+    completed::<SubscriptionsListenResult>(text).map_err(malformed)?.into_result(method).map(drop)
 }
 
 /// The subscription that a notification belongs to.

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, Skipped};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::CallError;
 
@@ -31,6 +31,25 @@ pub enum Warning {
         name: String,
         /// What is wrong with it.
         why: String,
+    },
+    /// Parts of an answer or a notification are left out, because they cannot be decoded: members that the protocol does not
+    /// require, and items of lists.
+    #[error("{}: left out: {skipped}", Printable::display(.method))]
+    #[non_exhaustive]
+    PartsLeftOut {
+        /// The method of the call or the notification.
+        method: String,
+        /// The parts, with what is wrong with each.
+        skipped: Skipped,
+    },
+    /// A list ends early, because the server's cursors form a cycle. The items of the pages so far are kept.
+    #[error("{method}: the list ends after {pages} pages, because the server's cursors form a cycle")]
+    #[non_exhaustive]
+    CursorsRepeat {
+        /// The method of the list.
+        method: &'static str,
+        /// How many pages were read.
+        pages: usize,
     },
     /// A notification is left out, because it cannot be decoded, or would take more memory than
     /// [`Client::value_limit`](crate::Client::value_limit).

@@ -28,7 +28,7 @@ pub struct DiscoverResult {
     #[wire(required)]
     pub supported_versions: Vec<ProtocolVersion>,
     /// What the server offers to the client.
-    #[wire(required)]
+    #[wire(expected)]
     pub capabilities: ServerCapabilities,
     /// How to use the server, in words for the model.
     #[wire(optional)]

@@ -5,17 +5,17 @@ use agentwire_wire_derive::Wire;
 /// The name and version of a program that speaks the protocol, and how to show it to people.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation>.
-#[derive(Clone, Debug, PartialEq, Eq, Wire)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Implementation {
     /// The name for programs.
-    #[wire(required)]
+    #[wire(expected)]
     pub name: String,
     /// The name for people; the plain name where there is none. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
     /// The program's own version, of no fixed form.
-    #[wire(required)]
+    #[wire(expected)]
     pub version: String,
     /// What the program does, in a sentence or two. Since 2025-11-25.
     #[wire(optional)]

@@ -53,10 +53,10 @@ pub struct InitializeResult {
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
     /// What the server offers to the client.
-    #[wire(required)]
+    #[wire(expected)]
     pub capabilities: ServerCapabilities,
     /// Who the server is.
-    #[wire(required)]
+    #[wire(expected)]
     pub server_info: Implementation,
     /// How to use the server, in words for the model.
     #[wire(optional)]

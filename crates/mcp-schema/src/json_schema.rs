@@ -111,17 +111,43 @@ impl Serialize for JsonSchema {
 
 impl<'de> Deserialize<'de> for JsonSchema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = RawJson::deserialize(deserializer)?;
-        if !text.as_str().starts_with('{') {
-            return Err(D::Error::custom("a schema is an object"));
-        }
+        let text = RawJson::deserialize(deserializer)?.into_object();
+        let text = text.ok_or_else(|| D::Error::custom("a schema is an object"))?;
         if TreeCost::of(text.as_str()).depth > DEPTH_LIMIT {
             return Err(D::Error::custom(format_args!(
                 "a schema is nested deeper than {DEPTH_LIMIT} levels"
             )));
         }
+        let text = with_empty_maps(text);
         Ok(Self(Arc::new(Inner { text: Some(text), keywords: OnceLock::new() })))
     }
+}
+
+/// The schema with `{}` in place of the `[]` that PHP writes for `properties` and the like without members. Validators and the
+/// makers of models refuse it.
+fn with_empty_maps(schema: RawJson) -> RawJson {
+    /// A quotation mark that ends a string of a string has an escape before it.
+    const END: &str = "roperties\"";
+
+    let text = schema.as_str();
+    let empty = text.match_indices(END).filter_map(|(at, _)| {
+        let start = at + END.len();
+        let value = text[start..].trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+        let inner = value.strip_prefix('[')?.trim_ascii_start();
+        inner.starts_with(']').then(|| (text.len() - value.len(), text.len() - inner.len() + 1))
+    });
+    let mut mended = String::new();
+    let mut done = 0;
+    for (start, end) in empty {
+        mended.push_str(&text[done..start]);
+        mended.push_str("{}");
+        done = end;
+    }
+    if done == 0 {
+        return schema;
+    }
+    mended.push_str(&text[done..]);
+    RawJson::parse(mended.into()).unwrap_or(schema)
 }
 
 #[cfg(test)]
@@ -140,9 +166,20 @@ mod tests {
     }
 
     #[test]
+    fn empty_array_reads_as_empty_properties() {
+        let read = |text: &str| serde_json::from_str::<JsonSchema>(text).expect("a schema");
+        let schema = read(r#"{"properties":{"a":{"properties": [ ],"required":[]}},"patternProperties":[],"enum":[]}"#);
+        let mended = r#"{"properties":{"a":{"properties": {},"required":[]}},"patternProperties":{},"enum":[]}"#;
+        assert_eq!(schema.text(), Some(mended));
+        for same in [r#"{"const":"\"properties\":[]"}"#, r#"{"properties":[1]}"#] {
+            assert_eq!(read(same).text(), Some(same));
+        }
+    }
+
+    #[test]
     fn what_is_no_object_or_too_deep_is_no_schema() {
         let nested = |levels: usize| format!("{}0{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
-        for text in ["true", "[]", "null", &nested(DEPTH_LIMIT + 1)] {
+        for text in ["true", "[1]", "null", &nested(DEPTH_LIMIT + 1)] {
             assert!(serde_json::from_str::<JsonSchema>(text).is_err(), "{text}");
         }
         let deep: JsonSchema = serde_json::from_str(&nested(DEPTH_LIMIT)).expect("a schema");

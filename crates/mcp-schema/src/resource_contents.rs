@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
         #[derive(Wire)]
         #[wire(without_schema)]
         struct Either {
-            #[wire(required)]
+            #[wire(expected)]
             uri: String,
             #[wire(optional)]
             mime_type: Option<String>,
@@ -108,7 +108,7 @@ macro_rules! resource_contents {
             #[non_exhaustive]
             pub struct $name {
                 /// Where it is.
-                #[wire(required, schema(extend("format" = "uri")))]
+                #[wire(expected, schema(extend("format" = "uri")))]
                 pub uri: String,
                 /// Its media type.
                 #[wire(optional)]

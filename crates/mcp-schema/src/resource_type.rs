@@ -11,7 +11,7 @@ macro_rules! resource_type {
             #[wire(required, schema(extend("format" = "uri")))]
             pub uri: String,
             /// Its name for programs.
-            #[wire(required)]
+            #[wire(expected)]
             pub name: String,
             /// Its name for people. Since 2025-06-18.
             #[wire(optional)]

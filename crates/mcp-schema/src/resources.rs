@@ -20,7 +20,7 @@ pub struct ResourceTemplate {
     #[wire(required, schema(extend("format" = "uri-template")))]
     pub uri_template: String,
     /// Its name for programs.
-    #[wire(required)]
+    #[wire(expected)]
     pub name: String,
     /// Its name for people. Since 2025-06-18.
     #[wire(optional)]

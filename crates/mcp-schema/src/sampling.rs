@@ -134,7 +134,7 @@ pub struct CreateMessageResult {
     #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
     /// Which model it was.
-    #[wire(required)]
+    #[wire(expected)]
     pub model: String,
     /// Why it stopped, if that is known.
     #[wire(optional)]

@@ -17,10 +17,10 @@ macro_rules! task_type {
             #[wire(optional)]
             pub status_message: Option<String>,
             /// When it was created, in ISO 8601.
-            #[wire(required)]
+            #[wire(expected)]
             pub created_at: String,
             /// When it last changed, in ISO 8601.
-            #[wire(required)]
+            #[wire(expected)]
             pub last_updated_at: String,
             /// How long it is kept from its creation on, in milliseconds; none, written as `null`, is without limit.
             #[wire(nullable, schema(extend("x-nullable" = true)))]

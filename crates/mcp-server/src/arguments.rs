@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::faults;
+use crate::faults::{self, Members, declared_members};
 
 /// For tools and prompts that take no arguments.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -41,9 +41,9 @@ pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
 /// # Errors
 ///
 /// When it is not that of an object: arguments always are one.
-pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, String> {
-    let schema =
-        object_schema(generator(Contract::Deserialize).into_root_schema_for::<A>(), &A::schema_name());
+pub(crate) fn input_schema<A: schemars::JsonSchema + DeserializeOwned>() -> Result<JsonSchema, String> {
+    let schema = generator(Contract::Deserialize).into_root_schema_for::<A>();
+    let schema = object_schema(schema, &A::schema_name(), &declared_members::<A>());
     schema.ok_or_else(|| {
         format!(
             "`{}` cannot be an argument type: arguments are an object, so give it named members",
@@ -54,7 +54,7 @@ pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, Stri
 
 /// The schema of what a function gives, if that is an object.
 pub(crate) fn output_schema<T: schemars::JsonSchema>() -> Option<JsonSchema> {
-    object_schema(generator(Contract::Serialize).into_root_schema_for::<T>(), &T::schema_name())
+    object_schema(generator(Contract::Serialize).into_root_schema_for::<T>(), &T::schema_name(), &[])
 }
 
 /// For what is read, or for what is written: serde's attributes may tell them apart.
@@ -67,9 +67,9 @@ fn generator(contract: Contract) -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The schema of the type of that name, if it is that of an object. What need not be generic is here, so that a program
-/// has it once and not for each of its types.
-fn object_schema(schema: Schema, name: &str) -> Option<JsonSchema> {
+/// The schema of the type of that name, if it is that of an object. Properties stand in the order of the type. What need not
+/// be generic is here, so that a program has it once and not for each of its types.
+fn object_schema(schema: Schema, name: &str, declared: &[Members]) -> Option<JsonSchema> {
     let mut keywords = match schema.to_value() {
         Value::Object(keywords) => keywords,
         _ => Map::new(),
@@ -79,5 +79,51 @@ fn object_schema(schema: Schema, name: &str) -> Option<JsonSchema> {
         keywords.remove("title");
     }
     let kind = keywords.entry("type").or_insert_with(|| json!("object"));
-    (kind == "object").then(|| keywords.into())
+    if *kind != "object" {
+        return None;
+    }
+    ordered(&keywords, declared).decode().ok()
+}
+
+/// The text of a schema whose properties stand in the order in which their type declares them; where no such type is known,
+/// those that are required come first, in the order in which the schema lists them.
+fn ordered(schema: &Map<String, Value>, declared: &[Members]) -> RawJson {
+    let required: Vec<_> = schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+    let place = |properties: &Map<String, Value>, name: &str| {
+        let is_of = |members: &&Members| properties.keys().all(|name| members.contains(&&**name));
+        match declared.iter().filter(is_of).min_by_key(|members| members.len()) {
+            Some(members) => members.iter().position(|other| *other == name),
+            None => required.iter().position(|other| *other == name),
+        }
+        .unwrap_or(usize::MAX)
+    };
+    let keywords = schema.iter().map(|(keyword, value)| match value {
+        Value::Object(properties) if keyword == "properties" => {
+            let mut properties_in_order: Vec<_> = properties.iter().collect();
+            properties_in_order.sort_by_key(|(name, _)| place(properties, name));
+            (keyword, ordered_parts(properties_in_order, declared).into())
+        }
+        // Names and not keywords.
+        Value::Object(schemas) if keyword == "$defs" => (keyword, ordered_parts(schemas, declared).into()),
+        value => (keyword, ordered_part(value, declared)),
+    });
+    keywords.collect::<RawObject>().into()
+}
+
+fn ordered_parts<'a>(
+    parts: impl IntoIterator<Item = (&'a String, &'a Value)>,
+    declared: &[Members],
+) -> RawObject {
+    parts.into_iter().map(|(name, part)| (name, ordered_part(part, declared))).collect()
+}
+
+fn ordered_part(part: &Value, declared: &[Members]) -> RawJson {
+    match part {
+        Value::Object(schema) => ordered(schema, declared),
+        Value::Array(schemas) => {
+            let schemas: Vec<_> = schemas.iter().map(|schema| ordered_part(schema, declared)).collect();
+            RawJson::encode(&schemas).unwrap_or_else(|_| part.clone().into())
+        }
+        value => value.clone().into(),
+    }
 }

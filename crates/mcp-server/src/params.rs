@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, read};
+use agentwire_jsonrpc::{ErrorObject, RawJson, decode_params, read};
 use agentwire_mcp_wire::{Member, ParamsIndex, ParamsMembers};
 use agentwire_transport::MessageSource;
 use serde::de::DeserializeOwned;
@@ -72,20 +72,19 @@ impl<'a> Params<'a> {
 
     /// The arguments, an object; absent ones count as an empty one.
     pub(crate) fn arguments(&self) -> Result<RawJson, ErrorObject> {
-        match self.whole.zip(self.get(Member::Arguments)) {
-            None => Ok(RawJson::EMPTY_OBJECT),
-            Some((whole, text)) if text.starts_with('{') => Ok(whole.part(text)),
-            Some(_) => Err(ErrorObject::invalid_params("`arguments` must be an object")),
-        }
+        let Some((whole, text)) = self.whole.zip(self.get(Member::Arguments)) else {
+            return Ok(RawJson::EMPTY_OBJECT);
+        };
+        let arguments = whole.part(text).into_object();
+        arguments.ok_or_else(|| ErrorObject::invalid_params("`arguments` must be an object"))
     }
 
     /// The attachments, an object.
     pub(crate) fn meta(&self) -> Result<Option<RawJson>, ErrorObject> {
-        match self.get(Member::Meta) {
-            Some(text) if !text.starts_with('{') => {
-                Err(ErrorObject::invalid_params("`_meta` must be an object"))
-            }
-            text => Ok(text.map(|text| self.kept(text))),
+        let Some(text) = self.get(Member::Meta) else { return Ok(None) };
+        match self.kept(text).into_object() {
+            None => Err(ErrorObject::invalid_params("`_meta` must be an object")),
+            meta => Ok(meta),
         }
     }
 
@@ -102,15 +101,5 @@ impl<'a> Params<'a> {
 
 /// Reads the params of a request; absent ones count as an empty object.
 pub(crate) fn read_params<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
-    params.unwrap_or(&RawJson::EMPTY_OBJECT).decode().map_err(ErrorObject::invalid_params)
-}
-
-/// The same for what serde would take from an array too.
-pub(crate) fn read_object<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
-    match params {
-        Some(params) if !params.as_str().starts_with('{') => {
-            Err(ErrorObject::invalid_params("params must be an object"))
-        }
-        params => read_params(params),
-    }
+    decode_params(params.cloned())
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::{
     GetPromptRequest, GetPromptResult, Icon, JsonSchema, Prompt, PromptArgument, PromptMessage, Revision,
 };
@@ -188,16 +188,19 @@ impl ServerPrompt {
     }
 }
 
-/// The members of an argument type, in the order of their names.
+/// The members of an argument type, in their order.
 fn arguments(schema: &JsonSchema) -> Vec<PromptArgument> {
     let required = schema.as_map().get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
-    let properties = schema.as_map().get("properties").and_then(Value::as_object).into_iter().flatten();
+    let schema = RawJson::encode(schema).unwrap_or(RawJson::EMPTY_OBJECT);
+    let properties: Option<RawObject> = schema.member("properties").and_then(|found| found.try_into().ok());
+    let properties = properties.unwrap_or_default();
     properties
+        .iter()
         .map(|(name, property)| {
-            let text = |keyword| property.get(keyword).and_then(Value::as_str).map(str::to_owned);
-            let mut argument = PromptArgument::new(name).required(is_required(name));
+            let text = |keyword| property.member(keyword)?.decode::<String>().ok();
+            let mut argument = PromptArgument::new(&*name).required(is_required(&name));
             argument.title = text("title");
             argument.description = text("description");
             argument

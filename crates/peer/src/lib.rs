@@ -152,6 +152,7 @@ mod call_slots;
 mod cancellations;
 mod clock;
 mod config;
+mod cursors;
 mod driver;
 mod encode_buffer;
 mod error;

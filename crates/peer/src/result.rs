@@ -59,14 +59,14 @@ pub(crate) fn read<R: DeserializeOwned>(
     decoded.map_err(|why| CallError::Decode { method: method.clone(), why: why.to_string() })
 }
 
-/// Decodes a result, unless that takes more memory than `limit`. Some peers write null where the protocols want an empty
-/// object.
+/// Decodes a result, unless that takes more memory than `limit`. Parts that cannot be read are left out where the result is
+/// usable without them. Some peers write null where the protocols want an empty object.
 fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     if TreeCost::is_over(result.as_str(), limit) {
         let why = format_args!("it takes more than {limit} bytes of memory (Config::value_limit)");
         return Err(serde::de::Error::custom(why));
     }
-    match result.decode() {
+    match result.decode_leniently() {
         Err(_) if result.is_null() => RawJson::EMPTY_OBJECT.decode(),
         decoded => decoded,
     }

@@ -72,7 +72,7 @@
 use std::task::{Context, Waker};
 
 use agentwire_connection::{CallId, Connection};
-use agentwire_jsonrpc::{NotificationMethod, RawJson, Response};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, Response, Skipped};
 use bytestring::ByteString;
 use serde::Serialize;
 
@@ -82,6 +82,7 @@ use crate::handler::Cancelled;
 use crate::notify::Notify;
 use crate::peer::Peer;
 
+pub use crate::cursors::{CursorStep, Cursors};
 pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
 pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
@@ -130,6 +131,10 @@ pub trait PeerExt {
     /// Whether the request of a call is still in the queue. Then dropping the call withdraws the request.
     fn is_queued(&self, call: CallId) -> bool;
 
+    /// Reports parts that a runtime has left out of a result itself; see
+    /// [`Handler::skipped`](crate::Handler::skipped).
+    fn report_skipped(&self, method: &str, skipped: Skipped);
+
     /// Sets whether the peer may send batches from now on.
     fn take_batches(&self, batches: bool);
 
@@ -177,6 +182,11 @@ impl PeerExt for Peer {
 
     fn is_queued(&self, call: CallId) -> bool {
         self.shared.lock().connection.is_queued(call)
+    }
+
+    fn report_skipped(&self, method: &str, skipped: Skipped) {
+        let waker = self.shared.lock().skipped(method.into(), skipped);
+        waker.into_iter().for_each(Waker::wake);
     }
 
     fn take_batches(&self, batches: bool) {

@@ -29,6 +29,7 @@
 //! | word | type | when the member is missing | when it is malformed |
 //! |---|---|---|---|
 //! | `required` | `T` | error | error |
+//! | `expected` | `T` | error | error; a lenient decoding takes the default for both |
 //! | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
 //! | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
 //! | `required_list` | `Vec<T>` | error | `null` is empty, anything else an error |
@@ -56,6 +57,13 @@
 //! | `strict_meta` | `Option<Meta>` | none | error; it is the member `_meta` |
 //! | `union` | a union, or an option of one | error | error: its members are the object's own, and no field reads them |
 //! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field is |
+//!
+//! An empty array is read as an empty object, by types that derive `Wire`, by `RawObject`, and by fields of the types `BTreeMap`, `Map` and `JsonObject`.
+//!
+//! A value that a peer answers with may be decoded leniently (`RawJson::decode_leniently`): if it cannot be read, it is read again.
+//! Then a malformed member is left out where the object can be used without it, and so is a bad item of a list. The table of
+//! words (`src/word.rs`) defines how: `required` members stay errors, and so do the lists of ACP that decide what is
+//! executed (`list`, `required_list`).
 //!
 //! A member that stands twice is an error in each of them. Beside the word there may be:
 //!

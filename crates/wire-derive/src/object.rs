@@ -2,11 +2,14 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{DeriveInput, LitStr, Result};
+use syn::{DeriveInput, LitStr, Result, Type};
 
 use crate::attribute::Options;
-use crate::field::{Field, Kind, argument};
-use crate::word::{Word, Written};
+use crate::field::{Field, Kind, argument, last_name};
+use crate::word::{Leniently, Word, Written};
+
+/// The names of the types that are maps.
+const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
 
 /// A struct, and what its attributes say.
 pub(crate) struct Object<'a> {
@@ -105,8 +108,9 @@ impl<'a> Object<'a> {
             .members()
             .map(|(at, field, word, name)| {
                 let (place, way) = (place(at), way(at, field, word));
+                let leniently = leniently(field, word, &way);
                 let take = quote_spanned! { field.span()=>
-                    ::agentwire_jsonrpc::wire::take::<#way, _, A>(&mut #place, #name, &mut members)?
+                    ::agentwire_jsonrpc::wire::take::<#way, #leniently, _, A>(&mut #place, #name, &mut members)?
                 };
                 (at, take)
             })
@@ -203,7 +207,30 @@ fn way(at: usize, field: &Field<'_>, word: &Word) -> TokenStream {
         return quote! { #own };
     }
     let way = format_ident!("{}", word.way);
-    quote! { ::agentwire_jsonrpc::wire::#way }
+    let way = quote! { ::agentwire_jsonrpc::wire::#way };
+    let kind = &field.source.ty;
+    match last_name(argument(kind, "Option").unwrap_or(kind)) {
+        Some(name) if MAPS.iter().any(|map| name == map) => quote! { ::agentwire_jsonrpc::wire::MapAs<#way> },
+        _ => way,
+    }
+}
+
+/// The type that reads a member in a lenient decoding.
+fn leniently(field: &Field<'_>, word: &Word, way: &TokenStream) -> TokenStream {
+    let kind = &field.source.ty;
+    let has_own_way = field.options.with.is_some() || field.options.read.is_some();
+    let is_list = |kind: &Type| !has_own_way && argument(kind, "Vec").is_some();
+    match word.leniently {
+        Leniently::Same => way.clone(),
+        Leniently::Respelled => quote! { ::agentwire_jsonrpc::wire::Respelled<#way> },
+        Leniently::Needed if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::RequiredItems },
+        Leniently::Needed => quote! { ::agentwire_jsonrpc::wire::Respelled<#way> },
+        Leniently::OrDefault if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::Items },
+        Leniently::OrDefault if argument(kind, "Option").is_some_and(is_list) => {
+            quote! { ::agentwire_jsonrpc::wire::OptionalItems }
+        }
+        Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::OrDefault<#way> },
+    }
 }
 
 /// A type for a member that a function reads.
@@ -231,14 +258,20 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
     let place = place(at);
     match &field.kind {
         Kind::Union | Kind::Extra => quote! { #place },
-        Kind::Member { word, name } if word.is_required => quote! {
-            match #place {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => {
-                    return ::core::result::Result::Err(<A::Error as ::serde::de::Error>::missing_field(#name));
+        Kind::Member { word, name } if word.is_required => {
+            let missing = match word.leniently {
+                Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::expected::<_, A::Error>(#name)? },
+                _ => quote! {
+                    return ::core::result::Result::Err(<A::Error as ::serde::de::Error>::missing_field(#name))
+                },
+            };
+            quote! {
+                match #place {
+                    ::core::option::Option::Some(value) => value,
+                    ::core::option::Option::None => #missing,
                 }
             }
-        },
+        }
         Kind::Member { .. } => quote! { #place.unwrap_or_default() },
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Word {
     pub(crate) shape: Shape,
     /// The type of `agentwire_jsonrpc::wire` that reads it.
     pub(crate) way: &'static str,
+    /// How a lenient decoding reads it.
+    pub(crate) leniently: Leniently,
     /// Whether the object is malformed without it.
     pub(crate) is_required: bool,
     pub(crate) written: Written,
@@ -47,6 +49,19 @@ impl Shape {
     }
 }
 
+/// How a lenient decoding reads a member: the second attempt at a value, which its reader would use in part.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Leniently {
+    /// As the first.
+    Same,
+    /// As the first, or another spelling of the same value. Anything else is an error.
+    Respelled,
+    /// As `Respelled`, and a list without its bad items.
+    Needed,
+    /// As `Needed`; anything else is the default.
+    OrDefault,
+}
+
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Written {
     Always,
@@ -75,11 +90,13 @@ const ON_NULL: &str = "x-deserialize-default-on-null";
 
 /// Makes the rows of the table.
 macro_rules! words {
-    ($($name:literal $shape:ident $way:ident $missing:ident $written:ident $build:ident [$($keyword:ident)*];)+) => {
+    ($($name:literal $shape:ident $way:ident $leniently:ident $missing:ident $written:ident $build:ident
+      [$($keyword:ident)*];)+) => {
         &[$(Word {
             name: $name,
             shape: $shape,
             way: stringify!($way),
+            leniently: Leniently::$leniently,
             is_required: words!(@ $missing),
             written: $written,
             build: $build,
@@ -91,33 +108,34 @@ macro_rules! words {
 }
 
 pub(crate) const WORDS: &[Word] = words! {
-    // word                  type        is read as      if missing  is written      is set    keywords
-    "required"               Any         Strict          error       Always          Argument  [];
-    "required_items"         Vector      Items           error       Always          Argument  [ON_ERROR SKIP_ITEMS];
-    "required_valid_items"   Vector      ValidItems      error       Always          Argument  [SKIP_ITEMS];
-    "required_list"          Vector      NullAsDefault   error       Always          List      [ON_NULL];
-    "optional"               OptionOf    Strict          default     UnlessNone      Into      [];
-    "number"                 OptionOf    Strict          default     UnlessNone      Exact     [];
-    "nullable"               OptionOf    Strict          default     Always          Into      [];
-    "optional_list"          OptionOfVec Strict          default     UnlessNone      List      [];
-    "lenient"                OptionOf    Lenient         default     UnlessNone      Into      [ON_ERROR];
-    "lenient_number"         OptionOf    Lenient         default     UnlessNone      Exact     [ON_ERROR];
-    "lenient_list"           OptionOfVec Lenient         default     UnlessNone      List      [ON_ERROR];
-    "raw"                    OptionOf    RawOrNull       default     UnlessNone      Into      [];
-    "raw_object"             OptionOf    RawObjectOrNull default     UnlessNone      Into      [];
-    "default"                Any         Lenient         default     Always          Exact     [ON_ERROR];
-    "or_default"             Any         Strict          default     Always          Exact     [];
-    "default_list"           Collection  NullAsDefault   default     Always          List      [];
-    "flag"                   Bool        NullAsDefault   default     UnlessDefault   Exact     [];
-    "list"                   Collection  NullAsDefault   default     UnlessEmpty     List      [ON_NULL];
-    "plain_list"             Collection  NullAsDefault   default     UnlessEmpty     List      [];
-    "items"                  Vector      Items           default     UnlessEmpty     List      [ON_ERROR SKIP_ITEMS];
-    "optional_items"         OptionOfVec OptionalItems   default     UnlessNone      List      [ON_ERROR SKIP_ITEMS];
-    "patch"                  PatchOf     Lenient         default     UnlessKept      Into      [ON_ERROR];
-    "strict_patch"           PatchOf     Strict          default     UnlessKept      Into      [];
-    "patch_items"            PatchOfVec  PatchItems      default     UnlessKept      Into      [ON_ERROR SKIP_ITEMS];
-    "meta"                   OptionOf    Lenient         default     UnlessNone      Into      [ON_ERROR];
-    "strict_meta"            OptionOf    Strict          default     UnlessNone      Into      [];
+    // word                  type        is read as      leniently  if missing  is written      is set   keywords
+    "required"               Any         Strict          Needed     error       Always          Argument [];
+    "expected"               Any         Strict          OrDefault  error       Always          Argument [];
+    "required_items"         Vector      Items           Same       error       Always          Argument [ON_ERROR SKIP_ITEMS];
+    "required_valid_items"   Vector      ValidItems      Same       error       Always          Argument [SKIP_ITEMS];
+    "required_list"          Vector      NullAsDefault   Respelled  error       Always          List     [ON_NULL];
+    "optional"               OptionOf    Strict          OrDefault  default     UnlessNone      Into     [];
+    "number"                 OptionOf    Strict          OrDefault  default     UnlessNone      Exact    [];
+    "nullable"               OptionOf    Strict          OrDefault  default     Always          Into     [];
+    "optional_list"          OptionOfVec Strict          OrDefault  default     UnlessNone      List     [];
+    "lenient"                OptionOf    Lenient         Same       default     UnlessNone      Into     [ON_ERROR];
+    "lenient_number"         OptionOf    Lenient         Same       default     UnlessNone      Exact    [ON_ERROR];
+    "lenient_list"           OptionOfVec Lenient         Same       default     UnlessNone      List     [ON_ERROR];
+    "raw"                    OptionOf    RawOrNull       Same       default     UnlessNone      Into     [];
+    "raw_object"             OptionOf    RawObjectOrNull OrDefault  default     UnlessNone      Into     [];
+    "default"                Any         Lenient         Same       default     Always          Exact    [ON_ERROR];
+    "or_default"             Any         Strict          Respelled  default     Always          Exact    [];
+    "default_list"           Collection  NullAsDefault   OrDefault  default     Always          List     [];
+    "flag"                   Bool        NullAsDefault   OrDefault  default     UnlessDefault   Exact    [];
+    "list"                   Collection  NullAsDefault   Respelled  default     UnlessEmpty     List     [ON_NULL];
+    "plain_list"             Collection  NullAsDefault   OrDefault  default     UnlessEmpty     List     [];
+    "items"                  Vector      Items           Same       default     UnlessEmpty     List     [ON_ERROR SKIP_ITEMS];
+    "optional_items"         OptionOfVec OptionalItems   Same       default     UnlessNone      List     [ON_ERROR SKIP_ITEMS];
+    "patch"                  PatchOf     Lenient         Same       default     UnlessKept      Into     [ON_ERROR];
+    "strict_patch"           PatchOf     Strict          Respelled  default     UnlessKept      Into     [];
+    "patch_items"            PatchOfVec  PatchItems      Same       default     UnlessKept      Into     [ON_ERROR SKIP_ITEMS];
+    "meta"                   OptionOf    Lenient         Same       default     UnlessNone      Into     [ON_ERROR];
+    "strict_meta"            OptionOf    Strict          OrDefault  default     UnlessNone      Into     [];
 };
 
 impl Word {

@@ -132,8 +132,8 @@ async fn list_06_and_07_all_pages() {
 async fn list_07_lists_without_end() {
     check!("LIST-07-no-end", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
-        let circle = agent.sessions(ListSessionsRequest::new()).collect().await.unwrap_err();
-        assert_eq!(circle.to_string(), "session/list: the agent's cursors go in a circle");
+        let sessions = agent.sessions(ListSessionsRequest::new()).collect().await?;
+        assert_eq!(sessions.len(), 2, "the pages before the cycle are kept");
         let long = agent.sessions(ListSessionsRequest::new()).page_limit(1).collect().await.unwrap_err();
         assert_eq!(long.to_string(), "session/list: there are more than 1 pages, which is the limit");
         let refused = agent.sessions(ListSessionsRequest::new()).collect().await.unwrap_err();

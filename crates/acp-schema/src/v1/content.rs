@@ -26,7 +26,7 @@ pub struct ResourceLink {
     #[wire(lenient)]
     pub mime_type: Option<String>,
     /// The resource's name, which is shown if there is no [`title`](Self::title).
-    #[wire(required)]
+    #[wire(expected)]
     pub name: String,
     /// Its size in bytes.
     #[wire(lenient_number)]

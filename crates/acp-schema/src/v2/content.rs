@@ -18,7 +18,7 @@ content_types! {
 #[non_exhaustive]
 pub struct ResourceLink {
     /// The resource's name, which is shown if there is no [`title`](Self::title).
-    #[wire(required)]
+    #[wire(expected)]
     pub name: String,
     /// Its URI.
     #[wire(required, schema(url))]

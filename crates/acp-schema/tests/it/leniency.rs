@@ -71,13 +71,17 @@ fn half_a_character_is_a_replacement_character_wherever_it_stands() {
     assert!(chunk.meta.is_some());
 }
 
-/// A capability is advertised by an object; `[]`, which some languages write for an empty one, is none.
+/// A capability is advertised by an object, for which PHP writes `[]` if it is empty.
 #[test]
-fn an_empty_array_advertises_nothing() {
+fn empty_array_reads_as_empty_object() {
     let result = types("initialize").result.unwrap();
     let hello = r#"{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":@,"loadSession":true}}"#;
     let written = |text: &str| result(&hello.replace('@', text)).unwrap()["agentCapabilities"].clone();
-    assert_eq!(written(r#"{"list":[],"close":{}}"#)["sessionCapabilities"].to_string(), r#"{"close":{}}"#);
+    let both = r#"{"close":{},"list":{}}"#;
+    assert_eq!(written(r#"{"list":[],"close":{},"_meta":[]}"#)["sessionCapabilities"]["list"].to_string(), "{}");
+    assert_eq!(written(r#"{"list":[ ],"close":[]}"#)["sessionCapabilities"].to_string(), both);
+    assert_eq!(written("[]")["sessionCapabilities"].to_string(), "{}");
+    assert_eq!(written(r#"{"list":[1],"close":{}}"#)["sessionCapabilities"].to_string(), r#"{"close":{}}"#);
     assert_eq!(written(r#"{"list":null}"#)["sessionCapabilities"].to_string(), "{}");
     assert_eq!(written("true")["loadSession"], Value::Bool(true));
 }

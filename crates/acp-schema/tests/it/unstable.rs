@@ -146,7 +146,9 @@ fn what_is_tunnelled_stays_as_it_is() {
     let call: MessageMcpRequest =
         stays(r#"{"serverId":"s","requestId":"r","method":"tools/call","params":{"n":1.00,"n":1e2}}"#);
     assert_eq!(call.params.unwrap().as_str(), r#"{"n":1.00,"n":1e2}"#);
-    assert!(refuses::<MessageMcpRequest>(r#"{"serverId":"s","requestId":"r","method":"m","params":[]}"#));
+    assert!(refuses::<MessageMcpRequest>(r#"{"serverId":"s","requestId":"r","method":"m","params":[1]}"#));
+    let empty: MessageMcpRequest = read(r#"{"serverId":"s","requestId":"r","method":"m","params":[]}"#);
+    assert_eq!(empty.params.unwrap().as_str(), "{}");
     assert_eq!(
         read::<MessageMcpRequest>(r#"{"serverId":"s","requestId":"r","method":"m","params":null}"#).params,
         None

@@ -9,11 +9,18 @@ use crate::content::Printer;
 use crate::output::{Member, print_json};
 use crate::text;
 
-/// Prints the resources, and then the templates, one a line.
+/// Prints the resources, and then the templates, one a line. Templates that the server refuses to list are a warning.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
-    let json = output.json;
+    let (json, notes) = (output.json, output.notes);
     with_server(arguments.connect, output, async |server| {
-        let (resources, templates) = (server.resources().collect().await?, templates(&server).await?);
+        let resources = server.resources().collect().await?;
+        let templates = match templates(&server).await {
+            Err(error) if error.refusal().is_some() => {
+                notes.add(&format!("warning: {error}"));
+                Vec::new()
+            }
+            listed => listed?,
+        };
         for resource in &resources {
             if json { print_json(resource) } else { text::print_line(&resource_line(resource)) }?;
         }

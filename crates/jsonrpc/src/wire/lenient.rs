@@ -9,11 +9,16 @@
 //! | `x-deserialize-skip-invalid-items` | [`ValidItems`] |
 //! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
 //!
-//! The first two must go on after any fault, so they first take the member as JSON text, which succeeds for every
+//! Each member also has a way for the second attempt at a message whose first failed: [`RawJson::decode_leniently`]. That is
+//! [`OrDefault`] for a member that the protocol does not require and [`Respelled`] for one that it does; a list without its bad
+//! items is read as [`Items`], [`OptionalItems`] or [`RequiredItems`].
+//!
+//! These ways must go on after any fault, so they first take the member as JSON text, which succeeds for every
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
 //! [`noting`](crate::noting).
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error};
@@ -22,8 +27,10 @@ use serde_json::value::RawValue;
 
 use super::Patch;
 use super::undecoded::undecoded;
+use crate::RawJson;
+use crate::object::{MapDeserializer, as_object};
+use crate::reader::{decode_by, refuse_reserved};
 use crate::skipped::{note_skipped, read_items};
-use crate::{RawJson, read};
 
 /// A way to read a value of the type `T`.
 pub trait ReadAs<'de, T> {
@@ -146,6 +153,52 @@ impl<'de, T: Deserialize<'de> + Default> ReadAs<'de, T> for NullAsDefault {
     }
 }
 
+/// A required array of which bad items are dropped. `null` is empty; anything else but an array is an error.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+pub struct RequiredItems;
+
+impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for RequiredItems {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+        let raw = undecoded(deserializer)?;
+        if raw.get() == "null" {
+            return Ok(Vec::new());
+        }
+        read_items(raw.get()).map_err(D::Error::custom)
+    }
+}
+
+/// A map, or an option of one, in the way `W`. An empty array is an empty map.
+#[derive(Debug)]
+pub struct MapAs<W>(PhantomData<W>);
+
+impl<'de, T, W: ReadAs<'de, T>> ReadAs<'de, T> for MapAs<W> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        W::read(MapDeserializer(deserializer))
+    }
+}
+
+/// The way `W`, or the default where that fails. Never fails on JSON.
+#[derive(Debug)]
+pub struct OrDefault<W>(PhantomData<W>);
+
+impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrDefault<W> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let raw = undecoded(deserializer)?;
+        Ok(respelled::<W, T>(&raw).inspect_err(|why| note::<T>(&raw, why)).unwrap_or_default())
+    }
+}
+
+/// The way `W`, which gets another spelling of the same value where it fails.
+#[derive(Debug)]
+pub struct Respelled<W>(PhantomData<W>);
+
+impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for Respelled<W> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        respelled::<W, T>(&undecoded(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 /// JSON text that stays as it is. `null` is something, too.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
@@ -164,20 +217,60 @@ pub struct RawObjectOrNull;
 
 impl<'de> ReadAs<'de, Option<RawJson>> for RawObjectOrNull {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
-        match Option::<RawJson>::deserialize(deserializer)? {
-            Some(raw) if !raw.as_str().starts_with('{') => Err(D::Error::custom("expected an object")),
-            raw => Ok(raw),
-        }
+        let Some(raw) = Option::<RawJson>::deserialize(deserializer)? else { return Ok(None) };
+        raw.into_object().map(Some).ok_or_else(|| D::Error::custom("expected an object"))
     }
 }
 
 /// Decodes a value; one that cannot be read is left out, which is noted.
 fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    read(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
+    respelled::<Strict, T>(raw).inspect_err(|why| note::<T>(raw, why)).ok()
 }
 
 fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
     read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
+}
+
+/// Reads a value in the way `W`; where that fails, another spelling of it. The error is that of the first.
+fn respelled<W, T>(raw: &RawValue) -> Result<T, serde_json::Error>
+where
+    W: for<'a> ReadAs<'a, T>,
+{
+    read_as::<W, T>(raw.get())
+        .or_else(|why| other_spelling(raw.get()).and_then(|text| read_as::<W, T>(&text).ok()).ok_or(why))
+}
+
+/// Reads a value as [`read`](crate::read) does, in the way `W`.
+fn read_as<W, T>(text: &str) -> Result<T, serde_json::Error>
+where
+    W: for<'a> ReadAs<'a, T>,
+{
+    refuse_reserved(text)?;
+    decode_by(text, |text| {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let value = W::read(&mut deserializer)?;
+        deserializer.end()?;
+        Ok(value)
+    })
+}
+
+/// The same value as languages with other types write it: `{}` for `[]`, and `12` for `12.0`.
+fn other_spelling(text: &str) -> Option<Cow<'_, str>> {
+    match text.as_bytes().first()? {
+        b'[' => as_object(text).map(Cow::Borrowed),
+        b'-' | b'0'..=b'9' => whole_number(text).map(Cow::Owned),
+        _ => None,
+    }
+}
+
+/// A number that is written with a fraction or an exponent but has none, as an integer.
+fn whole_number(text: &str) -> Option<String> {
+    /// From here on, not every integer has an `f64`.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+
+    let number: f64 = text.parse().ok()?;
+    let is_whole = number.fract() == 0.0 && number.abs() < EXACT;
+    is_whole.then(|| (number as i64).to_string())
 }
 
 /// Null counts as missing.

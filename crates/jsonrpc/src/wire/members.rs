@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 
 use super::lenient::{ReadAs, Seed};
 use crate::RawObject;
+use crate::object::read_object;
+use crate::skipped::{Step, is_lenient, note_skipped, within};
 use crate::text::Text;
 
 /// A type that is read from the members of an object.
@@ -28,12 +30,12 @@ pub trait Names<'de>: Sized {
     fn read<A: MapAccess<'de>>(members: A) -> Result<Self, A::Error>;
 }
 
-/// Reads a type from an object, and from nothing else. Derived code of serde would also take an array for an object whose
-/// members come by position, so that `[]` would advertise a capability.
+/// Reads a type from an object, or from an empty array, which has no members either. Derived code of serde would take any
+/// array, as members that come by position.
 ///
 /// # Errors
 ///
-/// When the value is no object, or its members cannot be read.
+/// When the value is neither, or its members cannot be read.
 #[inline]
 pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct ObjectVisitor<T>(PhantomData<T>);
@@ -51,7 +53,7 @@ pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -
         }
     }
 
-    deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    read_object(deserializer, ObjectVisitor(PhantomData))
 }
 
 /// Reads a name as the member of `T` that it is, without a copy.
@@ -112,22 +114,56 @@ impl<'de, T: Names<'de>> Visitor<'de> for Position<T> {
     }
 }
 
-/// Reads the value of a member into its place.
+/// Reads the value of a member into its place: in the way `W`, or in the way `L` where the reading is
+/// [lenient](crate::RawJson::decode_leniently).
 ///
 /// # Errors
 ///
 /// When there is a value already, since readers differ in which of two they believe, and when the value cannot be read.
 #[inline]
-pub fn take<'de, W: ReadAs<'de, T>, T, A: MapAccess<'de>>(
+pub fn take<'de, W, L, T, A>(
     place: &mut Option<T>,
     name: &'static str,
     members: &mut A,
-) -> Result<(), A::Error> {
+) -> Result<(), A::Error>
+where
+    W: ReadAs<'de, T>,
+    L: ReadAs<'de, T>,
+    A: MapAccess<'de>,
+{
     if place.is_some() {
         return duplicate(name);
     }
-    *place = Some(members.next_value_seed(Seed::<W, T>::NEW)?);
+    *place = Some(if is_lenient() {
+        take_leniently::<L, T, A>(name, members)?
+    } else {
+        members.next_value_seed(Seed::<W, T>::NEW)?
+    });
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn take_leniently<'de, L: ReadAs<'de, T>, T, A: MapAccess<'de>>(
+    name: &'static str,
+    members: &mut A,
+) -> Result<T, A::Error> {
+    within(Step::Member(name), || members.next_value_seed(Seed::<L, T>::NEW))
+}
+
+/// The value of a member that is missing, though the protocol requires it: the default where the reading is
+/// [lenient](crate::RawJson::decode_leniently), which is noted.
+///
+/// # Errors
+///
+/// Where the reading is not lenient.
+#[cold]
+pub fn expected<T: Default, E: Error>(name: &'static str) -> Result<T, E> {
+    if !is_lenient() {
+        return Err(E::missing_field(name));
+    }
+    within(Step::Member(name), || note_skipped::<T>(None, &E::missing_field(name)));
+    Ok(T::default())
 }
 
 #[cold]

@@ -26,6 +26,10 @@ fn messages() {
         (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#, "error 1 -1"),
         (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-1,"message":"no"}}"#, "error 1 -1"),
         (r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no","more":1}}"#, "error null -32700"),
+        // The call has failed in any case.
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"no"}}"#, "error 1 -32603"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-5.0,"message":null}}"#, "error 1 -5"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"message":"no"}}"#, "error 1 -32603"),
         (r#"{"jsonrpc":"2.0","result":1}"#, "result null 1"),
         ("\t\r\n {\"jsonrpc\":\"2.0\",\"method\":\"m\"} \n", "notification m"),
     ]);
@@ -75,8 +79,7 @@ fn malformed_responses_fail_their_call() {
         (r#"{"id":1,"result":1}"#, "malformed -32600, fails 1"),
         (r#"{"jsonrpc":"2.0","id":1,"error":null}"#, "malformed -32600, fails 1"),
         (r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#, "malformed -32600, fails 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"no"}}"#, "malformed -32600, fails 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"message":"no"}}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, "malformed -32600, fails 1"),
         (
             r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#,
             "malformed -32600, fails 1",

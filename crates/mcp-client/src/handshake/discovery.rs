@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::config::HandshakeConfig;
 use super::error::HandshakeError;
 use crate::connection::ServerInfo;
-use crate::result::{as_text, decode_complete};
+use crate::result::{Completed, completed};
 use crate::versions::{best, named};
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
@@ -34,11 +34,12 @@ pub(crate) async fn discover(
     loop {
         let mut request = DiscoverRequest::default();
         handshake.stamp(revision).write_to(&mut request);
-        let mut call = peer.call_method(DiscoverRequest::NAME, Some(&request)).decode_by(as_text);
+        let mut call = peer.call_method(DiscoverRequest::NAME, Some(&request)).decode_by(completed);
         if let Some(timeout) = timeout {
             call = call.timeout(timeout);
         }
-        let error = match call.await.and_then(|result| decode_complete(DiscoverRequest::NAME, &result)) {
+        let found = call.await.and_then(|found: Completed<_>| found.into_result(DiscoverRequest::NAME));
+        let error = match found {
             Ok(found) => return settle(handshake, found, revision),
             Err(error @ (CallError::Closed(_) | CallError::Failed { .. })) => return Err(error.into()),
             Err(error) => error,

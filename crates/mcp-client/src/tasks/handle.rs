@@ -15,7 +15,6 @@ use super::{core, extension, requests};
 use crate::connection::Connection;
 use crate::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
-use crate::result;
 use crate::stack::validation::Validation;
 
 /// The outcome of [`Call::start`](crate::Call::start).
@@ -175,8 +174,7 @@ pub(crate) fn started(
 }
 
 fn decode(connection: &Connection, result: &RawJson) -> Result<CallToolResult, CallError> {
-    result::decode(result, connection.value_limit())
-        .map_err(|why| result::malformed(ByteString::from_static(CallToolRequest::NAME), &why))
+    connection.decode(ByteString::from_static(CallToolRequest::NAME), result)
 }
 
 /// Fails where the server has no tasks.

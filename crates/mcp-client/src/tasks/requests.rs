@@ -79,7 +79,7 @@ where
     let method = call.method.clone();
     let answer = input::call(connection, call).await?;
     created(connection, &method, &answer)?;
-    result::decode(&answer.result, connection.value_limit()).map_err(|why| result::malformed(method, &why))
+    connection.decode(method, &answer.result)
 }
 
 /// Returns the task that an answer is, if it is one.

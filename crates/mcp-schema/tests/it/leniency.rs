@@ -1,4 +1,6 @@
+use agentwire_jsonrpc::{RawJson, Skipped, noting};
 use agentwire_mcp_schema::*;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::{read, write};
@@ -124,4 +126,95 @@ fn what_is_kept_is_kept_as_text() {
     let page = |ttl: &str| format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#);
     assert!(serde_json::from_str::<ListToolsResult>(&page("1000")).is_ok());
     assert!(serde_json::from_str::<ListToolsResult>(&page("1000.0")).is_err());
+}
+
+/// PHP writes an empty map so.
+#[test]
+fn empty_array_reads_as_empty_object() {
+    fn object<T: DeserializeOwned + PartialEq + std::fmt::Debug>(with: &str) {
+        let read = |text: &str| {
+            agentwire_jsonrpc::read::<T>(&with.replace('@', text))
+                .unwrap_or_else(|why| panic!("{with}: {why}"))
+        };
+        assert_eq!(read("[]"), read("{}"), "{with}");
+        assert_eq!(read("[ ]"), read("{}"), "{with}");
+        assert!(agentwire_jsonrpc::read::<T>(&with.replace('@', "[[]]")).is_err(), "{with}");
+    }
+    object::<ClientCapabilities>("@");
+    object::<ServerCapabilities>(r#"{"tools":@}"#);
+    object::<ServerCapabilities>(r#"{"logging":@,"experimental":{}}"#);
+    object::<ServerCapabilities>(r#"{"extensions":@}"#);
+    object::<Tool>(r#"{"name":"n","inputSchema":@}"#);
+    object::<Tool>(r#"{"name":"n","inputSchema":{},"annotations":@}"#);
+    object::<Tool>(r#"{"name":"n","inputSchema":{},"_meta":@}"#);
+    object::<CallToolRequest>(r#"{"name":"n","arguments":@}"#);
+    object::<GetPromptRequest>(r#"{"name":"n","arguments":@}"#);
+    object::<CompletionContext>(r#"{"arguments":@}"#);
+    object::<InitializeRequest>(
+        r#"{"protocolVersion":"2025-11-25","capabilities":@,"clientInfo":{"name":"n","version":"1"}}"#,
+    );
+    object::<ElicitFormRequest>(r#"{"message":"m","requestedSchema":{"type":"object","properties":@}}"#);
+    object::<InputRequiredResult>(r#"{"resultType":"input_required","inputRequests":@}"#);
+    object::<EmptyResult>("@");
+
+    let call: CallToolParams<'_> = serde_json::from_str(r#"{"name":"n","arguments":[]}"#).unwrap();
+    assert_eq!(call.arguments_json(), "{}");
+}
+
+/// Decodes leniently, and names what is left out.
+fn leniently<T: DeserializeOwned>(text: &str) -> (Option<T>, Vec<String>) {
+    let text = RawJson::parse(text.into()).expect("it is JSON");
+    let (read, Skipped { parts, .. }) = noting(|| text.decode_leniently::<T>().ok());
+    (read, parts.into_iter().map(|part| part.place).collect())
+}
+
+#[test]
+fn bad_part_of_a_result_does_not_cost_the_rest() {
+    let (result, left_out) = leniently::<CallToolResult>(
+        r#"{"content":[{"type":"text","text":null},{"type":"text","text":"good","annotations":{"priority":"1"}},7,
+            {"type":"resource_link","uri":"a:b","size":12.0,"icons":[{"url":"x"},{"src":"i","sizes":5}]}],
+            "isError":false,"_meta":5}"#,
+    );
+    let link = ResourceLink::new("a:b", "").size(12_u64).icons(vec![Icon::new("i")]);
+    let good = TextContent::new("good").annotations(Annotations::default());
+    assert_eq!(result, Some(CallToolResult::new(vec![good.into(), ContentBlock::ResourceLink(link)])));
+    let expected = [
+        "content[0]",
+        "content[1].annotations.priority",
+        "content[2]",
+        "content[3].icons[0]",
+        "content[3].icons[1].sizes",
+        "content[3].name",
+        "_meta",
+    ];
+    assert_eq!(left_out, expected);
+
+    let (result, left_out) = leniently::<InitializeResult>(
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":"yes"}},"serverInfo":{"name":"n"}}"#,
+    );
+    let result = result.expect("it is read without what is bad");
+    assert!(result.capabilities.has("tools") && !result.capabilities.has("tools.listChanged"));
+    assert_eq!(left_out, ["capabilities.tools.listChanged", "serverInfo.version"]);
+
+    let (page, left_out) = leniently::<ListToolsResult>(
+        r#"{"tools":[{"name":"a","inputSchema":{},"annotations":true},{"title":"b"},{"name":"c","inputSchema":[]}],"nextCursor":5}"#,
+    );
+    let names: Vec<_> = page.expect("the good tools").tools.into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(left_out, ["tools[0].annotations", "tools[1]", "nextCursor"]);
+}
+
+#[test]
+fn part_that_a_result_is_useless_without_is_an_error() {
+    for text in [r#"{"content":{}}"#, r#"{"content":null}"#] {
+        assert!(leniently::<CallToolResult>(text).0.is_some(), "{text}");
+    }
+    assert_eq!(leniently::<ListToolsResult>(r#"{"tools":7}"#).0, None);
+    assert_eq!(leniently::<ElicitResult>(r#"{"action":7}"#).0, None);
+    assert_eq!(leniently::<ReadResourceResult>("[1]").0, None);
+    // A member that stands twice: readers differ in which of two they believe.
+    assert_eq!(leniently::<CallToolResult>(r#"{"isError":7,"isError":true}"#).0, None);
+    // Elsewhere the strict reading holds.
+    assert!(agentwire_jsonrpc::read::<Annotations>(r#"{"priority":"1"}"#).is_err());
+    assert!(agentwire_jsonrpc::read::<ResourceLink>(r#"{"uri":"a:b"}"#).is_err());
 }

@@ -71,7 +71,7 @@ fn borrowed_params_borrow() {
 
 #[test]
 fn arguments_are_an_object() {
-    for arguments in ["[]", "1", "\"{}\"", "true"] {
+    for arguments in ["[1]", "1", "\"{}\"", "true"] {
         let text = format!(r#"{{"name":"add","arguments":{arguments}}}"#);
         assert!(serde_json::from_str::<CallToolRequest>(&text).is_err(), "{text}");
         assert!(serde_json::from_str::<CallToolParams<'_>>(&text).is_err(), "{text}");

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{ErrorObject, RequestMethod};
+use agentwire_jsonrpc::{ErrorObject, RawObject, RequestMethod};
 use agentwire_mcp_schema::{GetPromptRequest, ListPromptsRequest};
 use serde::Deserialize;
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
-use crate::params::read_object;
+use crate::params::read_params;
 use crate::request_future::Reply;
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
@@ -26,12 +26,13 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
 #[derive(Deserialize)]
 struct PromptParams {
     name: String,
-    arguments: Option<BTreeMap<String, String>>,
+    arguments: Option<RawObject>,
 }
 
 fn fill(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
-    let PromptParams { name, arguments } = read_object(pending.request.params.as_ref())?;
-    let arguments = arguments.unwrap_or_default();
+    let PromptParams { name, arguments } = read_params(pending.request.params.as_ref())?;
+    let arguments: BTreeMap<String, String> =
+        arguments.unwrap_or_default().decode().map_err(ErrorObject::invalid_params)?;
     let prompt = pending.server.registries.prompts.find(&name);
     let prompt =
         prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::pending::PendingRequest;
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
-use crate::params::{read_object, read_params};
+use crate::params::read_params;
 use crate::request_future::Reply;
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
@@ -51,7 +51,7 @@ struct ResourceParams {
 }
 
 fn read(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
-    let ResourceParams { uri } = read_object(pending.request.params.as_ref())?;
+    let ResourceParams { uri } = read_params(pending.request.params.as_ref())?;
     let revision = pending.caller.revision();
     let server = pending.server;
     if let Some(resource) = server.registries.resources.find(&uri) {

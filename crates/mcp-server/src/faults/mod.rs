@@ -16,7 +16,7 @@ use fault::shown;
 use reader::{Node, Reader};
 
 pub(crate) use fault::Fault;
-pub(crate) use placeholder::Placeholder;
+pub(crate) use placeholder::{Members, Placeholder, declared_members};
 
 /// How many faults are named; the rest are counted.
 const MAX_NAMED: usize = 16;

@@ -1,8 +1,11 @@
-//! A value of any type, in the place of one that is wrong or absent, so that decoding goes on to the next fault.
+//! A value of any type, in the place of one that is wrong or absent, so that decoding goes on to the next fault. It also finds
+//! the order in which a type declares its members.
+
+use std::cell::RefCell;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, VariantAccess,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, VariantAccess,
     Visitor,
 };
 
@@ -11,17 +14,38 @@ use super::fault::Fault;
 /// How deep the made values nest. A type can name itself.
 const DEPTH: usize = 16;
 
+/// How many structs are looked at for the order of their members. A type can name itself several times.
+const MAX_STRUCTS: usize = 256;
+
 /// Zero, empty, null, or the first variant: whatever the type asks for. Some types refuse all of these.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Placeholder {
+pub(crate) struct Placeholder<'a> {
     depth: usize,
+    /// Where the members of structs are noted; then options and lists have a value.
+    structs: Option<&'a RefCell<Vec<Members>>>,
 }
 
-impl Placeholder {
+/// The names of a struct's members, as it declares them.
+pub(crate) type Members = &'static [&'static str];
+
+/// The members of a type and of the types in it, as far as they can be reached.
+pub(crate) fn declared_members<A: DeserializeOwned>() -> Vec<Members> {
+    let structs = RefCell::default();
+    // Some types refuse the values, and what they declare behind that is not found.
+    let _ = A::deserialize(Placeholder { depth: 0, structs: Some(&structs) });
+    structs.into_inner()
+}
+
+impl Placeholder<'_> {
+    /// Whether the inner values of options and lists are visited.
+    fn goes_on(self) -> bool {
+        self.depth < DEPTH && self.structs.is_some_and(|structs| structs.borrow().len() < MAX_STRUCTS)
+    }
+
     fn inner(self) -> Result<Self, Fault> {
         match self.depth {
             DEPTH => Err(Fault::custom("the type nests too deeply")),
-            depth => Ok(Self { depth: depth + 1 }),
+            depth => Ok(Self { depth: depth + 1, ..self }),
         }
     }
 }
@@ -34,7 +58,7 @@ macro_rules! zeros {
     };
 }
 
-impl<'de> Deserializer<'de> for Placeholder {
+impl<'de> Deserializer<'de> for Placeholder<'_> {
     type Error = Fault;
 
     zeros! {
@@ -64,7 +88,7 @@ impl<'de> Deserializer<'de> for Placeholder {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_none()
+        if self.goes_on() { visitor.visit_some(self.inner()?) } else { visitor.visit_none() }
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -92,7 +116,8 @@ impl<'de> Deserializer<'de> for Placeholder {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_seq(Elements { left: 0, element: self })
+        let (left, element) = if self.goes_on() { (1, self.inner()?) } else { (0, self) };
+        visitor.visit_seq(Elements { left, element })
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
@@ -118,6 +143,9 @@ impl<'de> Deserializer<'de> for Placeholder {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
+        if let Some(structs) = self.structs {
+            structs.borrow_mut().push(fields);
+        }
         visitor.visit_map(Fields { names: fields, value: self.inner()? })
     }
 
@@ -132,12 +160,12 @@ impl<'de> Deserializer<'de> for Placeholder {
     }
 }
 
-struct Elements {
+struct Elements<'a> {
     left: usize,
-    element: Placeholder,
+    element: Placeholder<'a>,
 }
 
-impl<'de> SeqAccess<'de> for Elements {
+impl<'de> SeqAccess<'de> for Elements<'_> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
@@ -147,12 +175,12 @@ impl<'de> SeqAccess<'de> for Elements {
     }
 }
 
-struct Fields {
-    names: &'static [&'static str],
-    value: Placeholder,
+struct Fields<'a> {
+    names: Members,
+    value: Placeholder<'a>,
 }
 
-impl<'de> MapAccess<'de> for Fields {
+impl<'de> MapAccess<'de> for Fields<'_> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
@@ -167,22 +195,22 @@ impl<'de> MapAccess<'de> for Fields {
     }
 }
 
-struct Variant {
+struct Variant<'a> {
     name: &'static str,
-    content: Placeholder,
+    content: Placeholder<'a>,
 }
 
-impl<'de> EnumAccess<'de> for Variant {
+impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
     type Error = Fault;
-    type Variant = Placeholder;
+    type Variant = Placeholder<'a>;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Placeholder), Fault> {
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Placeholder<'a>), Fault> {
         let name: StrDeserializer<'_, Fault> = self.name.into_deserializer();
         Ok((seed.deserialize(name)?, self.content))
     }
 }
 
-impl<'de> VariantAccess<'de> for Placeholder {
+impl<'de> VariantAccess<'de> for Placeholder<'_> {
     type Error = Fault;
 
     fn unit_variant(self) -> Result<(), Fault> {

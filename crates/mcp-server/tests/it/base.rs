@@ -75,7 +75,7 @@ async fn rpc_16_wrong_params_are_refused() {
         for (method, params) in [
             ("tools/call", json!({})),
             ("tools/call", json!({ "name": 1 })),
-            ("tools/call", json!({ "name": "echo", "arguments": [] })),
+            ("tools/call", json!({ "name": "echo", "arguments": [1] })),
             ("tools/call", json!({ "name": "nobody" })),
             ("resources/read", json!({})),
             ("prompts/get", json!({ "arguments": {} })),
@@ -85,6 +85,23 @@ async fn rpc_16_wrong_params_are_refused() {
         ] {
             assert_eq!(raw.refusal_of(method, params.clone()).await, -32602, "{method} {params}");
         }
+    })
+    .await;
+}
+
+/// PHP writes an empty map so.
+#[tokio::test(start_paused = true)]
+async fn empty_array_in_a_request_reads_as_an_empty_object() {
+    with_session(&subject(), NEWEST, async |raw| {
+        for method in ["ping", "tools/list", "prompts/list"] {
+            raw.result_of(method, json!([])).await;
+        }
+        raw.result_of("tools/list", json!({ "_meta": [] })).await;
+        let params = json!({ "name": "add", "arguments": [], "_meta": [] });
+        let result = raw.result_of("tools/call", params).await;
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("`a` is missing"), "{result}");
+        let refused = raw.ask("prompts/get", json!({ "name": "greet", "arguments": [] })).await;
+        assert!(refused["error"]["message"].as_str().unwrap().contains("`name` is missing"), "{refused}");
     })
     .await;
 }

@@ -51,6 +51,50 @@ async fn every_keyword_of_a_schema_reaches_the_client() {
     assert_eq!(tools["tools"][0]["inputSchema"], verbatim(), "in {MODERN}");
 }
 
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Entry {
+    title: String,
+    project: Option<String>,
+    due: Option<Date>,
+    assignees: Vec<Person>,
+}
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Person {
+    name: String,
+    first_name: Option<String>,
+}
+
+#[test]
+fn properties_stand_in_the_order_of_the_type() {
+    let tool = ServerTool::new("add", "", async |entry: Entry, _| {
+        agentwire_mcp_server::Structured(entry)
+    });
+    let definition = tool.definition();
+    let input = definition.input_schema.text().expect("it was written");
+    let output = definition.output_schema.as_ref().and_then(JsonSchema::text).expect("it was written");
+    for (schema, names) in [
+        (input, &["title", "project", "due", "assignees"][..]),
+        (input, &["year", "month", "day"]),
+        (input, &["name", "first_name"]),
+        (output, &["year", "month", "day"]),
+    ] {
+        let places: Vec<_> = names.iter().map(|name| schema.find(&format!("\"{name}\":{{"))).collect();
+        assert!(places.is_sorted() && places[0].is_some(), "{names:?} in {schema}");
+    }
+
+    let prompt = ServerPrompt::new("p", "", async |_: Person, _| "");
+    let names: Vec<_> = prompt.definition().arguments.iter().map(|argument| &*argument.name).collect();
+    assert_eq!(names, ["name", "first_name"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn pictures_are_shown_of_everything_since_2025_11_25() {
     let icons = || vec![Icon::new("https://example.com/icon.png")];

@@ -302,7 +302,7 @@ async fn params_that_are_no_objects_are_refused() {
             assert_eq!(client.refusal_of(method, json!([id])).await, -32602, "{method}");
         }
         assert_eq!(client.refusal_of("tasks/list", json!([null])).await, -32602);
-        for task in [json!([]), json!([5]), json!(true), json!({ "ttl": -1 }), json!({ "ttl": "1" })] {
+        for task in [json!([5]), json!(true), json!({ "ttl": -1 }), json!({ "ttl": "1" })] {
             let params = json!({ "name": "deaf", "arguments": {}, "task": task });
             assert_eq!(client.refusal_of("tools/call", params).await, -32602, "{task}");
         }

@@ -1,0 +1,55 @@
+//! The cursors of a list that comes in pages.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, Hash, RandomState};
+
+/// The cursors that a peer has given for the pages of one list, to notice a cycle.
+#[derive(Debug, Default)]
+pub struct Cursors {
+    /// Each with a hash of the items of the page that gave it.
+    seen: HashMap<Box<str>, u64>,
+    hasher: RandomState,
+}
+
+/// Where a cursor leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a reader of pages handles each case")]
+pub enum CursorStep {
+    /// To a page that was not read.
+    New,
+    /// Back: the cursors form a cycle, so the list ends.
+    Back,
+    /// Back, and the page with the cursor is the one that gave it before: the peer ignores its cursors.
+    SamePage,
+}
+
+impl Cursors {
+    /// Takes in the cursor of a page with these items.
+    pub fn follow(&mut self, cursor: &str, items: &impl Hash) -> CursorStep {
+        let hash = self.hasher.hash_one(items);
+        match self.seen.entry(cursor.into()) {
+            Entry::Vacant(entry) => {
+                entry.insert(hash);
+                CursorStep::New
+            }
+            Entry::Occupied(entry) if *entry.get() == hash => CursorStep::SamePage,
+            Entry::Occupied(_) => CursorStep::Back,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_cursor_leads_back() {
+        let mut cursors = Cursors::default();
+        assert_eq!(cursors.follow("", &"a"), CursorStep::New);
+        assert_eq!(cursors.follow("2", &"b"), CursorStep::New);
+        assert_eq!(cursors.follow("", &"c"), CursorStep::Back);
+        assert_eq!(cursors.follow("", &"a"), CursorStep::SamePage);
+        assert_eq!(Cursors::default().follow("2", &"b"), CursorStep::New);
+    }
+}
