@@ -139,6 +139,24 @@ impl Form {
         self.set(field, value)
     }
 
+    /// Sets a field from several inputs, each of which is a choice of a list. A single one is [entered](Self::enter).
+    ///
+    /// # Errors
+    ///
+    /// If one has no such meaning, the field takes one value, or the schema does not allow the list. The field keeps its value.
+    pub fn enter_each(&mut self, field: &str, texts: &[&str]) -> Result<(), FieldError> {
+        let fail = |fault| FieldError::new(field, fault);
+        if let [text] = texts {
+            return self.enter(field, text);
+        }
+        let schema = self.schema.properties.get(field).ok_or_else(|| fail(FieldFault::Unknown))?;
+        let Schema::Array(schema) = schema else { return Err(fail(FieldFault::Several)) };
+        let choices = schema_choices(schema).ok_or_else(|| fail(FieldFault::Unknown))?;
+        let chosen = texts.iter().map(|text| choice(&choices, text.trim()));
+        let chosen = chosen.collect::<Result<_, _>>().map_err(fail)?;
+        self.set(field, Value::StringArray(chosen))
+    }
+
     /// Leaves a field empty.
     pub fn clear(&mut self, field: &str) {
         self.values.remove(field);
@@ -223,6 +241,10 @@ fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
         },
         Schema::Array(schema) => {
             let choices = schema_choices(schema).ok_or(FieldFault::Unknown)?;
+            // A choice may have a comma.
+            if let Ok(only) = choice(&choices, trimmed) {
+                return Ok(Value::StringArray(vec![only]));
+            }
             let chosen = trimmed.split(',').map(str::trim).filter(|text| !text.is_empty());
             chosen.map(|text| choice(&choices, text)).collect::<Result<_, _>>().map(Value::StringArray)
         }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
@@ -6,7 +7,7 @@ use agentwire_acp_schema::v1::{
     ContentBlock, PermissionOptionId, PermissionOptionKind, RequestPermissionRequest,
     RequestPermissionResponse, ToolCallContent, ToolCallLocation, ToolCallUpdate,
 };
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, RawJson, RawObject};
 
 /// How many characters of a title, an input or a text are shown. The rest is counted.
 const SHOWN: usize = 2000;
@@ -14,8 +15,11 @@ const SHOWN: usize = 2000;
 /// The same for an option's name and for a path.
 const SHOWN_OF_NAME: usize = 200;
 
-/// How many characters of the title are shown in the prompt line.
+/// How many characters of the title are shown in the prompt line of a long menu.
 const SHOWN_IN_PROMPT: usize = 60;
+
+/// How many options a menu has at most whose title is in sight from the prompt line.
+const NEAR: usize = 9;
 
 /// How many locations, changes and texts are shown of each.
 const FOLD: usize = 5;
@@ -37,8 +41,9 @@ const MAX_OPTIONS: usize = 1000;
 /// | `reject_once` | `r` | `reject once` |
 /// | `reject_always` | `R` | `reject always` |
 ///
-/// The title stands right above the options, however long the rest is. A path that the title names is not repeated. Five locations, changes and texts of the call
-/// are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
+/// The title stands right above the options, however long the rest is. A command, a text or a path that the title names is not
+/// repeated, and an option for the title, such as `Always allow: TITLE`, is for *this call*. Five locations, changes and texts of
+/// the call are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
 /// cannot imitate a menu.
 ///
 /// ```
@@ -82,6 +87,8 @@ struct Choice {
 impl Choices {
     /// Makes the menu for a request.
     pub fn new(request: &RequestPermissionRequest) -> Self {
+        let call = &request.tool_call;
+        let title = call.title.as_deref().unwrap_or("(a tool call without a title)");
         let mut options: Vec<Choice> = Vec::new();
         for option in request.options.iter().take(MAX_OPTIONS) {
             let known = keys(&option.kind);
@@ -90,17 +97,22 @@ impl Choices {
                 None => format!("unknown kind {}", shown(option.kind.as_str(), SHOWN_OF_NAME)),
             };
             let keys = known.filter(|keys| !options.iter().any(|other| other.keys == Some(*keys)));
-            let name = shown(&option.name, SHOWN_OF_NAME);
+            let name = match option.name.strip_suffix(title) {
+                Some(rest) if !title.is_empty() && rest.ends_with(": ") => {
+                    shown(&format!("{rest}this call"), SHOWN_OF_NAME)
+                }
+                _ => shown(&option.name, SHOWN_OF_NAME),
+            };
             options.push(Choice { id: option.option_id.clone(), name, kind, keys });
         }
-        let call = &request.tool_call;
-        let title = call.title.as_deref().unwrap_or("(a tool call without a title)");
         let letters: Vec<_> = options.iter().filter_map(|option| option.keys).map(|[key, _]| key).collect();
         let numbers = if options.len() > 1 { format!("1-{}", options.len()) } else { "1".to_owned() };
         let answers = [&[&*numbers], &*letters].concat().join(", ");
+        let subject = (options.len() > NEAR).then(|| format!("{}: type", shown(title, SHOWN_IN_PROMPT)));
+        let begin = subject.as_deref().unwrap_or("Type");
         Self {
             subject: format!("{}  {}\n", details(call), shown(title, SHOWN)),
-            prompt: format!("{}: type {answers}, then Enter: ", shown(title, SHOWN_IN_PROMPT)),
+            prompt: format!("{begin} {answers}, then Enter: "),
             options,
             left_out: request.options.len().saturating_sub(MAX_OPTIONS),
         }
@@ -111,7 +123,7 @@ impl Choices {
         self.options.is_empty()
     }
 
-    /// Returns the prompt line: the title again, and the possible inputs.
+    /// Returns the prompt line: the possible inputs, and above nine options the title again.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
@@ -183,16 +195,48 @@ fn details(call: &ToolCallUpdate) -> String {
     folded(&mut text, "changes", changes.map(|path| shown(&path.to_string_lossy(), SHOWN_OF_NAME)));
     let texts = call.content.iter().flatten().filter_map(|content| match content {
         ToolCallContent::Content(content) => match &content.content {
-            ContentBlock::Text(text) => Some(shown(&text.text, SHOWN)),
+            ContentBlock::Text(text) if !names(title, bare(&text.text)) => Some(shown(&text.text, SHOWN)),
             _ => None,
         },
         _ => None,
     });
     folded(&mut text, "says", texts);
-    if let Some(input) = &call.raw_input {
+    if let Some(input) = call.raw_input.as_ref().and_then(|input| unnamed(title, input)) {
         line(&mut text, "input", &shown(&input.plain(), SHOWN));
     }
     text
+}
+
+/// The members of inputs that say what a call is about. The value of another one, such as a flag, means nothing without its name.
+const SUBJECTS: [&str; 6] = ["command", "cmd", "path", "file_path", "filePath", "url"];
+
+/// Returns the input without the [`SUBJECTS`] that the title names, or none if it has no other members.
+fn unnamed<'a>(title: &str, input: &'a RawJson) -> Option<Cow<'a, RawJson>> {
+    let Ok(members) = RawObject::try_from(input.clone()) else { return Some(Cow::Borrowed(input)) };
+    // What is longer cannot stand in the part of the title that is searched: a character is up to 12 bytes of JSON.
+    let is_short = |value: &RawJson| value.len() <= 12 * SHOWN_OF_NAME + 2;
+    let is_named = |(name, value): &(Cow<'_, str>, RawJson)| {
+        SUBJECTS.contains(&&**name)
+            && is_short(value)
+            && value.decode::<String>().is_ok_and(|text| names(title, &text))
+    };
+    let named = members.iter().filter(is_named).count();
+    match members.iter().count() - named {
+        _ if named == 0 => Some(Cow::Borrowed(input)),
+        0 => None,
+        _ => {
+            let left: RawObject = members.iter().filter(|member| !is_named(member)).collect();
+            Some(Cow::Owned(left.into()))
+        }
+    }
+}
+
+/// Returns a text without the marks of Markdown for code around it.
+fn bare(text: &str) -> &str {
+    let text = text.trim();
+    let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    let body = fenced.map(|text| text.split_once('\n').map_or(text, |(_, body)| body));
+    body.unwrap_or(text).trim_matches('`').trim()
 }
 
 fn changed_path(content: &ToolCallContent) -> Option<&Path> {
@@ -214,16 +258,23 @@ fn changed_path(content: &ToolCallContent) -> Option<&Path> {
 /// assert!(!names_path("Edit /repo/a.txt.bak", Path::new("/repo/a.txt")));
 /// ```
 pub fn names_path(title: &str, path: &Path) -> bool {
+    path.to_str().is_some_and(|path| names(title, path))
+}
+
+/// Returns whether the beginning of the title has this text, and not as a part of longer words.
+fn names(title: &str, text: &str) -> bool {
     let title = title.char_indices().nth(SHOWN_OF_NAME).map_or(title, |(end, _)| &title[..end]);
-    let Some(path) = path.to_str().filter(|path| !path.is_empty()) else { return false };
     let ends = |character: char| {
         character.is_whitespace() || matches!(character, '`' | '"' | '\'' | '(' | ')' | ':' | ',')
     };
-    title.match_indices(path).any(|(start, _)| {
-        let (before, after) =
-            (title[..start].chars().next_back(), title[start + path.len()..].chars().next());
-        before.is_none_or(ends) && after.is_none_or(ends)
-    })
+    // The title is shown on one line, so a text of several lines is not the same.
+    let is_line = !text.is_empty() && !text.contains(['\n', '\r']);
+    is_line
+        && title.match_indices(text).any(|(start, _)| {
+            let (before, after) =
+                (title[..start].chars().next_back(), title[start + text.len()..].chars().next());
+            before.is_none_or(ends) && after.is_none_or(ends)
+        })
 }
 
 /// Writes the first items, one a line, and counts the rest.

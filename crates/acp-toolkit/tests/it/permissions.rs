@@ -38,11 +38,11 @@ fn selected(kind: &str) -> RequestPermissionResponse {
 fn tc_10_a_menu_is_read_by_number_or_letter() {
     let choices = Choices::new(&request(&["allow_once", "allow_always", "reject_once", "surprise"]));
     let menu = "The agent asks for permission:\n  tool: shell\n  kind: execute\n  at: /repo/src:7\n  \
-                input: {\"command\":\"ls\"}\n  Run `ls`\n  1) allow once (a): Option allow_once\n  \
+                Run `ls`\n  1) allow once (a): Option allow_once\n  \
                 2) allow always (A): Option allow_always\n  3) reject once (r): Option reject_once\n  \
                 4) unknown kind surprise: Option surprise\n";
     assert_eq!(choices.to_string(), menu);
-    assert_eq!(choices.prompt(), "Run `ls`: type 1-4, a, A, r, then Enter: ");
+    assert_eq!(choices.prompt(), "Type 1-4, a, A, r, then Enter: ");
     let keys = [
         ("1", "allow_once"),
         (" a\n", "allow_once"),
@@ -57,6 +57,60 @@ fn tc_10_a_menu_is_read_by_number_or_letter() {
     for key in ["", " ", "0", "5", "-1", "+1", "y", "R", "aa", "1 2", "99999999999999999999999", "clear"] {
         assert_eq!(choices.select(key), None, "{key:?}");
     }
+}
+
+#[test]
+fn command_is_shown_once_and_all_else_of_the_input_stays() {
+    let menu = |title: &str, input: serde_json::Value, text: &str| {
+        let call = ToolCallUpdate::new("call-1").title(title).raw_input(input);
+        let content = agentwire_acp_schema::v1::ContentBlock::from(text);
+        let call = call.content([agentwire_acp_schema::v1::ToolCallContent::from(content)]);
+        Choices::new(&with(call, &["allow_once"])).to_string()
+    };
+    let shown = menu("Run `git status`", json!({ "command": "git status" }), "```sh\ngit status\n```");
+    assert_eq!(shown.matches("git status").count(), 1, "{shown}");
+    let more = menu("git status", json!({ "command": "git status", "description": "Look" }), "As asked");
+    assert!(more.contains("  says: As asked\n  input: {\"description\":\"Look\"}\n"), "{more}");
+    // What the title does not say as it is stays.
+    for (title, input) in [
+        ("Run git status", json!({ "command": "git status; rm x" })),
+        ("Inform", json!({ "command": "rm" })),
+        ("Run it with false", json!({ "sandbox": "false" })),
+        ("Run rm", json!({ "command": ["rm"] })),
+        ("Run a b", json!({ "command": "a\nb" })),
+    ] {
+        let shown = menu(title, input.clone(), "");
+        assert!(shown.contains(&format!("  input: {input}\n")), "{shown}");
+    }
+    // What is cut from the title is not named by it.
+    let long = format!("Run {} rm", "x ".repeat(1000));
+    assert!(menu(&long, json!({ "command": "rm" }), "").contains("input: "), "{long}");
+}
+
+#[test]
+fn option_for_the_title_does_not_repeat_it() {
+    let menu = |title: &str, name: &str| {
+        let options = [PermissionOption::new("o", name, "allow_always")];
+        let call = ToolCallUpdate::new("call-1").title(title);
+        Choices::new(&RequestPermissionRequest::new("session", call, options)).to_string()
+    };
+    assert!(
+        menu("Run ls", "Always allow: Run ls").ends_with("  1) allow always (A): Always allow: this call\n")
+    );
+    // It is for more than the title.
+    assert!(menu("Run ls", "Always allow: Run ls *").ends_with(": Always allow: Run ls *\n"));
+    assert!(menu("Run ls", "Always allow rerun: all Run ls").ends_with(": all Run ls\n"));
+    assert!(menu("", "Always: ").ends_with("(A): Always: \n"));
+}
+
+#[test]
+fn long_menu_repeats_its_title_in_the_prompt_line() {
+    let prompt = |count| {
+        let call = ToolCallUpdate::new("call-1").title("rm x");
+        Choices::new(&with(call, &vec!["allow_once"; count])).prompt().to_owned()
+    };
+    assert_eq!(prompt(9), "Type 1-9, a, then Enter: ");
+    assert_eq!(prompt(10), "rm x: type 1-10, a, then Enter: ");
 }
 
 #[test]
