@@ -13,7 +13,7 @@ use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, T
 use crate::server::Server;
 use crate::terminal::Format;
 use crate::values::{NamedTarget, NamedValue, command, directory, seconds};
-use crate::{agents, check, features, manual, recording, telemetry};
+use crate::{agents, check, manual, recording, telemetry};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
@@ -23,12 +23,12 @@ use crate::{agents, check, features, manual, recording, telemetry};
 ///
 /// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]
-#[command(name = "agentwire", version, after_help = features::help(), next_help_heading = "Options of every command")]
+#[command(name = "agentwire", version, next_help_heading = "Options of every command")]
 pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say more, such as each failed attempt to connect to a server
+    /// Say more: each failed attempt to connect, and what a healthy agent or server writes to stderr
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]
@@ -205,10 +205,11 @@ pub(crate) struct Chat {
     /// Delete a session, and end
     #[arg(long, value_name = "ID", group = "which", conflicts_with = "talking")]
     pub(crate) delete: Option<String>,
-    /// Change to this mode before the first prompt
-    #[arg(long, value_name = "ID", group = "talking")]
+    /// Change to this mode, given by its id or name, before the first prompt
+    #[arg(long, value_name = "MODE", group = "talking")]
     pub(crate) mode: Option<String>,
-    /// Set an option before the first prompt; may be given again
+    /// Set an option before the first prompt; may be given again. The mode is set after the options, and one that the agent does
+    /// not keep is an error
     #[arg(long = "option", value_name = "ID=VALUE", group = "talking")]
     pub(crate) options: Vec<NamedValue>,
     /// The version of the protocol

@@ -16,13 +16,13 @@ use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::failure::{OtherSide, RemoteError, Usage};
+use crate::failure::{Interrupted, OtherSide, RemoteError, Usage};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
+use crate::program_stderr::ProgramStderr;
 use crate::questions::{self, Deadline, PersonTime, Questions, Responder};
 use crate::recording::{Recorder, record_kind, recorded_client, recorded_transport};
-use crate::server_stderr::ServerStderr;
 use crate::server_target::target_of;
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
@@ -32,21 +32,20 @@ use crate::text_lines::TextLines;
 /// Where a command's output goes.
 pub(crate) struct Output<'a> {
     pub(crate) json: bool,
+    /// Whether the stderr of a healthy server or agent is shown.
+    pub(crate) verbose: bool,
     pub(crate) notes: &'a Notes,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) telemetry: &'a Telemetry,
 }
 
-/// How long the connection may take to close after the command is done, before its process is killed.
+/// How long a connection over HTTP may take to close after the command is done: 1 s. A process has the times of
+/// [`Command::grace`].
 const CLOSING_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long a process may take to end after its stdin is closed, and again after SIGTERM. Twice this is less than
-/// [`CLOSING_LIMIT`].
-const GRACE: Duration = Duration::from_millis(450);
-
-/// Connects, and runs `main`; once more where the server no longer knew the session, and so has run nothing. `--timeout` limits both together; the time in which a person logs in or answers a question of the
-/// server does not count. The first signal closes the connection, the second returns at once; so does the first before the
-/// connection is open.
+/// Connects, and runs `main`; once more if the server no longer knew the session, and so has run nothing. `--timeout` limits both
+/// together; the time in which a person logs in or answers a question of the server does not count. The first signal closes the connection, the second returns at once; so does the first before the
+/// connection is open, and while it closes after the command is done.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     output: Output<'_>,
@@ -65,35 +64,32 @@ type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), Box
 /// The same for a `main` that waits for the server by [`Questions`], with their deadline.
 pub(crate) async fn with_questions<R>(
     mut connect: Connect,
-    Output { json, notes, recorder, telemetry }: Output<'_>,
+    Output { json, verbose, notes, recorder, telemetry }: Output<'_>,
     mut main: impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
-    let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers))?;
+    let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers));
     let person = PersonTime::default();
     let (target, is_authorized) = with_headers(&connect, notes)?;
     record_kind(&target, recorder.as_ref());
     let observer = telemetry.of_target(&target);
     let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
     let text_lines = TextLines::new(&side, notes);
+    let lines = notes.clone();
+    let stderr =
+        ProgramStderr::new(verbose, recorder.clone(), move |line| lines.add(&format!("server: {line}")));
     let target = match target {
         Target::Stdio(command) => {
-            let command = telemetry.pass_on(text_lines.watch(command.grace(GRACE)));
-            program_target(command, ServerStderr::new(notes, recorder.clone()), recorder.clone())
+            let command = telemetry.pass_on(text_lines.watch(command));
+            program_target(command, stderr.clone(), recorder.clone())
         }
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let options = ConnectOptions::new();
-    let options = match &target {
-        Target::Http(target) if !is_authorized => tokio::select! {
-            options = add_tokens(options, target, is_person_there(json), &person, notes, recorder.clone()) => options?,
-            interrupted = first.interrupted() => return Err(interrupted.into()),
-        },
-        Target::Http(_) => {
-            options.wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone())))
-        }
-        _ => options,
+    let tokens = options(&target, is_authorized, is_person_there(json), &person, notes, recorder);
+    let options = tokio::select! {
+        options = tokens => options?,
+        interrupted = first.interrupted() => return Err(interrupted.into()),
     };
     let client = client(timeout, notes, text_lines).era(era.into());
     let client = match observer {
@@ -102,48 +98,25 @@ pub(crate) async fn with_questions<R>(
     };
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let since = Instant::now();
-    let is_connected = &Cell::new(false);
     let (add_capabilities, queue) = questions::channel();
     let deadline = Deadline::new(timeout, since, person.clone());
     let opening = Deadline::new(timeout, since, person.clone());
     let mut questions = Questions { responder, queue, deadline, person, signals: first };
-    let (outcome, done) = (&Cell::new(None), &Notify::new());
+    let progress = &Progress::default();
     let client = add_capabilities(client);
-    let is_done = &Cell::new(false);
-    let connected = async {
-        loop {
-            let is_first = !is_connected.get();
-            let (main, questions) = (&mut main, &mut questions);
-            let run: Run<'_> = Box::new(move |server| {
-                Box::pin(async move {
-                    is_connected.set(true);
-                    questions.responder.set_asker(&server.info().name);
-                    let ended = main(server, questions).await;
-                    if !is_first || !ended.as_ref().is_err_and(is_unknown_session) {
-                        outcome.set(Some(ended));
-                        is_done.set(true);
-                        done.notify_one();
-                    }
-                    Ok(())
-                })
-            });
-            let ended = run_connected(&target, &options, client.clone(), run).await;
-            if is_done.get() || ended.is_err() {
-                return ended;
-            }
-        }
-    };
+    let connected = run_with_repeat(&target, &options, &client, &mut questions, &mut main, progress);
     let abort = async {
         let interrupted = second.interrupted().await;
-        if is_connected.get() { second.interrupted().await } else { interrupted }
+        if progress.is_connected.get() { second.interrupted().await } else { interrupted }
     };
     let not_connected = async {
         let overdue = opening.expired().await;
-        if is_connected.get() { std::future::pending().await } else { overdue }
+        if progress.is_connected.get() { std::future::pending().await } else { overdue }
     };
+    let is_http = matches!(target, Target::Http(_));
     let closing = async {
-        done.notified().await;
-        sleep(CLOSING_LIMIT).await;
+        progress.done.notified().await;
+        closing_limit(is_http).await;
     };
     let ended: Result<(), BoxError> = tokio::select! {
         ended = connected => ended,
@@ -151,11 +124,102 @@ pub(crate) async fn with_questions<R>(
         overdue = not_connected => Err(overdue.into()),
         () = closing => Ok(()),
     };
-    let named = |error| RemoteError::name(&side, is_connected.get(), error);
-    match (outcome.take(), ended) {
+    let named = |error: BoxError| {
+        if !error.is::<Interrupted>() {
+            stderr.show_kept();
+        }
+        RemoteError::name(&side, progress.is_connected.get(), error)
+    };
+    match (progress.outcome.take(), ended) {
         (Some(ended), _) => ended.map_err(named),
         (None, Err(error)) => Err(named(error)),
         (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
+    }
+}
+
+/// How far a command has come.
+struct Progress<R> {
+    is_connected: Cell<bool>,
+    is_done: Cell<bool>,
+    outcome: Cell<Option<Result<R, BoxError>>>,
+    /// Notified with `is_done`.
+    done: Notify,
+}
+
+impl<R> Default for Progress<R> {
+    fn default() -> Self {
+        Self {
+            is_connected: Cell::new(false),
+            is_done: Cell::new(false),
+            outcome: Cell::new(None),
+            done: Notify::new(),
+        }
+    }
+}
+
+/// Runs `main` on a connection, and once more on another one if the server no longer knew the session.
+async fn run_with_repeat<R>(
+    target: &Target,
+    options: &ConnectOptions,
+    client: &Client,
+    questions: &mut Questions,
+    main: &mut impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
+    progress: &Progress<R>,
+) -> Result<(), BoxError> {
+    loop {
+        let is_first = !progress.is_connected.get();
+        let (main, questions) = (&mut *main, &mut *questions);
+        let run: Run<'_> = Box::new(move |server| {
+            Box::pin(async move {
+                progress.is_connected.set(true);
+                questions.responder.set_asker(&server.info().name);
+                let ended = main(server, questions).await;
+                if !is_first || !ended.as_ref().is_err_and(is_unknown_session) {
+                    progress.outcome.set(Some(ended));
+                    progress.is_done.set(true);
+                    progress.done.notify_one();
+                }
+                Ok(())
+            })
+        });
+        let ended = run_connected(target, options, client.clone(), run).await;
+        if progress.is_done.get() || ended.is_err() {
+            return ended;
+        }
+    }
+}
+
+/// Completes when a connection has had enough time to close, or at a signal.
+async fn closing_limit(is_http: bool) {
+    let interrupted = async {
+        match Signals::listen() {
+            Ok(mut signals) => signals.interrupted().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = sleep(CLOSING_LIMIT), if is_http => {}
+        _ = interrupted => {}
+    }
+}
+
+/// How to connect: over HTTP with the tokens that are kept, unless the request is authorized already.
+async fn options(
+    target: &Target,
+    is_authorized: bool,
+    is_there: bool,
+    person: &PersonTime,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<ConnectOptions> {
+    let options = ConnectOptions::new();
+    match target {
+        Target::Http(target) if !is_authorized => {
+            add_tokens(options, target, is_there, person, notes, recorder).await
+        }
+        Target::Http(_) => Ok(options
+            .wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone())))),
+        _ => Ok(options),
     }
 }
 
@@ -196,7 +260,7 @@ fn roots(folders: &[PathBuf]) -> Result<Vec<Root>> {
 }
 
 /// A program, whose connections may be recorded. Each attempt to connect starts it.
-fn program_target(command: Command, stderr: ServerStderr, recorder: Option<Recorder>) -> Target {
+fn program_target(command: Command, stderr: ProgramStderr, recorder: Option<Recorder>) -> Target {
     let name = format!("{command:?}");
     let open = move || {
         let child = Child::spawn(command.clone().stderr(stderr.of_next()))?;

@@ -3,17 +3,21 @@
 use std::io;
 use std::path::PathBuf;
 
+use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{ContentBlock, ResourceContents, ResourceLink};
-use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure, Usage};
+use crate::list_line::row;
 use crate::output::{Member, print_json};
 use crate::save::{FILES_LIMIT, Saved, Saver, decode, decoded_length};
 use crate::text;
 
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
 const PART_LIMIT: usize = 4 << 10;
+
+/// The outcome of printing. Not that of `anyhow`: as a cause, its error has no type, and a closed stdout would be reported.
+pub(crate) type Result<T> = std::result::Result<T, BoxError>;
 
 /// Prints content, and saves what `--save` asks for.
 pub(crate) struct Printer {
@@ -29,7 +33,7 @@ impl Printer {
     /// # Errors
     ///
     /// [`Usage`] where the directory cannot be made.
-    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> Result<Self, Usage> {
+    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> std::result::Result<Self, Usage> {
         let saver = match directory {
             Some(directory) => {
                 let failed = |why| Usage(format!("--save {}: {why}", directory.display()));
@@ -150,7 +154,7 @@ impl Printer {
         if saver.is_full() {
             return self.not_saved(about, &format!("a result may have {FILES_LIMIT} files"));
         }
-        let saved = saver.save(kind, uri, mime_type, bytes).context("--save")?;
+        let saved = saver.save(kind, uri, mime_type, bytes).map_err(|why| format!("--save: {why}"))?;
         if self.json {
             return Ok(print_json(&Member("saved", &SavedFile::new(&saved, mime_type)))?);
         }
@@ -182,10 +186,17 @@ impl<'a> SavedFile<'a> {
     }
 }
 
+/// A link with all that the server says of it: `[name](uri), text/plain, 3 bytes  Title: description`.
 fn link_line(link: &ResourceLink) -> String {
     let more = [link.mime_type.as_deref().map(part), link.size.map(|size| format!("{size} bytes"))];
     let more = more.into_iter().flatten().map(|more| format!(", {more}")).collect::<String>();
-    format!("[{}]({}){more}", part(&link.name), part(&link.uri))
+    let line = format!("[{}]({}){more}", part(&link.name), part(&link.uri));
+    let title = link.title.as_deref().filter(|title| *title != link.name);
+    let description = link.description.as_deref().filter(|text| *text != link.name && Some(*text) != title);
+    match title {
+        Some(title) => row(&format!("{line}  {}", part(title)), ": ", description),
+        None => row(&line, ": ", description),
+    }
 }
 
 /// What a resource is: a noun, its URI, and its media type where it has one.
@@ -213,6 +224,22 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let Err(Usage(why)) = Printer::new(false, Some(file.join("x"))) else { panic!("it is made") };
         assert!(why.starts_with(&format!("--save {}: ", file.join("x").display())), "{why}");
+    }
+
+    #[test]
+    fn link_shows_its_title_and_its_description_once_each() {
+        let line = |link: serde_json::Value| link_line(&serde_json::from_value(link).unwrap());
+        let bare = json!({ "name": "n", "uri": "file:///n", "mimeType": "text/plain", "size": 3 });
+        let with = |members: serde_json::Value| {
+            let mut link = bare.clone();
+            link.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+            line(link)
+        };
+        let start = "[n](file:///n), text/plain, 3 bytes";
+        assert_eq!(line(bare.clone()), start);
+        assert_eq!(with(json!({ "title": "N", "description": "It is\nn" })), format!("{start}  N: It is"));
+        assert_eq!(with(json!({ "title": "N", "description": "N" })), format!("{start}  N"));
+        assert_eq!(with(json!({ "title": "n", "description": "d\u{1b}" })), format!("{start}: d^["));
     }
 
     #[test]

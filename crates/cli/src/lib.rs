@@ -25,7 +25,9 @@ mod failure;
 mod features;
 mod files;
 mod headers;
+mod help;
 mod list_line;
+mod local_time;
 mod login;
 #[cfg_attr(not(feature = "manual"), path = "absent/manual.rs")]
 mod manual;
@@ -34,13 +36,13 @@ mod mcp_config;
 mod output;
 mod output_queue;
 mod pretty;
+mod program_stderr;
 mod programs;
 mod questions;
 #[cfg_attr(not(feature = "record"), path = "absent/recording.rs")]
 mod recording;
 mod save;
 mod server;
-mod server_stderr;
 mod server_target;
 mod sessions;
 mod signals;
@@ -58,7 +60,7 @@ mod words;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use futures_util::future::LocalBoxFuture;
 
@@ -86,7 +88,10 @@ pub fn main() -> ExitCode {
 
 /// The command line. Ends the program where that is wrong.
 fn parse() -> Arguments {
-    Arguments::try_parse().unwrap_or_else(|error| {
+    let mut command = help::command();
+    let read = command.try_get_matches_from_mut(std::env::args_os());
+    let read = read.and_then(|mut read| Arguments::from_arg_matches_mut(&mut read));
+    read.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
         if let Some(missing) = features::missing_in(&error) {
             let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
             let error = anyhow::Error::new(Usage(missing));
@@ -167,10 +172,10 @@ async fn run_command(
     telemetry: &Telemetry,
 ) -> Result<()> {
     let Arguments { json, verbose, command, .. } = arguments;
-    let output = Output { json, notes, recorder: recorder.clone(), telemetry };
+    let output = Output { json, verbose, notes, recorder: recorder.clone(), telemetry };
     // Boxed, since the future of all commands in one is much larger and slow to compile.
     let run: LocalBoxFuture<'_, Result<()>> = match command {
-        Command::Chat(chat) => Box::pin(chat::run(chat, json, notes, recorder, telemetry)),
+        Command::Chat(chat) => Box::pin(chat::run(chat, output)),
         Command::Agents(agents) => Box::pin(agents::run(agents, json, notes)),
         Command::Agent(agent) => Box::pin(agent::run(agent, notes, recorder, telemetry)),
         Command::Server(server) => Box::pin(server::run(server, notes, recorder, telemetry)),

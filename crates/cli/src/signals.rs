@@ -19,6 +19,18 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
+/// Stops this job, as ^Z does where a terminal is not in raw mode: returns when the shell continues it. Nothing happens without a
+/// shell that could.
+#[cfg(unix)]
+pub(crate) fn stop_process() {
+    // The whole job, as the terminal would: it may be a pipeline. The agent has a process group of its own, and goes on.
+    let _not_permitted = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+}
+
+/// Other systems have no jobs.
+#[cfg(not(unix))]
+pub(crate) fn stop_process() {}
+
 /// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves, unless the command does not notice one within
 /// [`NOTICE_LIMIT`]: it has ended to listen, or a call that blocks holds it, such as a write to a full pipe.
 #[cfg(unix)]

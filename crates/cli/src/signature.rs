@@ -20,6 +20,9 @@ const WIDTH: usize = 6;
 /// How deep types are shown.
 const DEPTH: usize = 3;
 
+/// How many steps of a reference are followed.
+const REFERENCE_DEPTH: usize = 32;
+
 /// How many subschemas of a tool are looked at.
 const BUDGET: usize = 200;
 
@@ -135,14 +138,16 @@ impl Types<'_> {
                 union(names_shown.map(|name| self.named(name, schema, depth)).collect(), names.len())
             }
             _ if schema.contains_key("properties") => self.named("object", schema, depth),
+            _ if schema.contains_key("prefixItems") => self.named("array", schema, depth),
             _ => "any".into(),
         }
     }
 
     fn named(&mut self, name: &str, schema: &Map<String, Value>, depth: usize) -> String {
         match name {
-            "array" => match schema.get("items") {
-                Some(items) if depth < DEPTH => match self.of(items, depth + 1) {
+            "array" => match elements(schema) {
+                (first, _) if depth < DEPTH && !first.is_empty() => self.tuple(first, depth),
+                (_, Some(items)) if depth < DEPTH => match self.of(items, depth + 1) {
                     item if item.contains('|') && !item.starts_with('{') => format!("({item})[]"),
                     item => format!("{item}[]"),
                 },
@@ -156,6 +161,14 @@ impl Types<'_> {
             },
             name => text::beginning(name, NAME_LIMIT),
         }
+    }
+
+    fn tuple(&mut self, first: &[Value], depth: usize) -> String {
+        let mut types: Vec<_> = first.iter().take(WIDTH).map(|schema| self.of(schema, depth + 1)).collect();
+        if first.len() > WIDTH {
+            types.push("…".into());
+        }
+        format!("[{}]", types.join(", "))
     }
 
     fn object(
@@ -176,10 +189,46 @@ impl Types<'_> {
     }
 }
 
-/// The schema to which a reference within the same schema points. `#/$defs/NAME` and the like: others are not followed.
+/// The schema to which a reference within the same schema points: a JSON Pointer (RFC 6901) in a URI fragment, such as
+/// `#/$defs/NAME`. Others are not followed.
 pub(crate) fn resolve<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<&'a Value> {
-    let (keyword, name) = reference.strip_prefix("#/")?.split_once('/')?;
-    root.get(keyword)?.get(name)
+    let pointer = percent_decoded(reference.strip_prefix("#/")?)?;
+    let mut tokens = pointer.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
+    let found = root.get(&tokens.next()?)?;
+    tokens.take(REFERENCE_DEPTH).try_fold(found, |found, token| match found {
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        other => other.get(&token),
+    })
+}
+
+/// The schemas of an array's first elements, as in a tuple, and that of its other elements. Before 2020-12 an array of `items`
+/// was what `prefixItems` is now.
+pub(crate) fn elements(schema: &Map<String, Value>) -> (&[Value], Option<&Value>) {
+    match (schema.get("prefixItems").and_then(Value::as_array), schema.get("items")) {
+        (None, Some(Value::Array(first))) => (first, schema.get("additionalItems")),
+        (first, items) => (first.map(Vec::as_slice).unwrap_or_default(), items),
+    }
+}
+
+/// A text without the percent-encoding of a URI. None where that is malformed.
+fn percent_decoded(text: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((first, more)) = rest.split_first() {
+        (bytes, rest) = match (first, more) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                let byte = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
+                bytes.push(byte);
+                (bytes, after)
+            }
+            (b'%', _) => return None,
+            (byte, after) => {
+                bytes.push(*byte);
+                (bytes, after)
+            }
+        };
+    }
+    String::from_utf8(bytes).ok()
 }
 
 fn union(mut shown: Vec<String>, all: usize) -> String {
@@ -235,6 +284,10 @@ mod tests {
             (
                 r##"{"properties":{"o":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"boolean"}}}"##,
                 "f(o?: boolean)",
+            ),
+            (
+                r##"{"properties":{"t":{"prefixItems":[{"type":"number"},{"$ref":"#/$defs/a~1b"}]}},"$defs":{"a/b":{"type":"string"}}}"##,
+                "f(t?: [number, string])",
             ),
             (r##"{"properties":{"o":{"$ref":"#/$defs/None"},"p":true}}"##, "f(o?: None, p?: any)"),
         ];

@@ -19,6 +19,7 @@
 //!   becomes a number that is used once;
 //! - `{"await": METHOD}`: waits for a notification;
 //! - `{"until": PATH}`: waits until there is such a file;
+//! - `{"wait": MILLISECONDS}`: waits so long;
 //! - `{"touch": PATH}`: makes a file;
 //! - `{"unless": [PATH, STEP]}`: does a step, which ends the request, if there is no such file;
 //! - `{"stderr": TEXT}`: writes to stderr;
@@ -129,6 +130,7 @@ impl Agent {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
+            "wait" => std::thread::sleep(Duration::from_millis(value.as_u64().expect("it is a number"))),
             "touch" => {
                 std::fs::write(value.as_str().expect("a path is a string"), "").expect("there is room")
             }

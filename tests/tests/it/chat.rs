@@ -137,7 +137,7 @@ fn sessions_are_listed_and_deleted() {
     ended.exits(0);
     assert_eq!(kinds(&ended), ["initialized", "sessionInfo", "sessionInfo", "sessionInfo"], "{ended}");
     assert_eq!(ended.objects()[2]["sessionInfo"]["sessionId"], "s1", "{ended}");
-    chat(&agent, &["--list"]).exits(0).prints("s1  2026-03-01T00:00:00Z  /  title of s1\n");
+    chat(&agent, &["--list"]).exits(0).prints("s1  2026-03-01 00:00  /  title of s1\n");
 
     let ended = chat(&agent, &["--delete", "s1", "--json"]);
     assert_eq!(ended.exits(0).objects().last(), Some(&json!({ "deleted": "s1" })), "{ended}");

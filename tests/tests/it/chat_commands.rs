@@ -26,8 +26,8 @@ fn agent(more: Value) -> String {
 fn a_conversation_changes_its_session() {
     let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent(json!({}))]);
     chat.write(b":sessions\r");
-    next(&chat, &mut seen, "* s1  -  /  title of s1\r\n");
-    next(&chat, &mut seen, "  s2  -  /  title of s2\r\n");
+    next(&chat, &mut seen, "* s1  /  title of s1\r\n");
+    next(&chat, &mut seen, "  s2  /  title of s2\r\n");
     next(&chat, &mut seen, "> ");
     chat.write(b":resume s2\r");
     next(&chat, &mut seen, "session s2");
@@ -35,8 +35,8 @@ fn a_conversation_changes_its_session() {
     chat.write(b"hello\r");
     next(&chat, &mut seen, "> ");
     chat.write(b":sessions\r");
-    next(&chat, &mut seen, "  s1  -  /  title of s1\r\n");
-    next(&chat, &mut seen, "* s2  -  /  title of s2\r\n");
+    next(&chat, &mut seen, "  s1  /  title of s1\r\n");
+    next(&chat, &mut seen, "* s2  /  title of s2\r\n");
     next(&chat, &mut seen, "> ");
     chat.write(b":new\r");
     next(&chat, &mut seen, "session s1");
@@ -113,4 +113,37 @@ fn help_lists_every_command() {
     next(&chat, &mut seen, "> ");
     chat.write(b":quit\r");
     leaves(chat, &terminal, 0);
+}
+
+/// An agent with two modes and an option. Setting the option changes the mode, and leaves the option at a value.
+fn with_settings(kept: &str) -> String {
+    let options = |value: &str| {
+        json!([{ "id": "model", "name": "Model", "type": "select", "currentValue": value,
+            "options": [{ "value": "a", "name": "Small" }, { "value": "b", "name": "Large" }] }])
+    };
+    let modes = json!({ "currentModeId": "ask",
+        "availableModes": [{ "id": "ask", "name": "Ask" }, { "id": "code", "name": "Write Code" }] });
+    let reset = json!({ "update": { "sessionUpdate": "current_mode_update", "currentModeId": "ask" } });
+    acting(&script(
+        json!({}),
+        json!({
+            "session/new": [{ "answer": { "sessionId": "s1", "modes": modes, "configOptions": options("a") } }],
+            "session/set_config_option": [reset, { "answer": { "configOptions": options(kept) } }],
+            "session/set_mode": ["hear", { "answer": {} }],
+        }),
+    ))
+}
+
+#[test]
+fn mode_and_option_of_the_command_line_hold_or_are_an_error() {
+    let run = |kept: &str, arguments: &[&str]| {
+        let agent = with_settings(kept);
+        Program::run(&[&["chat", "--agent", &agent], arguments, &["hello"]].concat(), SOON)
+    };
+    let ended = run("b", &["--mode", "write code", "--option", "model=Large"]);
+    ended.exits(0).prints("\"modeId\":\"code\"");
+    let lost = run("a", &["--option", "model=b"]);
+    lost.exits(1).tells("the agent does not keep the option `model` at `b`: it is `a`\n");
+    assert_eq!(lost.stdout, "", "no prompt is sent");
+    run("b", &["--mode", "plan"]).exits(1).tells("there is no mode `plan`; there are: ask, code\n");
 }

@@ -272,7 +272,7 @@ The agent asks for permission:
   Edit /a.txt
   1) allow once (a): Yes
   2) reject once (r): No
-Edit /a.txt: type 1-2, a, r, then Enter:
+Type 1-2, a, r, then Enter:
 > a
 As you wish.
 

@@ -119,7 +119,7 @@ fn a_session_is_gone_on_with() {
     ended.exits(0).tells("> What was it?\nIt was this.\nheard ").tells("\"sessionId\":\"s1\"");
     ended.tells("── end of the earlier conversation ──\n> hello\n");
     assert_eq!(ended.stdout, "", "{ended}");
-    chat(&agent, &["--protocol", "2", "--list"]).exits(0).prints("s1  2026-03-01T00:00:00Z  /  -\n");
+    chat(&agent, &["--protocol", "2", "--list"]).exits(0).prints("s1  2026-03-01 00:00  /\n");
     chat(&agent, &["--protocol", "2", "--delete", "s0"]).exits(0).prints("deleted s0");
 }
 

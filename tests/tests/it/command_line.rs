@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::binaries::{recorded, scripted};
+use crate::binaries::{agentwire, recorded, scripted};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
@@ -171,13 +171,16 @@ fn tools_and_results_as_json() {
 
 /// What an agent writes to stderr is passed on to ours, and never to stdout.
 #[test]
-fn logs_go_to_stderr() {
+fn log_of_a_healthy_agent_is_shown_with_verbose_only() {
     for json in [false, true] {
         let agent = format!("sh -c 'echo a log line >&2; exec {}'", scripted("agent").replace('\'', "\""));
         let mut arguments = vec!["chat", "--agent", &agent, "hello"];
         arguments.extend(json.then_some("--json"));
+        let quiet = run(&arguments);
+        assert_eq!(quiet.exits(0).stderr.matches("log line").count(), 0, "{quiet}");
+        arguments.push("-v");
         let ended = run(&arguments);
-        ended.exits(0).tells("a log line");
+        ended.exits(0).tells("agent: a log line\n");
         assert!(!ended.stdout.contains("log line"), "{ended}");
         assert!(!json || ended.objects().len() == 5, "{ended}");
     }
@@ -198,4 +201,28 @@ fn a_reader_that_has_enough_ends_it() {
     program.close_stdout();
     let ended = program.end(SOON);
     assert!(!ended.exits(141).stderr.contains("error"), "{ended}");
+}
+
+/// Whatever a command prints: text, a file's description, a list, JSON.
+#[test]
+fn a_closed_stdout_ends_each_command_in_silence() {
+    let server = format!("{} server", agentwire().to_str().expect("UTF-8"));
+    let rows: [&[&str]; 9] = [
+        &["call", &server, "add", "a=1", "b=2"],
+        &["call", &server, "add", "a=1", "b=2", "--json"],
+        &["call", &server, "echo", "message=x"],
+        &["tools", &server],
+        &["inspect", &server],
+        &["resources", &server],
+        &["prompts", &server],
+        &["prompt", &server, "greet", "name=Ada"],
+        &["request", &server, "tools/list"],
+    ];
+    rows::for_each(&rows, |arguments| {
+        let mut program = Program::start(arguments);
+        program.close_stdout();
+        program.close_stdin();
+        let ended = program.end(SOON);
+        assert_eq!(ended.exits(141).stderr.matches("pipe").count(), 0, "{arguments:?}: {ended}");
+    });
 }

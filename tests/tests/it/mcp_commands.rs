@@ -120,7 +120,7 @@ Input:
     let objects = run(&["tools", "--json", &ours, "echo"]).exits(0).objects();
     assert_eq!(objects[0]["name"], "echo", "{objects:?}");
     let ended = run(&["tools", &ours, "ecko"]);
-    assert_eq!(ended.exits(5).stderr, "error: the server has no tool `ecko`; did you mean `echo`?\n");
+    assert_eq!(ended.exits(2).stderr, "error: the server has no tool `ecko`; did you mean `echo`?\n");
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn prompts_and_completions() {
     assert_eq!(ended.exits(0).stdout, "[user]\nPlease greet Ada warmly.\n");
     let ended = run(&["prompt", &ours, "greet", "{\"name\": \"Ada\"}"]);
     assert_eq!(ended.exits(0).stdout, "[user]\nPlease greet Ada warmly.\n");
-    run(&["prompt", &ours, "gret", "name=Ada"]).exits(1).tells("no prompt `gret`; did you mean `greet`?");
-    run(&["prompt", &scripted(), "greet"]).exits(1).tells("argument `name` is missing: greet(name, tone?)\n");
+    run(&["prompt", &ours, "gret", "name=Ada"]).exits(2).tells("no prompt `gret`; did you mean `greet`?");
+    run(&["prompt", &scripted(), "greet"]).exits(2).tells("argument `name` is missing: greet(name, tone?)\n");
     let ended = run(&["complete", &scripted(), "greet", "name", "Ad"]);
     assert_eq!((ended.exits(0).stdout.as_str(), ended.stderr.as_str()), ("Ada\nAdele\n", "[3 more]\n"));
     run(&["complete", &ours, "greet", "name", "Ad"]).exits(1).tells("the server does not offer it");
@@ -190,12 +190,13 @@ fn a_command_stands_behind_two_dashes() {
     let ended = run(&["call", "add", "a=1", "b=2", "--", program, "server"]);
     assert_eq!(ended.exits(0).stdout, "{\"sum\":3}\n");
     let script = format!("echo \"$KEY $PWD\" >&2; exec '{program}' server");
-    let ended = run(&["tools", "-e", "KEY=some value", "--cwd", "/usr", "--", "/bin/sh", "-c", &script]);
+    let ended =
+        run(&["tools", "-v", "-e", "KEY=some value", "--cwd", "/usr", "--", "/bin/sh", "-c", &script]);
     ended.exits(0).tells("server: some value /usr\n");
     // Variables and ~ are read in a command line, and nothing in single quotes is.
     let line = format!("/bin/sh -c 'echo \"$0 $1 $KEY\" >&2; exec {program} server' ~ \"${{HOME}}/x\"");
     let home = std::env::var("HOME").expect("it is set");
-    run(&["tools", "-e", "KEY=k", &line]).exits(0).tells(&format!("server: {home} {home}/x k\n"));
+    run(&["tools", "-v", "-e", "KEY=k", &line]).exits(0).tells(&format!("server: {home} {home}/x k\n"));
 }
 
 #[test]

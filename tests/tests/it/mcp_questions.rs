@@ -138,8 +138,6 @@ fn wrong_answers_start_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("started");
     let server = format!("touch {}", file.display());
-    let ended = run(&["call", &server, "t", "--answer", "a=1", "--answer", "b=2", "--answer", "a=3"]);
-    assert_eq!(ended.exits(2).stderr, "error: --answer a is given twice\n");
     run(&["call", &server, "t", "--answer", "sure"])
         .exits(2)
         .tells("invalid value 'sure' for '--answer <NAME=VALUE>': write NAME=VALUE, as in sure=true\n");
@@ -150,7 +148,7 @@ fn wrong_answers_start_nothing() {
 fn a_signal_ends_a_request_that_waits() {
     let server = shell(&[("server/discover", &discover()), ("tools/list", "echo waiting >&2")]);
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let mut tools = Program::start(&["tools", "--era", "modern", &server]);
+        let mut tools = Program::start(&["tools", "-v", "--era", "modern", &server]);
         tools.close_stdin();
         tools.stderr.words("waiting");
         tools.signal(signal);

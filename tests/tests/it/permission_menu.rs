@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
 use crate::chat::script;
 use crate::program::{Program, SOON};
-use crate::terminal::{Terminal, answer, leaves, next};
+use crate::terminal::{Terminal, answer, converse, leaves, next};
 
 /// Where the answer is typed, below the line that asks for it.
 const ANSWER: &str = "\x1b[2K> ";
@@ -31,7 +32,7 @@ fn asks(steps: &[Value]) -> (Terminal, Program) {
     let steps = [steps, &end].concat();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let terminal = Terminal::new();
-    let chat = Program::start_at(&terminal, &["chat", "--agent", &agent, "hello"]);
+    let chat = Program::start_at(&terminal, &["chat", "-v", "--agent", &agent, "hello"]);
     (terminal, chat)
 }
 
@@ -62,15 +63,76 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     for (keys, shows) in [
         (&b"\r"[..], "`` is none of the answers."),
         (b"look\ra\r", "What is pasted is no answer"),
-        (b"a\r", "What is pasted is no answer"),
         (b"\x1b[200~a\r\x1b[201~\r", "`` is none of the answers."),
     ] {
         next(&chat, &mut seen, ANSWER);
         chat.write(keys);
         next(&chat, &mut seen, shows);
     }
+    // A line that comes in one piece is an answer: a slow network and a program that types send it so.
     next(&chat, &mut seen, ANSWER);
-    answer(&mut chat, &mut seen, "> ", "r", "\"optionId\":\"no\"");
+    chat.write(b"2\r");
+    next(&chat, &mut seen, "\"optionId\":\"no\"");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn command_is_in_the_question_once_and_the_call_has_two_lines() {
+    let call = json!({ "toolCallId": "t", "title": "git status", "kind": "execute",
+        "rawInput": { "command": "git status" }, "content": [] });
+    let update = |mut members: Value, kind: &str| {
+        members["sessionUpdate"] = kind.into();
+        json!({ "update": members })
+    };
+    let status = |word: &str| update(json!({ "toolCallId": "t", "status": word }), "tool_call_update");
+    let options = json!([option("yes", "Yes", "allow_once"), option("no", "No", "reject_once")]);
+    let (terminal, mut chat) = asks(&[
+        update(call.clone(), "tool_call"),
+        json!({ "begin": permission(json!({ "toolCallId": "t" }), options) }),
+        json!("response"),
+        status("in_progress"),
+        status("completed"),
+    ]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "git status\r\n");
+    next(&chat, &mut seen, ANSWER);
+    let menu = chat.stdout.text()[..seen].split("The agent asks").nth(1).unwrap().to_owned();
+    assert_eq!(menu.matches("git status").count(), 1, "{menu}");
+    chat.write(b"1\r");
+    chat.stdout.words("\"optionId\":\"yes\"");
+    chat.stdout.words("●");
+    let shown = chat.stdout.text();
+    leaves(chat, &terminal, 0);
+    let lines = ["○", "◐", "●"].map(|mark| shown.matches(mark).count());
+    assert_eq!(lines, [1, 0, 1], "{shown}");
+}
+
+#[test]
+fn ctrl_z_stops_the_program_at_a_prompt_and_at_a_question() {
+    let (terminal, mut chat, mut seen) = converse(&["chat"]);
+    let mut stop = |chat: &mut Program, seen: &mut usize, again: &str| {
+        chat.write(b"\x1a");
+        let deadline = Instant::now() + SOON;
+        while !chat.is_stopped() {
+            assert!(Instant::now() < deadline, "it goes on: {}", chat.stdout.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(terminal.is_as_before(), "the terminal is not given back");
+        chat.signal(Signal::CONT);
+        next(chat, seen, again);
+    };
+    chat.write(b"/run echo $((6 * 7))");
+    next(&chat, &mut seen, "7))");
+    stop(&mut chat, &mut seen, "/run echo");
+    chat.write(b"\r");
+    next(&chat, &mut seen, ANSWER);
+    chat.write(b"2");
+    next(&chat, &mut seen, "> 2");
+    stop(&mut chat, &mut seen, "> 2");
+    chat.write(b"\r");
+    next(&chat, &mut seen, "not permitted");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
     leaves(chat, &terminal, 0);
 }
 
@@ -158,7 +220,11 @@ fn always_is_for_what_the_question_named() {
     let mut seen = 0;
     next(&chat, &mut seen, "> ");
     chat.write(b"/run echo harm$((1))less\r");
-    next(&chat, &mut seen, "allow always (A): Always allow: Run echo harm$((1))less\r\n");
+    next(
+        &chat,
+        &mut seen,
+        "Run echo harm$((1))less\r\n  1) allow once (a): Allow\r\n  2) reject once (r): Reject\r\n  3) allow always (A): Always allow: this call\r\n",
+    );
     next(&chat, &mut seen, ANSWER);
     answer(&mut chat, &mut seen, "> ", "A", "harm1less");
     next(&chat, &mut seen, "> ");
@@ -166,7 +232,11 @@ fn always_is_for_what_the_question_named() {
     next(&chat, &mut seen, "harm1less");
     next(&chat, &mut seen, "> ");
     chat.write(b"/run echo harm$((2))ful\r");
-    next(&chat, &mut seen, "allow always (A): Always allow: Run echo harm$((2))ful\r\n");
+    next(
+        &chat,
+        &mut seen,
+        "Run echo harm$((2))ful\r\n  1) allow once (a): Allow\r\n  2) reject once (r): Reject\r\n  3) allow always (A): Always allow: this call\r\n",
+    );
     next(&chat, &mut seen, ANSWER);
     answer(&mut chat, &mut seen, "> ", "r", "This was not permitted.");
     next(&chat, &mut seen, "> ");

@@ -213,6 +213,12 @@ impl Program {
         self.child.try_wait().expect("it is our child").is_some()
     }
 
+    /// True while a signal such as SIGTSTP has stopped it.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        status.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+    }
+
     /// The processor time that it has taken, also when it has ended and was not waited for.
     fn cpu(&self) -> Option<Duration> {
         let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
@@ -276,8 +282,8 @@ fn spawn(mut command: Command) -> (Child, Family, TempDir) {
     family.mark(&mut command);
     let recordings = tempfile::tempdir().expect("there is room");
     command.env(Recording::FOLDER, recordings.path());
-    // A terminal with colours, whatever that of whoever runs the tests is.
-    for (name, value) in [("TERM", Some("xterm-256color")), ("NO_COLOR", None)] {
+    // A terminal with colours, and times in UTC, whatever those of whoever runs the tests are.
+    for (name, value) in [("TERM", Some("xterm-256color")), ("NO_COLOR", None), ("TZ", Some("UTC"))] {
         if command.get_envs().all(|(other, _)| other != name) {
             match value {
                 Some(value) => command.env(name, value),

@@ -50,6 +50,17 @@ fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
     });
 }
 
+/// As in the library: 2 s after its stdin is closed, and 2 s after SIGTERM.
+#[test]
+fn server_has_the_time_of_the_library_to_end() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("ended");
+    let (program, file_name) = (agentwire().display(), file.display());
+    let server = format!("sh -c '{program} server; sleep 1; touch {file_name}'");
+    Program::run(&["tools", &server], SOON).exits(0);
+    assert!(file.exists(), "it was killed while it ended");
+}
+
 #[test]
 fn a_server_that_answers_wrongly_is_told_of() {
     let rows = [

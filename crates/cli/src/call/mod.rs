@@ -1,5 +1,6 @@
 //! `agentwire call`: calls a tool of an MCP server, and asks the user the server's questions.
 
+mod kinds;
 mod reports;
 mod task;
 mod typed;
@@ -7,10 +8,11 @@ mod typed;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod as _};
-use agentwire_mcp_client::schema::{CallToolRequest, CallToolResult};
+use agentwire_mcp_client::schema::{CallToolRequest, CallToolResult, ContentBlock};
 use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
 use anyhow::Result;
 use futures_util::FutureExt as _;
+use serde_json::Value;
 
 use self::reports::Report;
 use self::task::LastTask;
@@ -28,6 +30,9 @@ use crate::words::Arguments;
 
 /// How long the list of tools may take that explains a failed call: 10 s.
 const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
+
+/// The longest structured content, with the texts beside it, that are compared: 1 MiB.
+const COMPARED_LIMIT: usize = 1 << 20;
 
 /// Calls a tool and prints its result.
 pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
@@ -59,7 +64,7 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
             Err(error) => Err(error),
         };
         let result = match questions.outcome(result, "the tool had already been called") {
-            Ok(()) => return printer.finish().map_err(BoxError::from),
+            Ok(()) => return printer.finish(),
             Err(error) => error,
         };
         tokio::select! {
@@ -133,23 +138,75 @@ async fn call(
     Err(error)
 }
 
-/// Prints a result: its content, or its structured content where there is none. With images and the like, structured content
-/// mostly repeats them in Base64.
-fn show_result(result: &CallToolResult, json: bool, notes: &Notes, printer: &mut Printer) -> Result<()> {
+/// Prints a result: its content, or its structured content where there is none. Structured content beside other content is left
+/// out with a note, unless a text repeats it, as the specification recommends.
+fn show_result(
+    result: &CallToolResult,
+    json: bool,
+    notes: &Notes,
+    printer: &mut Printer,
+) -> Result<(), BoxError> {
     if json {
         print_json(&Member("result", result))?;
     }
     printer.blocks(&result.content)?;
-    let has_text = result.content.iter().any(|block| block.as_text().is_some());
     match &result.structured_content {
-        Some(structured) if !json && !has_text && result.content.is_empty() => {
+        Some(structured) if !json && result.content.is_empty() => {
             Ok(text::print(&pretty(structured.as_str()))?)
         }
-        Some(structured) if !json && !has_text => {
+        Some(structured) if !json && !is_repeated(structured, result) => {
             let bytes = structured.as_str().len();
             notes.add(&format!("[structured content of {bytes} bytes is left out; --json shows it]"));
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+/// Whether the texts of the content are the structured content: all of it as JSON, or the value of its only member, which is how
+/// some servers wrap a value that is not an object. The elements of such a list may have a text each.
+fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
+    let texts: Vec<&str> = result.content.iter().filter_map(ContentBlock::as_text).collect();
+    let length = structured.as_str().len() + texts.iter().map(|text| text.len()).sum::<usize>();
+    if length > COMPARED_LIMIT {
+        return false;
+    }
+    let Ok(structured) = structured.decode::<Value>() else { return false };
+    let is_same = |value: &Value, text: &str| {
+        value.as_str() == Some(text)
+            || agentwire_jsonrpc::read::<Value>(text).is_ok_and(|json| json == *value)
+    };
+    let only = structured.as_object().filter(|members| members.len() == 1);
+    let only = only.and_then(|members| members.values().next());
+    let elements = only.and_then(Value::as_array).filter(|elements| elements.len() == texts.len());
+    texts.iter().any(|text| is_same(&structured, text) || only.is_some_and(|only| is_same(only, text)))
+        || elements
+            .is_some_and(|elements| elements.iter().zip(&texts).all(|(value, text)| is_same(value, text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn text_repeats_structured_content_as_json_or_as_its_only_member() {
+        let is_repeated = |texts: &[&str], structured: Value| {
+            let content: Vec<_> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+            let result = json!({ "content": content, "structuredContent": structured });
+            let result: CallToolResult = serde_json::from_value(result).unwrap();
+            super::is_repeated(result.structured_content.as_ref().unwrap(), &result)
+        };
+        assert!(is_repeated(&["{ \"a\": 1, \"b\": 2 }"], json!({ "b": 2, "a": 1 })));
+        assert!(is_repeated(&["found:", "{\"a\":1}"], json!({ "a": 1 })));
+        assert!(is_repeated(&["42"], json!({ "result": 42 })));
+        assert!(is_repeated(&["yes"], json!({ "result": "yes" })));
+        assert!(is_repeated(&["a", "b"], json!({ "result": ["a", "b"] })));
+        assert!(!is_repeated(&["The sum is 42."], json!({ "sum": 42 })));
+        assert!(!is_repeated(&["a", "c"], json!({ "result": ["a", "b"] })));
+        assert!(!is_repeated(&[], json!({ "a": 1 })));
+        let long = "x".repeat(COMPARED_LIMIT);
+        assert!(!is_repeated(&[&long], json!({ "result": long })), "a long one is not compared");
     }
 }

@@ -1,25 +1,16 @@
 //! The arguments of the command line in the types of a tool's input schema.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use agentwire_jsonrpc::{Printable, RawJson, RawObject, did_you_mean};
+use agentwire_jsonrpc::{RawJson, RawObject, did_you_mean};
 use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
+use super::kinds::{Kinds, array};
 use crate::failure::Usage;
-use crate::signature::{resolve, signature};
+use crate::signature::signature;
 use crate::text::{self, quoted};
 use crate::words::{Source, Word, twice};
-
-/// How many subschemas of an argument are looked at, and how many of its allowed values.
-const BUDGET: usize = 100;
-const CHOICES: usize = 1000;
-
-/// The most allowed values that an error names.
-const SHOWN_CHOICES: usize = 20;
-
-/// The most bytes of an allowed value that an error shows.
-const SHOWN: usize = 80;
 
 /// The object for a tool.
 ///
@@ -129,152 +120,13 @@ fn value_of(
     match texts {
         [text] => kinds.value(root, text.0).map_err(|why| explain(text, why)),
         texts if kinds.types.contains("array") => {
-            let elements =
-                texts.iter().map(|text| kinds.element(root, text.0).map_err(|why| explain(text, why)));
+            let elements = texts
+                .iter()
+                .enumerate()
+                .map(|(place, text)| kinds.element(root, place, text.0).map_err(|why| explain(text, why)));
             array(&elements.collect::<Result<Vec<_>, _>>()?)
         }
         _ => Err(twice(name)),
-    }
-}
-
-fn array(elements: &[RawJson]) -> Result<RawJson, Usage> {
-    RawJson::encode(elements).map_err(|why| Usage(why.to_string()))
-}
-
-/// The values that a schema allows, as far as it says so by types and enumerations.
-#[derive(Debug, Default)]
-struct Kinds<'a> {
-    types: BTreeSet<&'a str>,
-    choices: Vec<&'a Value>,
-    items: Option<&'a Value>,
-    /// Whether the schema, or one of its alternatives, says nothing of the type.
-    allows_any: bool,
-}
-
-impl<'a> Kinds<'a> {
-    fn of(root: &'a Map<String, Value>, schema: Option<&'a Value>) -> Self {
-        let mut kinds = Self::default();
-        let mut open: Vec<_> = schema.into_iter().collect();
-        for _ in 0..BUDGET {
-            match open.pop() {
-                Some(schema) => kinds.add(root, schema, &mut open),
-                None => break,
-            }
-        }
-        kinds.allows_any |= !open.is_empty() || kinds.types.is_empty() && kinds.choices.is_empty();
-        kinds
-    }
-
-    fn add(&mut self, root: &'a Map<String, Value>, schema: &'a Value, open: &mut Vec<&'a Value>) {
-        let Some(schema) = schema.as_object() else {
-            self.allows_any = true;
-            return;
-        };
-        if let Some(found) = schema.get("$ref").and_then(Value::as_str).and_then(|name| resolve(root, name)) {
-            return open.push(found);
-        }
-        if let Some(value) = schema.get("const") {
-            return self.choices.push(value);
-        }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return self.choices.extend(values.iter().take(CHOICES));
-        }
-        let parts = ["anyOf", "oneOf", "allOf"].iter().filter_map(|part| schema.get(*part)?.as_array());
-        let parts: Vec<_> = parts.flatten().take(BUDGET).collect();
-        match schema.get("type") {
-            Some(Value::String(name)) => drop(self.types.insert(name)),
-            Some(Value::Array(names)) => {
-                self.types.extend(names.iter().take(BUDGET).filter_map(Value::as_str))
-            }
-            _ if !parts.is_empty() => open.extend(parts),
-            _ if schema.contains_key("properties") => drop(self.types.insert("object")),
-            _ => self.allows_any = true,
-        }
-        self.items = self.items.or_else(|| schema.get("items"));
-    }
-
-    /// The value that a text stands for, or why it is none.
-    fn value(&self, root: &'a Map<String, Value>, text: &str) -> Result<RawJson, String> {
-        let is_chosen =
-            |choice: &&&Value| choice.as_str().map_or_else(|| choice.to_string() == text, |it| it == text);
-        if let Some(choice) = self.choices.iter().find(is_chosen) {
-            return RawJson::encode(choice).map_err(|why| why.to_string());
-        }
-        if self.allows_any || self.types.contains("string") {
-            return RawJson::encode(text).map_err(|why| why.to_string());
-        }
-        let json = RawJson::parse(text.trim().to_owned().into()).ok();
-        match json {
-            Some(json) if self.types.iter().any(|name| is_a(&json, name)) => Ok(json),
-            _ if self.types.contains("array") => {
-                self.element(root, text).and_then(|element| array(&[element]).map_err(|Usage(why)| why))
-            }
-            _ => Err(self.complaint(text)),
-        }
-    }
-
-    /// The element of an array that a text stands for.
-    fn element(&self, root: &'a Map<String, Value>, text: &str) -> Result<RawJson, String> {
-        let kinds = Self::of(root, self.items);
-        // An array of arrays takes its elements as JSON.
-        if kinds.types.contains("array") {
-            return Err("is not a JSON array".into());
-        }
-        kinds.value(root, text)
-    }
-
-    /// What a text is not.
-    fn complaint(&self, text: &str) -> String {
-        let mut nouns: Vec<_> = self.types.iter().map(|name| noun(name)).collect();
-        if !self.choices.is_empty() {
-            let mut names: Vec<_> =
-                self.choices.iter().take(SHOWN_CHOICES).map(|choice| choice_text(choice)).collect();
-            let meant = did_you_mean(text, names.iter().map(String::as_str));
-            if self.choices.len() > SHOWN_CHOICES {
-                names.push("…".into());
-            }
-            nouns.push(format!("one of {}{meant}", names.join(", ")));
-        }
-        match &nouns[..] {
-            [noun] => format!("is not {noun}"),
-            nouns => format!("is neither {}", nouns.join(" nor ")),
-        }
-    }
-}
-
-fn choice_text(choice: &Value) -> String {
-    let text = choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
-    text::beginning(Printable::one_line(&text), SHOWN)
-}
-
-fn noun(name: &str) -> String {
-    match name {
-        "integer" => "an integer".into(),
-        "number" => "a number".into(),
-        "boolean" => "`true` or `false`".into(),
-        "object" => "a JSON object".into(),
-        "array" => "a JSON array".into(),
-        "null" => "`null`".into(),
-        name => text::beginning(Printable::one_line(name), SHOWN),
-    }
-}
-
-/// Whether a value is of a type of JSON Schema.
-fn is_a(value: &RawJson, name: &str) -> bool {
-    let text = value.as_str();
-    let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-    match name {
-        "number" => is_number,
-        // 1.0 is an integer too.
-        "integer" => {
-            let is_plain = !text.contains(['.', 'e', 'E']);
-            is_number && (is_plain || text.parse::<f64>().is_ok_and(|number| number.fract() == 0.0))
-        }
-        "boolean" => matches!(text, "true" | "false"),
-        "null" => text == "null",
-        "object" => text.starts_with('{'),
-        "array" => text.starts_with('['),
-        _ => false,
     }
 }
 
@@ -346,6 +198,45 @@ mod tests {
         for (words, expected) in rows {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(of(schema.clone(), &words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn reference_is_a_pointer_with_escapes_and_percent_encoding() {
+        let schema = json!({
+            "properties": {
+                "slash": { "$ref": "#/$defs/a~1b~0c" }, "space": { "$ref": "#/$defs/a%20b" },
+                "deep": { "$ref": "#/$defs/group/inner" }, "place": { "$ref": "#/$defs/tuple/prefixItems/1" },
+                "both": { "$ref": "#/%24defs/x~1y%25" }, "wrong": { "$ref": "#/$defs/%zz" },
+            },
+            "$defs": {
+                "a/b~c": { "type": "integer" }, "a b": { "type": "integer" }, "x/y%": { "type": "integer" },
+                "group": { "inner": { "type": "integer" } },
+                "tuple": { "prefixItems": [{ "type": "string" }, { "type": "integer" }] },
+            },
+        });
+        for name in ["slash", "space", "deep", "place", "both"] {
+            let word = format!("{name}=5");
+            assert_eq!(of(schema.clone(), &[&word]), Ok(format!("{{\"{name}\":5}}")), "{name}");
+        }
+        // A reference that leads nowhere says nothing of the type.
+        assert_eq!(of(schema, &["wrong=5"]).as_deref(), Ok(r#"{"wrong":"5"}"#));
+    }
+
+    #[test]
+    fn element_of_a_tuple_has_the_type_of_its_place() {
+        let tuple = json!([{ "type": "integer" }, { "type": "string" }]);
+        for schema in [
+            json!({ "type": "array", "prefixItems": tuple, "items": { "type": "boolean" } }),
+            json!({ "prefixItems": tuple, "items": { "type": "boolean" } }),
+            // As JSON Schema had it before 2020-12.
+            json!({ "type": "array", "items": tuple, "additionalItems": { "type": "boolean" } }),
+        ] {
+            let schema = json!({ "properties": { "a": schema } });
+            let of = |words: &[&str]| of(schema.clone(), words);
+            assert_eq!(of(&["a=5"]).as_deref(), Ok(r#"{"a":[5]}"#), "{schema}");
+            assert_eq!(of(&["a=5", "a=5", "a=true"]).as_deref(), Ok(r#"{"a":[5,"5",true]}"#), "{schema}");
+            assert_eq!(of(&["a=x"]), Err("argument `a`: `x` is not an integer".into()), "{schema}");
         }
     }
 

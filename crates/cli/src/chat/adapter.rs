@@ -13,6 +13,7 @@ use super::agent_login::{LoginMethod, LoginNeeded};
 use super::display::Display;
 use super::per_session::SessionChange;
 use super::prompt::{Piece, PromptSupport};
+use super::settings::RequestedSetting;
 use crate::terminal::View;
 
 /// An agent with our client for it. The two versions of the protocol implement it.
@@ -83,7 +84,15 @@ pub(super) trait AgentAdapter {
     /// What is shown of the session.
     fn display(&self) -> &Display;
 
-    /// Changes the mode.
+    /// Changes a setting.
+    async fn set(&self, session: &SessionId, setting: &RequestedSetting) -> Result<(), BoxError> {
+        match setting {
+            RequestedSetting::Mode(mode) => self.set_mode(session, mode).await,
+            RequestedSetting::Option { id, value } => self.set_option(session, id, value).await,
+        }
+    }
+
+    /// Changes the mode, which may be given by its name.
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError>;
 
     /// Sets an option, whose value may be given by its name.

@@ -1,21 +1,27 @@
 //! Logging in at an agent: its methods, the menu of them, and methods that run the agent's program in our terminal.
 
+use std::borrow::Cow;
 use std::process::ExitStatus;
 
 use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{self, Meta};
 use agentwire_acp_schema::v2;
 use agentwire_transport_stdio::Command;
+use serde::Deserialize;
 
 use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted};
 use crate::signals::Signals;
 use crate::terminal::{TypedInput, User, short};
+use crate::text::quoted;
 
 /// The message for an agent that requires a login and offers no method.
 const NO_METHOD: &str = "the code says that the agent wants authorization, but it names no way to log in";
 
 /// The most methods that are listed.
 const METHOD_LIMIT: usize = 20;
+
+/// The most variables of a method that are named.
+const VARIABLE_LIMIT: usize = 10;
 
 /// A way to log in that the agent offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +31,8 @@ pub(super) struct LoginMethod {
     description: Option<String>,
     /// None where the agent does it by itself.
     pub(super) terminal: Option<TerminalLogin>,
+    /// The variables of the environment from which the agent takes its secrets: a method of the type `env_var`.
+    variables: Vec<String>,
 }
 
 /// A run of the agent's program in our terminal that logs in (AUTH-08). The connection ends for it, and begins anew after it. So
@@ -74,13 +82,37 @@ impl LoginMethod {
     }
 
     fn agent(id: &str, name: &str, description: Option<&String>) -> Self {
-        Self { id: id.to_owned(), name: name.to_owned(), description: description.cloned(), terminal: None }
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            description: description.cloned(),
+            terminal: None,
+            variables: Vec::new(),
+        }
     }
 
     fn unknown(object: &Meta, id: &str) -> Option<Self> {
         let id = object.text(id)?;
         let name = object.text("name").unwrap_or_else(|| id.clone());
-        Some(Self::agent(&id, &name, None))
+        let description = object.text("description").map(Cow::into_owned);
+        let variables =
+            if object.text("type").as_deref() == Some("env_var") { variables(object) } else { Vec::new() };
+        Some(Self { variables, ..Self::agent(&id, &name, description.as_ref()) })
+    }
+
+    /// What the person has to set before the agent can log in by this method, if a variable of it is not set here.
+    pub(super) fn missing_variables(&self) -> Option<String> {
+        let is_missing = self.variables.iter().any(|name| std::env::var_os(name).is_none());
+        is_missing.then(|| {
+            format!("the method {} needs {}: set it, and start again", quoted(&self.id), self.variable_list())
+        })
+    }
+
+    /// The variables as a phrase: ``the variable `API_KEY` ``.
+    fn variable_list(&self) -> String {
+        let names: Vec<_> = self.variables.iter().map(|name| quoted(name)).collect();
+        let noun = if names.len() == 1 { "the variable" } else { "the variables" };
+        format!("{noun} {}", names.join(", "))
     }
 
     /// The method with this id, or else with this name.
@@ -137,9 +169,13 @@ pub(super) fn unknown_method(word: &str, methods: &[LoginMethod]) -> Failure {
 
 /// The methods' ids and names.
 fn method_list(methods: &[LoginMethod]) -> String {
-    let words = methods.iter().take(METHOD_LIMIT).map(|method| match method.name == method.id {
-        true => format!("`{}`", short(&method.id)),
-        false => format!("`{}` ({})", short(&method.id), short(&method.name)),
+    let words = methods.iter().take(METHOD_LIMIT).map(|method| {
+        let name = (method.name != method.id).then(|| short(&method.name));
+        let needs = (!method.variables.is_empty()).then(|| format!("needs {}", method.variable_list()));
+        match [name, needs].into_iter().flatten().collect::<Vec<_>>().join("; ") {
+            about if about.is_empty() => format!("`{}`", short(&method.id)),
+            about => format!("`{}` ({about})", short(&method.id)),
+        }
     });
     let mut list: Vec<_> = words.collect();
     if methods.len() > METHOD_LIMIT {
@@ -154,7 +190,9 @@ pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Optio
     let mut menu = "The agent asks for a login. The ways to log in:\n".to_owned();
     for (index, method) in offered.iter().enumerate() {
         let about = method.description.as_deref().map(|about| format!(": {}", short(about)));
-        menu += &format!("  {}) {}{}\n", index + 1, short(&method.name), about.unwrap_or_default());
+        let needs = (!method.variables.is_empty()).then(|| format!(" (needs {})", method.variable_list()));
+        let more = [needs, about].into_iter().flatten().collect::<String>();
+        menu += &format!("  {}) {}{more}\n", index + 1, short(&method.name));
     }
     menu += "Type a number, then Enter. Escape gives up.\n";
     loop {
@@ -170,6 +208,21 @@ pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Optio
             None => user.remark(&format!("`{}` is none of the ways.", short(line)))?,
         }
     }
+}
+
+/// The variables of a method of the type `env_var`: `vars`, each with a `name`, or `varName` of older agents.
+fn variables(method: &Meta) -> Vec<String> {
+    let listed = method.decode_member::<Vec<Variable>>("vars").ok().flatten().unwrap_or_default();
+    let listed = listed.into_iter().filter(|variable| !variable.optional).map(|variable| variable.name);
+    let single = method.text("varName").map(Cow::into_owned);
+    listed.chain(single).filter(|name| !name.is_empty()).take(VARIABLE_LIMIT).collect()
+}
+
+#[derive(Deserialize)]
+struct Variable {
+    name: String,
+    #[serde(default)]
+    optional: bool,
 }
 
 impl TerminalLogin {
@@ -216,6 +269,7 @@ impl TerminalLogin {
 #[cfg(test)]
 mod tests {
     use agentwire_jsonrpc::ErrorObject;
+    use serde_json::json;
 
     use super::*;
     use crate::failure::{OtherSide, RemoteError, Role, exit_code, sentence};
@@ -225,6 +279,24 @@ mod tests {
         let methods = [LoginMethod::agent("a", "b", None), LoginMethod::agent("b", "Browser", None)];
         let find = |word| LoginMethod::find(&methods, word).map(|method| &*method.id);
         assert_eq!([find("b"), find("browser"), find("c")], [Some("b"), Some("b"), None]);
+    }
+
+    #[test]
+    fn method_by_variables_names_them() {
+        let read = |method: serde_json::Value| {
+            LoginMethod::v1(&serde_json::from_value::<v1::AuthMethod>(method).unwrap()).unwrap()
+        };
+        let names = json!([{ "name": "AGENTWIRE_TEST_NO_KEY" }, { "name": "REGION", "optional": true }]);
+        let method = read(json!({ "id": "key", "name": "API key", "type": "env_var", "vars": names }));
+        let why = "the method `key` needs the variable `AGENTWIRE_TEST_NO_KEY`: set it, and start again";
+        assert_eq!(method.missing_variables().as_deref(), Some(why));
+        assert_eq!(method_list(&[method]), "`key` (API key; needs the variable `AGENTWIRE_TEST_NO_KEY`)");
+        let older = read(json!({ "id": "key", "name": "key", "type": "env_var", "varName": "PATH" }));
+        assert_eq!(method_list(std::slice::from_ref(&older)), "`key` (needs the variable `PATH`)");
+        assert_eq!(older.missing_variables(), None, "it is set");
+        let many: Vec<_> = (0..1000).map(|n| json!({ "name": format!("V{n}") })).collect();
+        let method = read(json!({ "id": "k", "name": "k", "type": "env_var", "vars": many }));
+        assert_eq!(method.variables.len(), VARIABLE_LIMIT);
     }
 
     #[test]

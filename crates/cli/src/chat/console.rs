@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_client::{BoxError, CallError};
+use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::SessionId;
 use anyhow::Result;
 use futures_util::FutureExt as _;
@@ -20,9 +20,9 @@ use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
 use super::time_limit::TimeLimit;
 use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, sentence};
+use crate::program_stderr::ProgramStderr;
 use crate::signals::Signals;
-use crate::terminal::{Format, TerminalModes, User, View};
-use crate::text::Notes;
+use crate::terminal::{TerminalModes, User, View};
 
 /// How long to wait for the rest of the output after a second ^C has ended a turn.
 const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
@@ -36,6 +36,13 @@ const LAST_TURN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the agent may take to end a turn that SIGINT has cancelled, where no person can interrupt it again: 5 s.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long no update may come before a turn of a single prompt is over: 150 ms. Some agents send the last ones up to 100 ms
+/// behind their answer.
+const LATE_UPDATES_PAUSE: Duration = Duration::from_millis(150);
+
+/// How long to wait for such updates, however many come: 1 s.
+const LATE_UPDATES_LIMIT: Duration = Duration::from_secs(1);
+
 /// How long after ^C a person reads that another one ends the turn: 1 s.
 const CANCEL_HINT_DELAY: Duration = Duration::from_secs(1);
 
@@ -48,6 +55,8 @@ pub(super) struct PendingPrompt {
 /// The local side of a chat.
 pub(super) struct Console {
     pub(super) view: Arc<View>,
+    /// The agent's stderr.
+    pub(super) log: ProgramStderr,
     pub(super) user: User,
     pub(super) completions: Completions,
     /// Notified by ^C as a key, in raw mode, where the terminal sends no signal.
@@ -79,20 +88,19 @@ impl Console {
     ///
     /// When signals cannot be handled.
     pub(super) fn new(
-        format: Format,
+        (view, log): (Arc<View>, ProgramStderr),
         has_person: bool,
         cwd: PathBuf,
         (limit, limits_turn): (Duration, bool),
         side: OtherSide,
-        notes: &Notes,
     ) -> Result<Self> {
-        let view = Arc::new(View::new(format, notes.clone()));
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
         completions.known().folder = cwd.clone();
         Ok(Self {
             user: User::new(view.clone(), interrupt.clone()),
             view,
+            log,
             completions,
             interrupt,
             signals: Signals::listen()?.or_terminal_gone(),
@@ -223,6 +231,28 @@ impl Console {
                 false => deadline = Some(now + CANCEL_TIMEOUT),
             }
             cancelling.set(cancel().fuse());
+        }
+    }
+
+    /// Waits for the updates of a turn that come behind the answer which ends it, as some agents send them: until none has come
+    /// for [`LATE_UPDATES_PAUSE`], or the agent is gone, and at most [`LATE_UPDATES_LIMIT`]. Between two prompts of a person they
+    /// are shown when they come.
+    pub(super) async fn late_updates(&mut self, closed: impl Future<Output = Closed>) {
+        let limit = Instant::now() + LATE_UPDATES_LIMIT;
+        let view = self.view.clone();
+        let quiet = async {
+            let mut seen = None;
+            while seen != Some(view.update_count()) && Instant::now() < limit {
+                seen = Some(view.update_count());
+                tokio::time::sleep_until(limit.min(Instant::now() + LATE_UPDATES_PAUSE)).await;
+            }
+        };
+        tokio::select! {
+            () = quiet => {}
+            _ = closed => {}
+            interrupted = self.signals.interrupted() => {
+                self.interrupted.get_or_insert(interrupted);
+            }
         }
     }
 

@@ -10,6 +10,8 @@ pub(super) enum EditOutcome {
     Interrupted,
     /// ^C: the text is dropped.
     Cleared,
+    /// ^Z: the process is to be stopped. The editor keeps the text for the next read.
+    Suspended,
     /// ^D: the person ends the conversation.
     End,
 }

@@ -40,6 +40,12 @@ impl Editor {
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
         let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
+        // The editor's own meaning of this key is to undo.
+        keys.add_binding(
+            KeyModifiers::CONTROL,
+            KeyCode::Char('z'),
+            ReedlineEvent::ExecuteHostCommand("".into()),
+        );
         let reedline = Reedline::create()
             .with_break_signal(stop.clone())
             .with_ansi_colors(Style::of(true).colours)
@@ -92,6 +98,7 @@ impl Editor {
             Signal::Success(line) => EditOutcome::Line(line),
             Signal::CtrlC => EditOutcome::Cleared,
             Signal::CtrlD => EditOutcome::End,
+            Signal::HostCommand(_) => EditOutcome::Suspended,
             _ => EditOutcome::Interrupted,
         })
     }

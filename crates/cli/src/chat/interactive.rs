@@ -1,7 +1,7 @@
 //! Where prompts come from: lines of the person at the terminal, or one text of the command line or of stdin.
 
 use std::future::Future;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::pin::pin;
 use std::time::Instant;
 
@@ -16,8 +16,9 @@ use super::editor::Editor;
 use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
 use super::session::{Session, TurnStopped};
-use crate::failure::Interrupted;
+use crate::failure::{Exit, Failure, Interrupted, Usage};
 use crate::features::missing;
+use crate::signals::stop_process;
 use crate::terminal::{Screen, is_dumb};
 
 /// Reads lines and runs turns until the person ends the conversation. `pending` is a prompt that is sent first.
@@ -76,8 +77,21 @@ fn report<A: AgentAdapter>(
     match (ends, is_shown) {
         (true, _) => Err(error),
         (_, true) => Ok(()),
-        _ => Ok(session.console.view.failed_turn(&session.console.named(error))?),
+        _ => {
+            if is_failure(&error) {
+                session.console.log.show_kept();
+            }
+            Ok(session.console.view.failed_turn(&session.console.named(error))?)
+        }
     }
+}
+
+/// Whether an error is a failure of the agent, which its stderr may explain. It is none where the agent has stopped a turn for a
+/// reason, or a person or a rule has ended it.
+pub(super) fn is_failure(error: &BoxError) -> bool {
+    let exit = error.downcast_ref().map(Failure::exit);
+    let is_ours = matches!(exit, Some(Exit::NotPermitted | Exit::Usage | Exit::Interrupted(_)));
+    !is_ours && !error.is::<TurnStopped>() && !error.is::<Interrupted>() && !error.is::<Usage>()
 }
 
 /// Sends the prompt of the command line with the text of stdin, or that text alone. An empty prompt only opens the session.
@@ -199,8 +213,14 @@ impl Console {
                     });
                 })
                 .await?;
-            if outcome == EditOutcome::Interrupted {
-                held.clear_line();
+            match outcome {
+                EditOutcome::Interrupted => held.clear_line(),
+                EditOutcome::Suspended => {
+                    // The cursor is within the line that is edited.
+                    writeln!(io::stdout())?;
+                    stop_process();
+                }
+                _ => {}
             }
             drop((held, keyboard));
             match (interruption, outcome) {
@@ -213,7 +233,7 @@ impl Console {
                     was_cleared = true;
                     self.view.tell("^C again ends the conversation.")?;
                 }
-                (_, EditOutcome::Interrupted) => {}
+                (_, EditOutcome::Interrupted | EditOutcome::Suspended) => {}
             }
         }
     }

@@ -1,7 +1,6 @@
 //! `agentwire chat`: a conversation with any ACP agent.
 
 mod adapter;
-mod agent_log;
 mod agent_login;
 mod call_details;
 mod commands;
@@ -36,6 +35,7 @@ mod v1;
 mod v2;
 
 use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,12 +50,11 @@ use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
 
 use self::adapter::{AgentAdapter, client_info};
-use self::agent_log::AgentLog;
 use self::agent_login::TerminalLogin;
 use self::console::{Console, PendingPrompt};
 use self::display::Display;
 use self::input::PipedInput;
-use self::interactive::{run_interactive, run_once};
+use self::interactive::{is_failure, run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
 use self::session::{Session, TurnStopped};
@@ -66,31 +65,27 @@ use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
 use crate::command_line;
 use crate::config::Config;
+use crate::connect::Output;
 use crate::failure::{
-    AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, exit_code, to_anyhow, to_json,
+    AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, Usage, exit_code, to_anyhow, to_json,
 };
 use crate::login::authorization;
 use crate::output::print_json;
+use crate::program_stderr::ProgramStderr;
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_transport};
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
-use crate::terminal::{Format, TerminalModes};
+use crate::terminal::{Format, TerminalModes, View};
 use crate::text::Notes;
 use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
-pub(crate) async fn run(
-    arguments: arguments::Chat,
-    json: bool,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-    telemetry: &Telemetry,
-) -> Result<()> {
+pub(crate) async fn run(arguments: arguments::Chat, output: Output<'_>) -> Result<()> {
     let config = Config::load(&arguments.config)?;
-    let has_default_format = !json && arguments.chat_options.format.is_none();
+    let has_default_format = !output.json && arguments.chat_options.format.is_none();
     let is_json_by_file = has_default_format && config.default_format() == Some(Format::Json);
-    match run_chat(arguments, config, json, notes, recorder, telemetry).await {
+    match run_chat(arguments, config, output).await {
         // The command line does not say that the output is JSON, so the failure is printed here.
         Err(error) if is_json_by_file && !error.is::<AlreadyPrinted>() => {
             // If stdout is closed, stderr is all that is left.
@@ -104,10 +99,7 @@ pub(crate) async fn run(
 async fn run_chat(
     mut arguments: arguments::Chat,
     config: Config,
-    json: bool,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-    telemetry: &Telemetry,
+    Output { json, verbose, notes, recorder, telemetry }: Output<'_>,
 ) -> Result<()> {
     let is_default = arguments.agent.is_none();
     arguments.agent = arguments.agent.or_else(|| config.default_agent());
@@ -131,24 +123,25 @@ async fn run_chat(
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
+    let view = Arc::new(View::new(format, notes.clone()));
+    let log = agent_stderr(&plan, &view, verbose, recorder.clone())?;
     let side = OtherSide::program(Role::Agent, &command);
+    // The lines that go to a file are in the errors too.
+    let side = if plan.agent_log.is_some() { side } else { side.stderr_is_shown() };
     let command = TextLines::new(&side, notes).watch(command);
     let mut console = Console::new(
-        format,
+        (view.clone(), log.clone()),
         is_there,
         plan.cwd.clone(),
         (plan.timeout, plan.limits_turn),
         side.clone(),
-        notes,
     )?;
-    let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let display = Arc::new(Display::new(view.clone(), console.completions.clone(), plan.display()));
     let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), display.clone());
     let client = v2::Client::new(view.clone(), user, permissions.clone(), display);
-    let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
-    let command = telemetry.pass_on(command.stderr(log.stderr()));
+    let command = telemetry.pass_on(command.stderr(log.of_next()));
     let mut chat = Chat {
         console: &mut console,
         plan,
@@ -162,7 +155,10 @@ async fn run_chat(
     };
     let outcome = chat.run(&command, recorder).await;
     let outcome = outcome.map_err(|error| {
-        RemoteError::name(&side, chat.console.started.get(), log.without_shown_lines(error))
+        if is_failure(&error) {
+            log.show_kept();
+        }
+        RemoteError::name(&side, chat.console.started.get(), error)
     });
     if let Err(error) = &outcome {
         // If stdout is closed, `written` fails below.
@@ -278,6 +274,22 @@ impl Chat<'_> {
             (_, Some(refusal)) => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
             (outcome, None) => outcome,
         }
+    }
+}
+
+/// The agent's stderr: kept until the agent fails, shown with `--verbose`, or appended to the file of `--agent-log`.
+fn agent_stderr(
+    plan: &Plan,
+    view: &View,
+    verbose: bool,
+    recorder: Option<Recorder>,
+) -> Result<ProgramStderr, Usage> {
+    let Some(path) = &plan.agent_log else {
+        return Ok(ProgramStderr::new(verbose, recorder, view.diagnostics().stderr_of("agent")));
+    };
+    match File::options().append(true).create(true).open(path) {
+        Ok(file) => Ok(ProgramStderr::to_file(file, recorder)),
+        Err(why) => Err(Usage(format!("--agent-log {}: {why}", path.display()))),
     }
 }
 

@@ -10,9 +10,11 @@ use super::continuation::Continuation;
 use super::display::DisplayOptions;
 use super::options::ChatOptions;
 use super::permission_rules::PermissionRules;
+use super::settings::RequestedSetting;
 use crate::arguments;
 use crate::failure::Usage;
 use crate::terminal::Format;
+use crate::values::NamedValue;
 
 /// How long the agent may take to open a session without `--timeout`: 60 s.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -24,10 +26,8 @@ pub(super) struct Plan {
     pub(super) cwd: PathBuf,
     /// The same, only if the command line names it.
     pub(super) named_cwd: Option<PathBuf>,
-    /// The mode to set when the session is open.
-    pub(super) mode: Option<String>,
-    /// The options to set when the session is open: id and value.
-    pub(super) options: Vec<(String, String)>,
+    /// The options and the mode to set when the session is open. Of an option that is given again, the last value counts.
+    pub(super) settings: Vec<RequestedSetting>,
     pub(super) prompt: Option<String>,
     /// Whether to read prompts from the terminal, one after the other.
     pub(super) interactive: bool,
@@ -84,8 +84,7 @@ impl Plan {
             action,
             cwd,
             named_cwd,
-            mode: arguments.mode,
-            options: arguments.options.into_iter().map(|option| (option.id, option.value)).collect(),
+            settings: settings(arguments.options, arguments.mode),
             interactive,
             prompt: arguments.prompt.filter(|_| !is_dash),
             timeout: arguments.timeout.unwrap_or(OPENING_TIMEOUT),
@@ -128,4 +127,17 @@ impl Plan {
         let ChatOptions { allow, deny, approve_reads, .. } = &self.chat_options;
         PermissionRules::new(allow, deny, *approve_reads, &self.cwd)
     }
+}
+
+/// The mode comes last: an option, such as the model, is more likely to change the mode than the other way round.
+fn settings(options: Vec<NamedValue>, mode: Option<String>) -> Vec<RequestedSetting> {
+    let mut settings = Vec::new();
+    for NamedValue { id, value } in options {
+        settings.retain(
+            |setting| !matches!(setting, RequestedSetting::Option { id: before, .. } if *before == id),
+        );
+        settings.push(RequestedSetting::Option { id, value });
+    }
+    settings.extend(mode.map(RequestedSetting::Mode));
+    settings
 }

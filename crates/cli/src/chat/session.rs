@@ -14,6 +14,7 @@ use super::per_session::SessionChange;
 use super::plan::{Action, Plan, SessionChoice};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
+use super::settings::{RequestedSetting, check_setting};
 use super::time_limit::TimeLimit;
 use crate::failure::{Exit, Failure};
 use crate::terminal::short;
@@ -149,17 +150,25 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         }
     }
 
-    /// Sets the mode and the options of the command line.
+    /// Sets the options and the mode of the command line. One may change another, so what is lost is set once more. Fails where
+    /// the session does not have all in the end.
     async fn set(&mut self, plan: &Plan) -> Result<(), BoxError> {
         let Self { console, agent, id, .. } = self;
+        let settings = &plan.settings;
+        let missing = |setting: &&RequestedSetting| {
+            agent.display().conversation(|known| check_setting(known, setting).is_err())
+        };
         let set = async {
-            if let Some(mode) = &plan.mode {
-                agent.set_mode(id, mode).await?;
+            for setting in settings {
+                agent.set(id, setting).await?;
             }
-            for (option, value) in &plan.options {
-                agent.set_option(id, option, value).await?;
+            for setting in settings.iter().filter(missing) {
+                agent.set(id, setting).await?;
             }
-            Ok(())
+            let check = |setting: &RequestedSetting| {
+                agent.display().conversation(|known| check_setting(known, setting))
+            };
+            Ok(settings.iter().try_for_each(check)?)
         };
         let limit = console.limit;
         let late = |_| {
@@ -223,9 +232,14 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             return Err(login.clone().into());
         }
+        if let Some(missing) = method.missing_variables() {
+            return Err(Failure::new(Exit::Unauthorized, missing).into());
+        }
         let (view, has_person) = (self.console.view.clone(), self.console.has_person);
         let limit = (!has_person).then_some(self.console.limit);
         let agent = &self.agent;
+        // An agent may write there what the person has to do.
+        let _shown = self.console.log.shown();
         let logging_in = async {
             view.tell(&format!("logging in by `{}`", short(&method.name)))?;
             let call = agent.log_in(&method.id);
@@ -292,6 +306,9 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         *has_turns = true;
         let turn = agent.prompt(id, prompt.pieces);
         let ended = console.run_turn(turn, async || agent.cancel(id).await).await;
+        if matches!(ended, Ok(Ok(_))) && !agent.display().options().is_interactive {
+            console.late_updates(agent.closed()).await;
+        }
         agent.turn_ended(ended.as_ref().ok().and_then(|stopped| stopped.as_ref().ok()))?;
         let stopped = match ended? {
             Ok(stopped) => stopped,

@@ -36,7 +36,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
                 Some(_) => "  ",
                 None => "",
             };
-            self.view.session(mark, id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
+            self.view.session(mark, id, updated_at, &cwd.display(), title)
         })
         .await?;
         if any { Ok(()) } else { Ok(self.view.tell("There are no sessions.")?) }

@@ -34,26 +34,72 @@ pub(super) fn update_all_completions(completions: &Completions, conversation: &C
 
 /// How the mode of a session is changed.
 pub(super) enum ModeSetting {
-    /// By `session/set_mode`.
-    Mode,
+    /// By `session/set_mode` with this id.
+    Mode(String),
     /// By the option with this id.
     Option(String),
 }
 
-/// How to change the mode to `mode`. An agent without modes may have an option for them.
+/// How to change the mode to the one with this id or name. An agent without modes may have an option for them.
 ///
 /// # Errors
 ///
 /// When the agent offers no modes, or not this one.
 pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<ModeSetting, String> {
-    let modes: Vec<&str> = conversation.modes().iter().map(|mode| mode.id.as_str()).collect();
+    let modes: Vec<_> = conversation.modes().iter().map(|mode| (mode.id.as_str(), &*mode.name)).collect();
     if modes.is_empty() {
         return Ok(ModeSetting::Option(mode_option(conversation)?));
     }
-    if !modes.contains(&mode) {
-        return Err(format!("there is no mode `{mode}`; there are: {}", modes.join(", ")));
+    match find_named(&modes, mode) {
+        Some(id) => Ok(ModeSetting::Mode(id.to_owned())),
+        None => {
+            let ids: Vec<_> = modes.iter().map(|(id, _)| *id).collect();
+            Err(format!("there is no mode `{mode}`; there are: {}", ids.join(", ")))
+        }
     }
-    Ok(ModeSetting::Mode)
+}
+
+/// The id that a person gives as it is or by its name, in capital letters or not.
+fn find_named<'a>(known: &[(&'a str, &str)], word: &str) -> Option<&'a str> {
+    let by_id = known.iter().find(|(id, _)| *id == word);
+    let by_name = || known.iter().find(|(_, name)| *name == word);
+    let by_any = || known.iter().find(|(id, name)| [id, name].iter().any(|it| it.eq_ignore_ascii_case(word)));
+    by_id.or_else(by_name).or_else(by_any).map(|(id, _)| *id)
+}
+
+/// The setting of a session that a person asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RequestedSetting {
+    Mode(String),
+    Option { id: String, value: String },
+}
+
+/// Fails for the first setting that the session does not have now, with what it has in its place.
+pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSetting) -> Result<(), String> {
+    let (id, value) = match setting {
+        RequestedSetting::Option { id, value } => (id.clone(), value),
+        RequestedSetting::Mode(mode) => match mode_setting(conversation, mode)? {
+            ModeSetting::Option(id) => (id, mode),
+            ModeSetting::Mode(id) => {
+                let current = conversation.current_mode().map_or("none", |mode| mode.as_str());
+                let lost = || {
+                    format!("the agent does not stay in the mode `{id}`: the mode is `{}`", short(current))
+                };
+                return if current == id { Ok(()) } else { Err(lost()) };
+            }
+        },
+    };
+    let wanted = option_value(conversation, &id, value)?;
+    let option = conversation.config_options().find(|option| *option.id == *id);
+    let current = option.and_then(current_value).unwrap_or_default();
+    let is_kept = match &wanted {
+        SessionConfigOptionValue::Boolean(is_on) => current == switch_text(*is_on),
+        SessionConfigOptionValue::ValueId(value) => current == value.as_str(),
+        _ => true,
+    };
+    let lost =
+        || format!("the agent does not keep the option `{id}` at `{value}`: it is `{}`", short(current));
+    if is_kept { Ok(()) } else { Err(lost()) }
 }
 
 /// The id of the option that sets the mode.
@@ -84,10 +130,9 @@ pub(super) fn option_value(
     let parsed = match &option.kind {
         SessionConfigKind::Boolean(_) => parse_switch(value).map(Into::into),
         SessionConfigKind::Select(select) => {
-            let choices = choices(&select.options);
-            let by_id = choices.iter().find(|choice| *choice.value == *value);
-            let choice = by_id.or_else(|| choices.iter().find(|choice| choice.name == value));
-            choice.map(|choice| choice.value.clone().into())
+            let choices: Vec<_> =
+                choices(&select.options).into_iter().map(|it| (it.value.as_str(), &*it.name)).collect();
+            find_named(&choices, value).map(|value| SessionConfigOptionValue::ValueId(value.into()))
         }
         _ => None,
     };

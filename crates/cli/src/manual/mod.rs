@@ -7,13 +7,13 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Result;
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man as Page;
 
 pub(crate) use self::arguments::Commands;
 use self::arguments::{Completions, Man};
-use crate::arguments::Arguments;
 use crate::failure::Usage;
+use crate::help::command;
 use crate::text::print_line;
 
 /// Runs `completions` or `man`.
@@ -43,10 +43,6 @@ fn write_pages(Man { folder }: &Man) -> Result<()> {
         }
         None => print(&page(&program)?),
     }
-}
-
-fn command() -> Command {
-    Arguments::command()
 }
 
 /// Writes the page of a command, and those of the commands below it.

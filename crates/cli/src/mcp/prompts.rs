@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::arguments::{Prompt, ServerOnly};
 use super::lists::{prompt_line, prompt_signature};
 use crate::connect::{Output, with_server};
-use crate::content::Printer;
+use crate::content::{self, Printer};
 use crate::failure::{ErrorWithHint, Exit, Failure, Usage};
 use crate::output::{Member, print_json};
 use crate::text::{self, quoted};
@@ -35,7 +35,7 @@ pub(crate) async fn prompt(arguments: Prompt, output: Output<'_>) -> Result<()> 
     let (name, words) = words.split_first().ok_or_else(|| Usage("PROMPT is missing".into()))?;
     let request = request(name, Arguments::read(words)?)?;
     with_server(connect, output, async |server| match server.get_prompt(request.clone()).await {
-        Ok(result) => Ok(show(&result, json)?),
+        Ok(result) => show(&result, json),
         Err(error) => Err(explain(&server, &request, error).await),
     })
     .await
@@ -104,7 +104,7 @@ async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallE
     Failure::new(Exit::Usage, ErrorWithHint::new(error, hint)).into()
 }
 
-fn show(result: &GetPromptResult, json: bool) -> Result<()> {
+fn show(result: &GetPromptResult, json: bool) -> content::Result<()> {
     if json {
         return Ok(print_json(&Member("result", result))?);
     }

@@ -44,7 +44,7 @@ pub(crate) async fn read(arguments: Read, output: Output<'_>) -> Result<()> {
             print_json(&Member("result", &result))?;
         }
         result.contents.iter().try_for_each(|contents| printer.save_resource(contents))?;
-        Ok(printer.finish()?)
+        printer.finish()
     })
     .await
 }

@@ -1,19 +1,25 @@
 //! `--answer NAME=VALUE`: answers to the forms for which a server asks, without a person.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, HashSet};
 
 use agentwire_acp_sessions::{answer_to_mcp, form_from_mcp};
 use agentwire_acp_toolkit::Form;
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 
-use crate::failure::Usage;
 use crate::text;
 use crate::values::Answer;
 
-/// The answers of the command line.
+/// The answers of the command line, by the names of the fields. A field that takes a list may have several.
 #[derive(Debug)]
-pub(super) struct Answers(Vec<(Answer, Cell<bool>)>);
+pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
+
+#[derive(Debug, Default)]
+struct NamedAnswers {
+    values: Vec<String>,
+    is_used: Cell<bool>,
+}
 
 /// What the answers make of a form.
 pub(super) enum Filled {
@@ -26,16 +32,12 @@ pub(super) enum Filled {
 }
 
 impl Answers {
-    /// # Errors
-    ///
-    /// [`Usage`] where two have the same name.
-    pub(super) fn new(answers: Vec<Answer>) -> Result<Self, Usage> {
-        for (at, Answer { name, .. }) in answers.iter().enumerate() {
-            if answers[..at].iter().any(|before| before.name == *name) {
-                return Err(Usage(format!("--answer {} is given twice", text::one_line(name))));
-            }
+    pub(super) fn new(answers: Vec<Answer>) -> Self {
+        let mut named = BTreeMap::<_, NamedAnswers>::new();
+        for Answer { name, value } in answers {
+            named.entry(name).or_default().values.push(value);
         }
-        Ok(Self(answers.into_iter().map(|answer| (answer, Cell::new(false))).collect()))
+        Self(named)
     }
 
     /// Fills in a form. Each value gets the type of its field, and has to be valid.
@@ -44,12 +46,15 @@ impl Answers {
             return Ok(Filled::Unknown);
         }
         let mut form = Form::new(form_from_mcp(request.requested_schema.clone())?)?;
-        let is_field = |answer: &&(Answer, Cell<bool>)| form.fields().any(|(name, _)| name == answer.0.name);
-        let fitting: Vec<_> = self.0.iter().filter(is_field).collect();
-        fitting.iter().for_each(|(_, is_used)| is_used.set(true));
+        let fields: HashSet<String> = form.fields().map(|(name, _)| name.to_owned()).collect();
+        let asked = request.requested_schema.properties.iter().map(|(name, _)| name);
+        let answered = asked.filter_map(|name| self.0.get_key_value(name));
+        let fitting: Vec<_> = answered.filter(|(name, _)| fields.contains(*name)).collect();
+        fitting.iter().for_each(|(_, answers)| answers.is_used.set(true));
         let mut names = Vec::new();
-        for (Answer { name, value }, _) in fitting {
-            if let Err(error) = form.enter(name, value) {
+        for (name, answers) in fitting {
+            let values: Vec<_> = answers.values.iter().map(String::as_str).collect();
+            if let Err(error) = form.enter_each(name, &values) {
                 return Ok(Filled::Wrong(format!("--answer {}: {}", text::one_line(name), error.fault)));
             }
             names.push(name.as_str());
@@ -73,7 +78,7 @@ impl Answers {
 
     /// The names for which no server has asked.
     pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, is_used)| !is_used.get()).map(|(answer, _)| &*answer.name)
+        self.0.iter().filter(|(_, answers)| !answers.is_used.get()).map(|(name, _)| &**name)
     }
 }
 
@@ -85,13 +90,14 @@ mod tests {
 
     fn form() -> ElicitFormRequest {
         serde_json::from_value(json!({ "message": "Sure?", "requestedSchema": { "type": "object",
-            "properties": { "sure": { "type": "boolean" }, "cups": { "type": "integer", "maximum": 9, "default": 1 } },
+            "properties": { "sure": { "type": "boolean" }, "cups": { "type": "integer", "maximum": 9, "default": 1 },
+                "with": { "type": "array", "items": { "enum": ["milk", "sugar", "salt, a little"], "type": "string" } } },
             "required": ["sure", "cups"] } }))
         .unwrap()
     }
 
     fn filled(answers: &[&str]) -> (String, Vec<String>) {
-        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect()).unwrap();
+        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect());
         let filled = match answers.fill_in(&form()).unwrap() {
             Filled::Unknown => "unknown".to_owned(),
             Filled::Complete(result, note) => {
@@ -103,10 +109,15 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_answer() {
-        let answers = ["sure=true", "cups=1", "sure=false"].map(|answer| answer.parse().unwrap());
-        let Usage(why) = Answers::new(answers.into()).unwrap_err();
-        assert_eq!(why, "--answer sure is given twice");
+    fn answers_with_one_name_are_a_list() {
+        let with = |answers: &[&str]| filled(&[&["sure=yes"], answers].concat()).0;
+        assert!(with(&["with=milk", "with=sugar"]).ends_with("\"with\":[\"milk\",\"sugar\"]}"));
+        assert!(with(&["with=milk, sugar"]).ends_with("\"with\":[\"milk\",\"sugar\"]}"));
+        let comma = "\"with\":[\"salt, a little\",\"milk\"]}";
+        assert!(with(&["with=salt, a little", "with=milk"]).ends_with(comma));
+        assert!(with(&["with=salt, a little"]).ends_with("\"with\":[\"salt, a little\"]}"));
+        assert_eq!(with(&["with=milk", "with=tea"]), "--answer with: \"tea\" is none of the choices");
+        assert_eq!(with(&["cups=1", "cups=2"]), "--answer cups: this takes one value");
         assert_eq!("sure".parse::<Answer>().unwrap_err(), "write NAME=VALUE, as in sure=true");
     }
 

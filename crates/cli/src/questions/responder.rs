@@ -13,7 +13,6 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResul
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answers::{Answers, Filled};
-use crate::failure::Usage;
 use crate::terminal::{Format, User, View};
 use crate::text::{self, Notes};
 use crate::values::Answer;
@@ -74,12 +73,8 @@ enum Presence {
 
 impl Responder {
     /// Finds the person, if stdin and stdout are a terminal.
-    ///
-    /// # Errors
-    ///
-    /// [`Usage`] where two answers have the same name.
-    pub(crate) fn find(json: bool, notes: &Notes, answers: Vec<Answer>) -> Result<Self, Usage> {
-        let answers = Answers::new(answers)?;
+    pub(crate) fn find(json: bool, notes: &Notes, answers: Vec<Answer>) -> Self {
+        let answers = Answers::new(answers);
         let person = if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             Presence::Absent
         } else {
@@ -90,7 +85,7 @@ impl Responder {
             }
         };
         let (declined, wrong_answer) = (RefCell::default(), RefCell::default());
-        Ok(Self { answers, notes: notes.clone(), person, declined, wrong_answer })
+        Self { answers, notes: notes.clone(), person, declined, wrong_answer }
     }
 
     /// Sets the server's name.

@@ -12,11 +12,15 @@ use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use super::lines::LineReader;
-use crate::signals::is_terminal_gone;
+use crate::signals::{is_terminal_gone, stop_process};
 use crate::text::one_line;
 
-/// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text.
+/// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text, or a line that a program or a slow network
+/// has sent in one piece.
 const BURST: Duration = Duration::from_millis(20);
+
+/// How long the rest of pasted text is waited for, however much comes: 1 s.
+const PASTE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An input from the keyboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +33,15 @@ enum Key {
     Escape,
     /// ^C.
     Interrupt,
+    /// ^Z.
+    Suspend,
 }
 
 /// The input to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TypedInput {
     Line(String),
-    /// A line whose Enter came in less than 20 ms after the key before it, as in pasted text. Only [`deliberate_line`] returns
-    /// it.
+    /// A line that came within 20 ms of the text after it, as in pasted text of several lines. Only [`deliberate_line`] returns it.
     Burst,
     Escape,
     /// ^C.
@@ -73,7 +78,7 @@ fn add_typed(text: &mut String, key: Option<Key>) {
         Some(Key::Paste(pasted)) => text.push_str(&pasted),
         Some(Key::Enter) => text.push('\n'),
         Some(Key::Backspace) => drop(text.pop()),
-        Some(Key::Escape | Key::Interrupt) | None => {}
+        Some(Key::Escape | Key::Interrupt | Key::Suspend) | None => {}
     }
 }
 
@@ -184,11 +189,7 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
     loop {
         write!(screen, "\r\x1b[2K{before}{}", tail(&line, room))?;
         screen.flush()?;
-        // A delayed thread sees a typed key as a burst too. Then the question is only asked again.
-        let is_ready = event::poll(Duration::ZERO)?;
-        let since = Instant::now();
         let Some(key) = next_key(stop)? else { return Ok(TypedInput::Interrupt) };
-        let in_burst = is_ready || since.elapsed() < BURST;
         let typed = match key {
             Key::Character(character) => {
                 line.push_str(&one_line(character.encode_utf8(&mut [0; 4])));
@@ -204,7 +205,11 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
                 line.pop();
                 continue;
             }
-            Key::Enter if deliberate && in_burst && !line.is_empty() => TypedInput::Burst,
+            Key::Suspend => {
+                suspend(&mut screen)?;
+                continue;
+            }
+            Key::Enter if deliberate && drop_rest_of_paste()? => TypedInput::Burst,
             Key::Enter => TypedInput::Line(line),
             Key::Escape => TypedInput::Escape,
             Key::Interrupt => TypedInput::Interrupt,
@@ -213,6 +218,31 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
         screen.flush()?;
         return Ok(typed);
     }
+}
+
+/// Drops what came in one piece with a line. Returns whether there was anything.
+fn drop_rest_of_paste() -> io::Result<bool> {
+    let limit = Instant::now() + PASTE_LIMIT;
+    let mut is_there = false;
+    while Instant::now() < limit && event::poll(BURST)? {
+        // Keys that are released and a new size are no text.
+        is_there |= match event::read()? {
+            Event::Key(key) => to_key(key).is_some(),
+            Event::Paste(_) => true,
+            _ => false,
+        };
+    }
+    Ok(is_there)
+}
+
+/// Stops the process until it is continued. The terminal is in its usual mode meanwhile.
+fn suspend(screen: &mut impl Write) -> io::Result<()> {
+    execute!(screen, DisableBracketedPaste)?;
+    disable_raw_mode()?;
+    writeln!(screen)?;
+    stop_process();
+    enable_raw_mode()?;
+    execute!(screen, EnableBracketedPaste)
 }
 
 /// The end of a line, in at most `room` columns.
@@ -237,6 +267,7 @@ fn to_key(key: KeyEvent) -> Option<Key> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c') if control => Some(Key::Interrupt),
+        KeyCode::Char('z') if control => Some(Key::Suspend),
         // Raw mode delivers a line feed as this key.
         KeyCode::Char('j') if control => Some(Key::Enter),
         KeyCode::Char(character) if !control => Some(Key::Character(character)),

@@ -107,6 +107,11 @@ impl Screen {
         self
     }
 
+    /// Whether new messages of the agent go to a stream of their own.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.answer.is_some()
+    }
+
     /// Starts the spinner, with a text before the seconds.
     pub(crate) fn start_spinner(&mut self, label: &str) {
         let label = if label.is_empty() { String::new() } else { format!("{} ", one_line(label)) };
@@ -276,17 +281,22 @@ impl Screen {
         self.line(self.mark(mark).then(" ").then(text))
     }
 
-    /// Shows a plan: up to [`MAX_ITEMS`] entries.
+    /// Shows the entries of a plan that have changed, up to [`MAX_ITEMS`], and how many of the entries before are gone. `count` is
+    /// the number of all entries.
     pub(crate) fn plan<'a>(
         &mut self,
-        entries: impl ExactSizeIterator<Item = (Mark, &'a str)>,
+        count: usize,
+        changed: impl ExactSizeIterator<Item = (Mark, &'a str)>,
+        gone: usize,
     ) -> io::Result<()> {
-        self.line(self.paint("1", if entries.len() == 0 { "Plan: none" } else { "Plan" }))?;
-        let left_out = entries.len().saturating_sub(MAX_ITEMS);
-        for (mark, content) in entries.take(MAX_ITEMS) {
+        self.line(self.paint("1", if count == 0 { "Plan: none" } else { "Plan" }))?;
+        let left_out = changed.len().saturating_sub(MAX_ITEMS);
+        for (mark, content) in changed.take(MAX_ITEMS) {
             self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(content))?;
         }
-        self.more(left_out)
+        self.more(left_out)?;
+        let entries = if gone == 1 { "entry" } else { "entries" };
+        if gone > 0 && count > 0 { self.dim(&format!("  {gone} {entries} dropped")) } else { Ok(()) }
     }
 
     fn mark(&self, mark: Mark) -> StyledText {

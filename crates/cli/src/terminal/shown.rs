@@ -17,14 +17,28 @@ pub(crate) struct ValueHashes {
 }
 
 impl ValueHashes {
+    /// How many keys there are.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// Records a list in place of the one before. Returns the places of the new values.
     pub(crate) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
+        self.replace_all(list).0
+    }
+
+    /// The same. Returns also how many of the keys before are still there.
+    pub(crate) fn replace_all<K: Hash, V: Hash>(
+        &mut self,
+        list: impl IntoIterator<Item = (K, V)>,
+    ) -> (Vec<usize>, usize) {
         let hashes = |(key, value): (K, V)| (self.hasher.hash_one(key), self.hasher.hash_one(value));
         let list: Vec<_> = list.into_iter().map(hashes).collect();
         let is_new = |(_, (key, value)): &(usize, &(u64, u64))| self.values.get(key) != Some(value);
         let new = list.iter().enumerate().filter(is_new).map(|(place, _)| place).collect();
-        self.values = list.into_iter().collect();
-        new
+        let before = std::mem::replace(&mut self.values, list.into_iter().collect());
+        let kept = before.keys().filter(|key| self.values.contains_key(key)).count();
+        (new, kept)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_acp_client::Error;
 use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
@@ -17,6 +18,8 @@ use super::shown::short;
 use super::stderr::OrderedStderr;
 use super::style::{Format, Style};
 use crate::failure::{exit_code, sentence, to_json};
+use crate::list_line::with_description;
+use crate::local_time::local_time;
 use crate::output::{Member, SessionUpdateLine, json_line};
 use crate::output_queue::{Output as _, OutputQueue};
 use crate::text::{Notes, beginning, one_line};
@@ -31,6 +34,9 @@ const VALUE_WEIGHT: usize = 32 << 20;
 
 /// The most bytes of a session's directory that are shown: the longest path of Linux.
 const PATH_LIMIT: usize = 4 << 10;
+
+/// The most bytes of a session's title that are looked at: 4 KiB.
+const TITLE_LIMIT: usize = 4 << 10;
 
 /// A buffer of at most [`SHORT_LINE`] bytes.
 struct ShortLine(Vec<u8>);
@@ -60,6 +66,8 @@ pub(crate) struct View {
     is_quiet: bool,
     /// The kinds of skipped parts that were reported to the person.
     skipped: Mutex<BTreeSet<&'static str>>,
+    /// How many updates have come.
+    updates: AtomicUsize,
 }
 
 impl View {
@@ -82,7 +90,13 @@ impl View {
         let diagnostics =
             Diagnostics::new(screen.clone().filter(|_| is_shared), output.clone(), notes.clone());
         let is_quiet = format == Format::Quiet;
-        Self { output, notes, diagnostics, screen, is_quiet, skipped: Mutex::default() }
+        let (skipped, updates) = (Mutex::default(), AtomicUsize::new(0));
+        Self { output, notes, diagnostics, screen, is_quiet, skipped, updates }
+    }
+
+    /// How many updates have come so far.
+    pub(crate) fn update_count(&self) -> usize {
+        self.updates.load(Ordering::Relaxed)
     }
 
     /// The messages on stderr.
@@ -208,6 +222,7 @@ impl View {
     where
         U: Serialize + Clone + Send + Sync + 'static,
     {
+        self.updates.fetch_add(1, Ordering::Relaxed);
         if !self.is_json() {
             return if is_ours { apply(update) } else { Ok(()) };
         }
@@ -296,20 +311,22 @@ impl View {
         self.json("leftOut", &what)
     }
 
-    /// Shows a session of a list to people, behind a mark.
+    /// Shows a session of a list to people, behind a mark: its id, when it was last active, its directory and its title.
     pub(crate) fn session(
         &self,
         mark: &str,
         id: &str,
-        updated: &str,
+        updated: Option<&str>,
         cwd: &dyn Display,
-        title: &str,
+        title: Option<&str>,
     ) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }
+        let updated = updated.map(|time| format!("  {}", short(&local_time(time)))).unwrap_or_default();
         let cwd = beginning(cwd, PATH_LIMIT);
-        self.line(&format!("{mark}{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
+        let title = title.map(plain_title);
+        self.line(&with_description(&format!("{mark}{}{updated}  {cwd}", one_line(id)), title.as_deref()))
     }
 
     /// Shows a spinner with a text while something starts. [`turn_ended`](Self::turn_ended) removes it.
@@ -342,5 +359,29 @@ impl View {
     /// Turns the spinner.
     pub(crate) fn turn_spinner(&self) -> io::Result<()> {
         if self.output.is_held() { Ok(()) } else { self.on_screen(Screen::turn_spinner) }
+    }
+}
+
+/// A title without the marks of Markdown, which an agent may have copied from a message.
+fn plain_title(title: &str) -> String {
+    let start = title.get(..TITLE_LIMIT).unwrap_or(title);
+    let start = start.trim_start().trim_start_matches(['#', '>']).trim();
+    start.replace("**", "").replace("__", "").replace('`', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_has_no_marks_of_markdown() {
+        for (title, plain) in [
+            ("**Fix** the `parser`", "Fix the parser"),
+            ("## Plan of *a* day", "Plan of *a* day"),
+            ("> said", "said"),
+            ("2 * 3", "2 * 3"),
+        ] {
+            assert_eq!(plain_title(title), plain);
+        }
     }
 }

@@ -24,8 +24,10 @@ const WHOLE_OUTPUTS: usize = 4 << 20;
 /// What was shown of a tool call.
 #[derive(Default)]
 pub(super) struct CallOutput {
-    /// Its mark and its title.
+    /// Its mark and its title as they are now.
     pub(super) headline: Option<(Mark, String)>,
+    /// The same as they were shown last.
+    pub(super) shown: Option<(Mark, String)>,
     /// How many pieces of its content were said to be left out.
     left_out: usize,
     /// Hashes of the changes of files.

@@ -8,7 +8,7 @@ mod settings;
 mod shown_texts;
 mod tool_calls;
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::collections::HashMap;
 use std::io;
 
 use agentwire_acp_schema::v1::{NoticeSeverity, PlanEntryStatus};
@@ -17,7 +17,7 @@ use agentwire_acp_toolkit::{Applied, Change, Compaction, Conversation, Entry, Me
 use self::settings::Settings;
 use self::shown_texts::ShownTexts;
 use self::tool_calls::{DrawnParts, ToolCalls};
-use crate::terminal::{Mark, Screen, StreamedMessage, short};
+use crate::terminal::{Mark, Screen, StreamedMessage, ValueHashes, short};
 
 pub(super) use self::content::content_text;
 pub(super) use self::tool_calls::OwnTerminals;
@@ -33,9 +33,8 @@ pub(super) struct Renderer {
     tools: ToolCalls,
     /// Messages that an agent may send as a whole, by hashes of their ids.
     messages: ShownTexts<u64>,
-    /// A hash of the plan.
-    plan: Option<u64>,
-    hasher: RandomState,
+    /// The entries of the plan, with their states.
+    plan: ValueHashes,
 }
 
 impl Renderer {
@@ -133,8 +132,13 @@ impl Renderer {
         if self.is_quiet && (kind != MessageKind::Agent || self.is_replay) {
             return Ok(());
         }
+        // An answer that repeats the result of a tool is shown once, unless it goes to a stream of its own.
+        let is_shown = kind == MessageKind::Agent && !screen.has_answer() && self.tools.is_shown_above(&text);
         if !text.is_empty() {
             self.tools.current_call = None;
+        }
+        if is_shown {
+            return Ok(());
         }
         screen.stream(StreamedMessage { kind, key, is_new: !self.is_replay }, text.into())?;
         screen.flush()
@@ -226,19 +230,27 @@ impl Renderer {
         screen.dim(&format!("[compaction of the context: {status}{why}]"))
     }
 
-    /// Shows the plan, unless the same was shown last.
+    /// Shows the entries of the plan that are new or have changed, and how many of the entries before are gone.
     fn draw_plan(&mut self, screen: &mut Screen, conversation: &Conversation) -> io::Result<()> {
         let entries = conversation.plan().map(|plan| &*plan.entries).unwrap_or_default();
-        let entries: Vec<_> =
-            entries.iter().map(|entry| (mark_of_plan(&entry.status), &*entry.content)).collect();
-        let hash = self.hasher.hash_one(&entries);
-        let last = self.plan.replace(hash);
+        let before = self.plan.len();
+        // Two entries may have the same text.
+        let mut counts = HashMap::<&str, usize>::new();
+        let list = entries.iter().map(|entry| {
+            let count = counts.entry(&*entry.content).or_default();
+            *count += 1;
+            ((&*entry.content, *count), mark_of_plan(&entry.status))
+        });
+        let (new, kept) = self.plan.replace_all(list);
+        let gone = before - kept;
         // A plan that is too large to be kept has no entries.
-        if last == Some(hash) || last.is_none() && entries.is_empty() {
+        if new.is_empty() && gone == 0 {
             return Ok(());
         }
         self.tools.current_call = None;
-        screen.plan(entries.into_iter())
+        let changed =
+            new.iter().map(|place| (mark_of_plan(&entries[*place].status), &*entries[*place].content));
+        screen.plan(entries.len(), changed, gone)
     }
 }
 

@@ -81,6 +81,61 @@ fn text_streams_and_tools_stand_on_their_own_lines() {
 }
 
 #[test]
+fn call_has_a_line_for_its_begin_and_one_for_its_end() {
+    let status = |status| ToolCallUpdate::new("1").status(status);
+    let begins = || [ToolCall::new("1", "Run").into(), status(ToolCallStatus::InProgress).into()];
+    let named = || ToolCallUpdate::new("1").title("Run ls");
+    let ends = || status(ToolCallStatus::Completed).into();
+    let shown = show(begins().into_iter().chain([named().into(), ends(), ends()]));
+    assert_eq!(shown, "○ Run\n● Run ls\n");
+    // Output stands below the title that the call has then.
+    let output = named().content([text("a\n")]);
+    let shown = show(begins().into_iter().chain([output.into(), ends()]));
+    assert_eq!(shown, "○ Run\n◐ Run ls\n  a\n● Run ls\n");
+}
+
+#[test]
+fn answer_that_repeats_the_result_right_above_it_is_shown_once() {
+    let paper = Paper::default();
+    let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
+    let (mut renderer, mut conversation) = (Renderer::default(), Conversation::new());
+    let call = |id: &str, result: &str| {
+        ToolCall::new(id, "Add").status(ToolCallStatus::Completed).content([text(result)])
+    };
+    let mut turn = |id: &str, result: &str, answers: &[&str]| {
+        let applied = conversation.apply(SessionUpdate::from(call(id, result)));
+        renderer.draw(&mut screen, &conversation, &applied, &terminal_output).unwrap();
+        for answer in answers {
+            renderer.stream(&mut screen, MessageKind::Agent, 1, (*answer).into()).unwrap();
+        }
+        screen.stop_spinner().unwrap();
+        paper.text()
+    };
+    assert_eq!(turn("1", "42", &["42\n"]), "● Add\n  42\n");
+    assert_eq!(turn("2", "42", &["It is 42."]), "● Add\n  42\nIt is 42.\n");
+    assert_eq!(turn("3", "42", &["So: ", "42"]), "● Add\n  42\nSo: 42\n");
+    let long = "x".repeat(3000);
+    assert!(turn("4", &long, &[&long]).ends_with(&format!("\n{long}\n")), "what is cut is shown as a whole");
+}
+
+#[test]
+fn plan_that_changes_shows_its_changed_entries() {
+    let plan = |entries: &[(&str, &str)]| -> SessionUpdate {
+        let entry = |(content, status): &(&str, &str)| json!({ "content": content, "status": status, "priority": "low" });
+        let entries: Vec<_> = entries.iter().map(entry).collect();
+        serde_json::from_value(json!({ "sessionUpdate": "plan", "entries": entries })).unwrap()
+    };
+    let shown = show([
+        plan(&[("a", "in_progress"), ("b", "pending"), ("b", "pending")]),
+        plan(&[("a", "completed"), ("b", "pending"), ("b", "in_progress")]),
+        plan(&[("a", "completed"), ("b", "pending"), ("b", "in_progress")]),
+        plan(&[("a", "completed"), ("b", "completed")]),
+    ]);
+    let expected = "Plan\n  ◐ a\n  ○ b\n  ○ b\nPlan\n  ● a\n  ◐ b\nPlan\n  ● b\n  1 entry dropped\n";
+    assert_eq!(shown, expected);
+}
+
+#[test]
 fn a_replay_shows_who_said_what() {
     let shown = show([SessionNotification::user_message("s", "Hello").update, chunk("Good day.")]);
     assert_eq!(shown, "> Hello\nGood day.\n");

@@ -22,6 +22,10 @@ const KNOWN: usize = 4096;
 /// The most bytes of the end of a command that are shown, which may name any signal.
 const EXIT: usize = 64;
 
+/// The longest text of a call's content that is compared with the message behind it: 1 KiB, and 10 lines. All of it is shown.
+const REPEATED: usize = 1 << 10;
+const REPEATED_LINES: usize = 10;
+
 /// What is drawn of a tool call.
 pub(super) struct DrawnParts {
     /// Whether its headline may be another one.
@@ -42,6 +46,8 @@ pub(super) struct ToolCalls {
     unowned: Vec<usize>,
     /// The call whose headline or output was drawn last, if nothing else was drawn since.
     pub(super) current_call: Option<usize>,
+    /// The text that was shown last, all of it, of the call's content.
+    last_text: Option<(usize, String)>,
     /// The last output that was shown in part, with the title of its call.
     last: Option<(String, WholeOutput)>,
     hasher: RandomState,
@@ -125,12 +131,12 @@ impl ToolCalls {
         let call = &entry.call;
         let new = (mark_of(entry), title_of(entry));
         let output = self.calls.get(index);
-        if parts.headline && output.headline.as_ref() != Some(&new) {
-            screen.marked_line(new.0, &new.1)?;
-            self.current_call = Some(index);
-            output.headline = Some(new);
-        }
         output.has_ended = entry.has_ended();
+        output.headline = Some(new);
+        // A call has one line for its begin and one for its end. What it is in between stands above its output.
+        if parts.headline && (output.shown.is_none() || output.has_ended) && output.shown != output.headline {
+            self.show_headline(screen, index)?;
+        }
         let first = parts.content.unwrap_or(call.content.len());
         let blocks = call.content.get(first..).unwrap_or_default();
         let deadline = Screen::diff_deadline();
@@ -141,6 +147,8 @@ impl ToolCalls {
                     let text = content_text(&content.content);
                     let new = self.calls.new_text(index, place, &text);
                     self.draw_output(screen, index, place, new)?;
+                    let is_short = text.len() <= REPEATED && text.lines().nth(REPEATED_LINES).is_none();
+                    self.last_text = is_short.then(|| (index, text.into_owned()));
                 }
                 ToolCallContent::Diff(diff)
                     if self.is_new_change(index, &(&diff.path, &diff.old_text, &diff.new_text)) =>
@@ -165,6 +173,12 @@ impl ToolCalls {
             self.finish_call(screen, index)?;
         }
         Ok(())
+    }
+
+    /// Whether a message of the agent is the text of the call's content right above it.
+    pub(super) fn is_shown_above(&self, message: &str) -> bool {
+        let above = self.last_text.as_ref().filter(|(call, _)| self.current_call == Some(*call));
+        above.is_some_and(|(_, text)| !text.trim().is_empty() && text.trim() == message.trim())
     }
 
     fn is_new_change<T: Hash + ?Sized>(&mut self, index: usize, change: &T) -> bool {
@@ -291,14 +305,22 @@ impl ToolCalls {
         self.calls.draw(screen, index, source, new)
     }
 
-    /// Shows the headline of a call again before its output, where something else was shown since.
+    /// Shows the headline of a call again before its output, where something else was shown since or the title is another one.
     fn name_call(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
-        if self.current_call == Some(index) {
+        let output = self.calls.get(index);
+        let title = |headline: &Option<(Mark, String)>| headline.as_ref().map(|(_, title)| title.clone());
+        if self.current_call == Some(index) && title(&output.shown) == title(&output.headline) {
             return Ok(());
         }
+        self.show_headline(screen, index)
+    }
+
+    fn show_headline(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
         self.current_call = Some(index);
-        match self.calls.get(index).headline.clone() {
-            Some((mark, title)) => screen.marked_line(mark, &title),
+        let output = self.calls.get(index);
+        output.shown.clone_from(&output.headline);
+        match &output.headline {
+            Some((mark, title)) => screen.marked_line(*mark, title),
             None => Ok(()),
         }
     }

@@ -174,8 +174,8 @@ impl AgentAdapter for Adapter {
             self.client().conversation(|conversation| settings::mode_setting(conversation, mode))?;
         match setting {
             ModeSetting::Option(option) => self.set_option(session, &option, mode).await,
-            ModeSetting::Mode => {
-                self.agent.set_session_mode(SetSessionModeRequest::new(session, mode)).await?;
+            ModeSetting::Mode(mode) => {
+                self.agent.set_session_mode(SetSessionModeRequest::new(session, &*mode)).await?;
                 Ok(self.client().apply(CurrentModeUpdate::new(mode))?)
             }
         }
