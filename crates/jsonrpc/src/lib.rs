@@ -66,6 +66,7 @@
 mod any_text;
 mod builder;
 mod envelope;
+mod equality;
 mod error;
 mod frame;
 mod frame_reader;

@@ -30,7 +30,10 @@ use crate::text::Text;
 ///
 /// A value that was read holds no member name that `serde_json` gives a meaning of its own (see [`read`](crate::read)), so
 /// every type decodes the same members. Values that this side encodes are not checked.
-#[derive(Clone, PartialEq, Eq)]
+///
+/// Two are equal if their values are, whatever the order of members, white space and escapes; `1.0` equals `1`. As trees, two
+/// values of more than [`RawJson::COMPARED`] bytes of memory are compared by their text.
+#[derive(Clone)]
 pub struct RawJson(ByteString);
 
 thread_local! {
@@ -44,6 +47,9 @@ impl RawJson {
     pub const NULL: Self = Self(ByteString::from_static("null"));
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
+
+    /// How many bytes of memory the tree of a value may take for `==` to make one: 32 MiB.
+    pub const COMPARED: usize = 32 << 20;
 
     /// The size in bytes up to which a value gets memory of exactly its length: enough for most.
     const SMALL: usize = 4 << 10;
