@@ -1,9 +1,9 @@
 //! Servers over HTTP.
 
+pub use agentwire_transport_http::client::InvalidHeader;
 use agentwire_transport_http::client::{Config, shown_url};
 #[cfg(feature = "sse")]
 use agentwire_transport_sse::client as sse;
-use http::{HeaderName, HeaderValue};
 
 /// A server on the network: its URL, what to send along, and over which of MCP's transports.
 #[derive(Clone, Debug)]
@@ -12,9 +12,6 @@ pub struct HttpTarget {
     kind: HttpKind,
     configs: Box<Configs>,
 }
-
-/// How many headers a target may have: far more than servers take, and fewer than the 32,768 at which a `HeaderMap` panics.
-const MAX_HEADERS: usize = 1024;
 
 /// What each of the transports needs to know.
 #[derive(Clone, Debug)]
@@ -49,15 +46,6 @@ pub struct InvalidUrl {
     pub url: String,
 }
 
-/// What cannot be a header of HTTP, or is one too many. Its value is not shown: it may be a secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no header that HTTP can carry")]
-#[non_exhaustive]
-pub struct InvalidHeader {
-    /// Its name.
-    pub name: String,
-}
-
 impl HttpTarget {
     /// A server at that URL. A user and a password in it become the header `Authorization`, unless
     /// [`header`](Self::header) sets that.
@@ -82,18 +70,13 @@ impl HttpTarget {
     /// # Errors
     ///
     /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidHeader> {
-        let invalid = || InvalidHeader { name: name.to_owned() };
-        let parsed = name.parse::<HeaderName>().map_err(|_| invalid())?;
-        let value = value.trim().parse::<HeaderValue>().map_err(|_| invalid())?;
-        if self.configs.streamable.headers().len() >= MAX_HEADERS {
-            return Err(invalid());
-        }
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<Self, InvalidHeader> {
+        let (name, value) = (name.as_ref(), value.as_ref());
         let configs = *self.configs;
         self.configs = Box::new(Configs {
             #[cfg(feature = "sse")]
-            sse: configs.sse.with_http(|http| http.header(parsed.clone(), value.clone())),
-            streamable: configs.streamable.header(parsed, value),
+            sse: configs.sse.header(name, value)?,
+            streamable: configs.streamable.header(name, value)?,
         });
         Ok(self)
     }

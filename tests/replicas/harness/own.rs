@@ -8,7 +8,6 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::{ElicitResult, JsonObject, Revision};
 use agentwire_mcp_client::{BoxError, CallError, Client, Era, RemoteServer};
 use agentwire_transport_http::client::{Config, Http, HttpError};
-use http::header::AUTHORIZATION;
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -54,8 +53,8 @@ async fn connect(
         content.insert("word".into(), json!("yes"));
         Ok(ElicitResult::accept(content))
     });
-    let token = format!("Bearer token-of-{}", wire.principal).parse()?;
-    let config = Config::new(&format!("http://{}/mcp", wire.address))?.header(AUTHORIZATION, token);
+    let token = format!("Bearer token-of-{}", wire.principal);
+    let config = Config::new(&format!("http://{}/mcp", wire.address))?.header("Authorization", token)?;
     let http: Http = config.retries(20).retry_delay(Duration::from_millis(200)).open()?;
     client
         .connect(http, async |server| {

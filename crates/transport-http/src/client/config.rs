@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::Printable;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use crate::client::limits::Limits;
 use crate::client::server_url::ServerUrl;
 use crate::client::shown_url::shown_url;
-use crate::client::{Http, HttpClient};
 
 /// Where a server is, and how to speak to it.
 ///
@@ -18,11 +18,10 @@ use crate::client::{Http, HttpClient};
 /// use std::time::Duration;
 ///
 /// use agentwire_transport_http::client::Config;
-/// use http::header::{AUTHORIZATION, HeaderValue};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let config = Config::new("https://example.com/mcp")?
-///     .header(AUTHORIZATION, HeaderValue::from_static("Bearer token"))
+///     .header("Authorization", "Bearer token")?
 ///     .connect_timeout(Duration::from_secs(5));
 /// # Ok(())
 /// # }
@@ -53,6 +52,18 @@ pub struct InvalidUrl {
     pub url: String,
 }
 
+/// A name or a value that HTTP cannot carry, or one header too many. The value is not shown: it may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no header that HTTP can carry", Printable::one_line(.name))]
+#[non_exhaustive]
+pub struct InvalidHeader {
+    /// Its name.
+    pub name: String,
+}
+
+/// How many headers a server may get: far more than servers take, and fewer than the 32,768 at which a `HeaderMap` panics.
+const MAX_HEADERS: usize = 1024;
+
 impl Config {
     /// The defaults for a server at `url`. A user and a password in it become the header `Authorization`, unless
     /// [`header`](Self::header) sets that.
@@ -80,15 +91,26 @@ impl Config {
         })
     }
 
-    /// Adds a header to every request, and to no request to another origin. Those that the transport sets itself
-    /// win. Its value may be a secret, and is not shown by `Debug`.
-    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+    /// Adds a header to every request, and to no request to another origin. One name may be given more than once. Those that
+    /// the transport sets itself win. Its value may be a secret, and is not shown by `Debug`.
+    ///
+    /// # Errors
+    ///
+    /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<Self, InvalidHeader> {
+        let name = name.as_ref();
+        let invalid = || InvalidHeader { name: name.to_owned() };
+        let mut value = HeaderValue::from_bytes(value.as_ref().trim_ascii()).map_err(|_| invalid())?;
+        if self.headers.len() >= MAX_HEADERS {
+            return Err(invalid());
+        }
+        let name = name.parse::<HeaderName>().map_err(|_| invalid())?;
         value.set_sensitive(true);
         if name == AUTHORIZATION && std::mem::take(&mut self.named_in_url) {
             self.headers.remove(AUTHORIZATION);
         }
         self.headers.append(name, value);
-        self
+        Ok(self)
     }
 
     /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
@@ -191,24 +213,5 @@ impl Config {
     /// The limits that another client of MCP over HTTP has as well.
     pub fn limits(&self) -> &Limits {
         &self.limits
-    }
-}
-
-impl Config {
-    /// A transport that uses [`DefaultClient`](crate::client::DefaultClient). Nothing is sent yet.
-    ///
-    /// # Errors
-    ///
-    /// When TLS cannot be set up.
-    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-    pub fn open(self) -> Result<Http, crate::client::HttpError> {
-        let client = crate::client::DefaultClient::new(self.limits.connect_timeout);
-        let client = client.map_err(crate::client::HttpError::Unsent)?;
-        Ok(self.open_with(client))
-    }
-
-    /// A transport that uses the client given. Nothing is sent yet.
-    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
-        Http::with(self, client)
     }
 }

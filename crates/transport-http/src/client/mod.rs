@@ -121,7 +121,7 @@ pub(crate) mod uri;
 
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 pub use certificates::{CertificateError, check_certificates};
-pub use config::{Config, InvalidUrl};
+pub use config::{Config, InvalidHeader, InvalidUrl};
 pub use connect_fault::ConnectFault;
 pub use error::{Declined, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};

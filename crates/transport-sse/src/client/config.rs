@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::client::{Config as HttpConfig, shown_url};
+use agentwire_transport_http::client::{Config as HttpConfig, InvalidHeader, shown_url};
 
 /// Where a server is, and how to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
 /// concern this one.
@@ -38,7 +38,7 @@ pub struct InvalidUrl {
 
 impl Config {
     /// The defaults for a server whose stream is at `url`. A user and a password in it become the header
-    /// `Authorization`, unless [`HttpConfig::header`] sets that.
+    /// `Authorization`, unless [`header`](Self::header) sets that.
     ///
     /// # Errors
     ///
@@ -48,11 +48,20 @@ impl Config {
         Ok(Self { http, endpoint_timeout: Duration::from_secs(30), idle_timeout: None })
     }
 
+    /// Adds a header to every GET and POST, as [`HttpConfig::header`] does.
+    ///
+    /// # Errors
+    ///
+    /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<Self, InvalidHeader> {
+        self.http = self.http.header(name, value)?;
+        Ok(self)
+    }
+
     /// Changes the settings that a client of Streamable HTTP has as well. These concern this one:
     ///
     /// | settings | differences |
     /// |---|---|
-    /// | `header` | goes with GET and POST |
     /// | `connect_timeout` | |
     /// | `first_byte_timeout` | until a request is accepted; some servers accept one only after its answer |
     /// | `acceptance_timeout` | |

@@ -279,8 +279,7 @@ async fn credentials_do_not_follow_a_redirect_to_another_origin() {
         elsewhere.headers_mut().insert("location", location);
         Some(elsewhere)
     });
-    let credentials = (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
-    let config = Config::new("http://localhost/").unwrap().header(credentials.0, credentials.1);
+    let config = Config::new("http://localhost/").unwrap().header("Authorization", "Bearer secret").unwrap();
     let mut http = config.open_with(script);
     initialize(&mut http).await;
     call(&mut http).await;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_transport::Packet;
 use agentwire_transport_http::client::{Body, BoxError, Config, HttpClient, HttpError, Wait};
 use agentwire_transport_http::sse::DecodeError;
@@ -154,7 +155,7 @@ async fn a_connection_may_take_so_long() {
     client
         .failed(1, |error| {
             assert!(matches!(error, HttpError::Unsent(_)), "{error:?}");
-            assert!(!format!("{error} {error:?}").contains("secret"));
+            assert!(!format!("{} {error:?}", WithCauses::new(error).plain()).contains("secret"));
         })
         .await;
 }
@@ -229,8 +230,14 @@ fn assert_timed_out(error: &HttpError, waited: Wait) {
 #[test]
 fn headers_are_not_shown() {
     let config = Config::new("https://example.com/").unwrap();
-    let config = config.header(http::header::AUTHORIZATION, "Bearer secret".parse().unwrap());
+    let config = config.header("Authorization", "Bearer secret").unwrap();
     assert!(!format!("{config:?}").contains("secret"));
+    for (name, value) in [("x\n", "1"), ("x", "secret\r\ny: 1"), ("", "1")] {
+        let refused = config.clone().header(name, value).unwrap_err().to_string();
+        assert!(!refused.contains("secret") && !refused.contains('\n'), "{refused}");
+    }
+    let full = (0..1023).try_fold(config, |config, number| config.header("X-Many", number.to_string()));
+    assert_eq!(full.unwrap().header("X-Many", "1").unwrap_err().name, "X-Many");
 }
 
 #[test]

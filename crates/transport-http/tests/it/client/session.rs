@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use agentwire_transport_http::client::{Config, HttpError};
-use http::{HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::mock::{
@@ -23,8 +22,7 @@ const JSON: Option<&str> = Some("application/json");
 #[tokio::test]
 async fn every_request_has_the_headers_of_its_session() {
     let mock = Mock::new().await;
-    let mine = (HeaderName::from_static("x-mine"), HeaderValue::from_static("yes"));
-    let mut client = Client::new(open(mock.config().header(mine.0, mine.1)));
+    let mut client = Client::new(open(mock.config().header("X-Mine", "yes").unwrap()));
     client.say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}));
     let request = mock.next().await;
     assert_eq!((request.method(), request.path()), ("POST", "/mcp"));

@@ -1,10 +1,9 @@
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::{Config, SseError};
 use futures::{SinkExt, StreamExt};
-use http::HeaderValue;
-use http::header::{AUTHORIZATION, HeaderName};
 use tokio::io::AsyncWriteExt;
 
 use crate::client::mock::{ACCEPTED, Client, EVENTS, Mock, closed, response};
@@ -73,11 +72,10 @@ async fn sse_04_an_endpoint_of_another_origin_is_refused() {
 #[tokio::test]
 async fn headers_go_with_both_verbs_and_no_version_with_either() {
     let mock = Mock::new().await;
-    let config = mock.config().with_http(|http| {
-        http.header(AUTHORIZATION, HeaderValue::from_static("Bearer secret"))
-            .header(HeaderName::from_static("x-tenant"), HeaderValue::from_static("7"))
-            .header(http::header::CONTENT_TYPE, HeaderValue::from_static("text/plain"))
-    });
+    let headers = [("Authorization", "Bearer secret"), ("X-Tenant", "7"), ("Content-Type", "text/plain")];
+    let config =
+        headers.into_iter().try_fold(mock.config(), |config, (name, value)| config.header(name, value));
+    let config = config.unwrap();
     assert!(!format!("{config:?}").contains("secret"));
     let client = Client::new(config.open().unwrap());
     let get = mock.next().await;
@@ -216,7 +214,8 @@ async fn why_nobody_answers_is_told() {
     let client = Client::new(mock.config().open().unwrap());
     drop(mock);
     let error = client.ended().await;
-    assert!(error.to_string().contains("refused"), "{error}");
+    let why = WithCauses::new(&error).to_string();
+    assert!(why.contains("refused"), "{why}");
 }
 
 #[tokio::test]
