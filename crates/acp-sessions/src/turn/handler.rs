@@ -43,6 +43,12 @@ use super::Turn;
 ///
 /// let agent = agent(Counter(AtomicU64::new(0)));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer prompts",
+    label = "neither a type with `TurnHandler` nor an async closure that takes a `Turn`",
+    note = "a type with state implements `TurnHandler`: `async fn run(&self, turn: Turn) -> Result<StopReason, BoxError>`",
+    note = "an async closure is `async |turn: Turn| Ok(StopReason::EndTurn)`; it clones what it captures before an `async move` block"
+)]
 pub trait TurnHandler: Send + Sync {
     /// Runs one turn. Its result is the answer to the prompt.
     ///
@@ -55,6 +61,7 @@ pub trait TurnHandler: Send + Sync {
     fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, Fut> TurnHandler for F
 where
     F: Fn(Turn) -> Fut + Send + Sync,

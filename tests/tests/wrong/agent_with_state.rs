@@ -1,0 +1,11 @@
+//! An agent with state that does not implement the trait for handlers.
+//~ `Counter` does not answer prompts
+//~ a type with state implements `TurnHandler`
+
+use agentwire::acp::sessions::agent;
+
+struct Counter(u64);
+
+fn main() {
+    let _ = agent(Counter(0));
+}
