@@ -140,7 +140,7 @@ async fn styles(typed: PartialArgument, _cx: Context) -> Vec<String> {
 
 fn server() -> Server {
     let search = ServerTool::new("search", "Find notes", search)
-        .annotations(ToolAnnotations::default().read_only_hint(true));
+        .annotations(ToolAnnotations::new().read_only_hint(true));
     let tidy = ServerTool::new("tidy", "Remove notes that are there twice", tidy).task(TaskSupport::Optional);
     let one = ServerResourceTemplate::new("notes:///{number}", "note", one)
         .mime_type("text/plain")

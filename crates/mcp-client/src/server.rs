@@ -160,8 +160,22 @@ impl RemoteServer {
         self.call(ReadResourceRequest::new(uri))
     }
 
-    /// Subscribes to a resource; see [`Client::on_resource_updated`](crate::Client::on_resource_updated). Until 2025-11-25;
-    /// since then, [`listen`](Self::listen).
+    /// Watches a resource, in every revision. Its changes go to
+    /// [`Client::on_resource_updated`](crate::Client::on_resource_updated).
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses it, or does not answer within the client's [time limit](crate::Client::timeout).
+    pub async fn watch(&self, uri: impl Into<String>) -> Result<Subscription, CallError> {
+        let uri = uri.into();
+        if self.revision().is_modern() {
+            return self.listen(SubscriptionFilter::new().resource_subscriptions([uri])).await;
+        }
+        self.subscribe(&uri).await?;
+        Ok(Subscription::in_session(self.connection().peer.clone(), uri))
+    }
+
+    /// Subscribes to a resource. Until 2025-11-25; [`watch`](Self::watch) works in every revision.
     pub fn subscribe(&self, uri: impl Into<String>) -> Call<SubscribeRequest> {
         self.call(SubscribeRequest::new(uri))
     }

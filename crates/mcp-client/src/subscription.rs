@@ -1,4 +1,4 @@
-//! Subscriptions since 2026-07-28: a request that stays open.
+//! Subscriptions: since 2026-07-28 a request that stays open, before that a part of the session.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,33 +20,49 @@ use serde::Deserialize;
 use crate::hooks::{Hook, call_hook};
 use crate::result::{self, as_text, completed};
 
-/// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen), until it is dropped.
+/// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen) or [`watch`](crate::RemoteServer::watch), until it
+/// is dropped.
 ///
-/// Dropping it tells the server to stop. Later notifications of it are ignored.
+/// Dropping it tells a modern server to stop, and later notifications of it are ignored. In a session a subscription lasts until
+/// [`unsubscribe`](crate::RemoteServer::unsubscribe).
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
-    call: agentwire_peer::Call<RawJson>,
+    source: Source,
     acknowledged: SubscriptionFilter,
-    _registration: Registration,
+}
+
+/// What carries the notifications.
+enum Source {
+    Request(agentwire_peer::Call<RawJson>, Registration),
+    Session(Peer),
 }
 
 impl Subscription {
+    /// A subscription to a resource in a session.
+    pub(crate) fn in_session(peer: Peer, uri: String) -> Self {
+        let acknowledged = SubscriptionFilter::new().resource_subscriptions([uri]);
+        Self { source: Source::Session(peer), acknowledged }
+    }
+
     /// The changes that the server agreed to report, which may be fewer than requested.
     pub fn acknowledged(&self) -> &SubscriptionFilter {
         &self.acknowledged
     }
 
-    /// Completes when the server has ended it.
+    /// Completes when the server has ended it. In a session that is the end of the connection, an error.
     ///
     /// # Errors
     ///
     /// When it ended otherwise: the connection ended, or the transport failed. Changes since then were not reported, so
     /// [subscribe](crate::RemoteServer::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
-        match self.call.await {
-            // A server may end it by a result or by a cancellation.
-            Err(CallError::Cancelled { .. }) => Ok(()),
-            outcome => ended(&outcome?),
+        match self.source {
+            Source::Request(call, _registration) => match call.await {
+                // A server may end it by a result or by a cancellation.
+                Err(CallError::Cancelled { .. }) => Ok(()),
+                outcome => ended(&outcome?),
+            },
+            Source::Session(peer) => Err(peer.closed().await.into()),
         }
     }
 }
@@ -95,7 +111,9 @@ impl Subscriptions {
         .fuse();
         let why = select_biased! {
             filter = acknowledged => match filter {
-                Ok(acknowledged) => return Ok(Subscription { call, acknowledged, _registration: registration }),
+                Ok(acknowledged) => {
+                    return Ok(Subscription { source: Source::Request(call, registration), acknowledged });
+                }
                 Err(oneshot::Canceled) => "the connection ended it",
             },
             outcome = (&mut call).fuse() => {

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -170,7 +171,7 @@ impl Hub {
     /// All tools that can be called, once every server has told its own or has failed.
     ///
     /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
-    /// for; [`changed`](Self::changed) tells when it is back.
+    /// for; [`changes`](Self::changes) report when it is back.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
         let mut tools = self.shared().tools();
@@ -244,16 +245,15 @@ impl Hub {
         self.shared().status()
     }
 
-    /// Waits until something has changed since `seen` was given: how a server is, or which tools there are. With 0 it returns at
-    /// once where anything has happened.
+    /// Changes of the servers' states and of the tools, all servers together.
     ///
     /// ```no_run
     /// use agentwire_mcp_hub::Hub;
     ///
     /// async fn watch(hub: Hub) {
-    ///     let mut seen = 0;
+    ///     let mut changes = hub.changes();
     ///     loop {
-    ///         hub.changed(&mut seen).await;
+    ///         changes.next().await;
     ///         for server in hub.status() {
     ///             eprintln!("{}: {}", server.name, server.state);
     ///         }
@@ -261,8 +261,17 @@ impl Hub {
     ///     }
     /// }
     /// ```
-    pub async fn changed(&self, seen: &mut u64) {
-        *seen = self.shared().until_changed(*seen).await;
+    pub fn changes(&self) -> HubChanges {
+        HubChanges { shared: self.handle.0.clone(), seen: 0 }
+    }
+
+    /// Watches one resource of a server, legacy or modern: [`listen`](Self::listen) for that resource alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`listen`](Self::listen).
+    pub async fn watch(&self, server: &str, uri: impl Into<String>) -> Result<Listening, HubError> {
+        self.listen(server, SubscriptionFilter::new().resource_subscriptions([uri])).await
     }
 
     /// Listens for changes at one server, legacy or modern, also over its crashes: once it is connected to again it is asked
@@ -312,5 +321,27 @@ impl Hub {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.0.close();
+    }
+}
+
+/// The changes of a hub, of [`Hub::changes`]. A clone has seen what this one has.
+#[derive(Clone)]
+#[must_use]
+pub struct HubChanges {
+    shared: Arc<Shared>,
+    /// The number of changes until the last one that was returned.
+    seen: u64,
+}
+
+impl HubChanges {
+    /// Waits until something has changed since the last call. The first call returns at once if anything has happened.
+    pub async fn next(&mut self) {
+        self.seen = self.shared.until_changed(self.seen).await;
+    }
+}
+
+impl fmt::Debug for HubChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HubChanges").field("seen", &self.seen).finish_non_exhaustive()
     }
 }

@@ -147,7 +147,7 @@ mod target;
 /// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
-pub use agentwire_mcp_client::Change;
+pub use agentwire_mcp_client::{BoxError, Change, Era};
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use config::{
@@ -158,7 +158,7 @@ pub use driver::Driver;
 pub use error::HubError;
 #[cfg(feature = "http")]
 pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
-pub use hub::{Hub, connect};
+pub use hub::{Hub, HubChanges, connect};
 pub use listening::Listening;
 pub use mcp_config::{
     DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,

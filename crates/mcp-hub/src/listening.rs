@@ -30,7 +30,7 @@ const TRIES: usize = 5;
 /// use futures_util::StreamExt;
 ///
 /// # async fn run(hub: Hub) -> Result<(), HubError> {
-/// let mut changes = hub.listen("files", SubscriptionFilter::default().tools_list_changed(true)).await?;
+/// let mut changes = hub.listen("files", SubscriptionFilter::new().tools_list_changed(true)).await?;
 /// while let Some(change) = changes.next().await {
 ///     println!("{:?}", change?);
 /// }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{RawJson, read};
+use agentwire_jsonrpc::{Printable, RawJson, read};
 use agentwire_wire_derive::Wire;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -192,6 +193,38 @@ impl CallToolResult {
     pub fn from_structured<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         let json = encode_object(value)?;
         Ok(Self::from_text(json.as_str()).structured_content(json))
+    }
+
+    /// The structured content as a type.
+    ///
+    /// ```
+    /// use agentwire_mcp_schema::CallToolResult;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    /// struct Sum {
+    ///     sum: i64,
+    /// }
+    ///
+    /// # fn main() -> Result<(), serde_json::Error> {
+    /// let result = CallToolResult::from_structured(&Sum { sum: 42 })?;
+    /// assert_eq!(result.structured::<Sum>()?, Sum { sum: 42 });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the tool failed, there is no structured content, or it is not of the type.
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        match &self.structured_content {
+            Some(content) if !self.is_error => content.decode(),
+            _ if self.is_error => {
+                let why = self.text();
+                Err(serde_json::Error::custom(format_args!("the tool failed: {}", Printable::new(&why))))
+            }
+            _ => Err(serde_json::Error::custom("the result has no structured content")),
+        }
     }
 
     /// The text of all text blocks, a line break between two.

@@ -42,6 +42,7 @@ pub struct ClientCapabilities {
     pub other: JsonObject,
 }
 
+empty!(ClientCapabilities);
 setters!(ClientCapabilities {
     some roots: RootsCapability,
     some sampling: SamplingCapability,
@@ -120,6 +121,7 @@ pub struct ServerCapabilities {
     pub other: JsonObject,
 }
 
+empty!(ServerCapabilities);
 setters!(ServerCapabilities {
     some tools: ToolsCapability,
     some resources: ResourcesCapability,
@@ -174,6 +176,7 @@ macro_rules! list_capability {
                 pub other: JsonObject,
             }
 
+            empty!($name);
             setters!($name {
                 set list_changed: bool,
                 set other: JsonObject,
@@ -206,6 +209,7 @@ pub struct ResourcesCapability {
     pub other: JsonObject,
 }
 
+empty!(ResourcesCapability);
 setters!(ResourcesCapability {
     set subscribe: bool,
     set list_changed: bool,
@@ -227,6 +231,7 @@ pub struct SamplingCapability {
     pub other: JsonObject,
 }
 
+empty!(SamplingCapability);
 setters!(SamplingCapability {
     some context: JsonObject,
     some tools: JsonObject,
@@ -248,6 +253,7 @@ pub struct ElicitationCapability {
     pub other: JsonObject,
 }
 
+empty!(ElicitationCapability);
 setters!(ElicitationCapability {
     some form: JsonObject,
     some url: JsonObject,

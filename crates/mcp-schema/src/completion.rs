@@ -120,6 +120,7 @@ pub struct CompletionContext {
     pub arguments: BTreeMap<String, String>,
 }
 
+empty!(CompletionContext);
 setters!(CompletionContext {
     set arguments: BTreeMap<String, String>,
 });

@@ -232,8 +232,9 @@ pub struct Annotations {
     pub last_modified: Option<String>,
 }
 
+empty!(Annotations);
 setters!(Annotations {
-    set audience: Vec<Role>,
+    list audience: Role,
     some priority: f64,
     some last_modified: String,
 });

@@ -16,6 +16,7 @@ pub struct DiscoverRequest {
     pub meta: Option<Meta>,
 }
 
+empty!(DiscoverRequest);
 setters!(DiscoverRequest {
     some meta: Meta,
 });

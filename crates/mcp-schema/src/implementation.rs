@@ -50,7 +50,7 @@ impl Implementation {
 setters!(Implementation {
     some title: String,
     some description: String,
-    set icons: Vec<Icon>,
+    list icons: Icon,
     some website_url: String,
 });
 
@@ -83,7 +83,7 @@ impl Icon {
 
 setters!(Icon {
     some mime_type: String,
-    set sizes: Vec<String>,
+    list sizes: String,
     some theme: IconTheme,
 });
 

@@ -94,6 +94,7 @@ pub struct InitializedNotification {
     pub meta: Option<Meta>,
 }
 
+empty!(InitializedNotification);
 setters!(InitializedNotification {
     some meta: Meta,
 });

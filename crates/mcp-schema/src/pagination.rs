@@ -72,6 +72,7 @@ macro_rules! list_method {
             pub meta: Option<Meta>,
         }
 
+        empty!($request);
         setters!($request {
             some cursor: crate::Cursor,
             some meta: Meta,
@@ -150,6 +151,7 @@ macro_rules! bare_notification {
                 pub meta: Option<Meta>,
             }
 
+            empty!($notification);
             setters!($notification {
                 some meta: Meta,
             });

@@ -15,6 +15,7 @@ pub struct PingRequest {
     pub meta: Option<Meta>,
 }
 
+empty!(PingRequest);
 setters!(PingRequest {
     some meta: Meta,
 });
@@ -31,6 +32,7 @@ pub struct EmptyResult {
     pub meta: Option<Meta>,
 }
 
+empty!(EmptyResult);
 setters!(EmptyResult {
     some result_type: crate::ResultType,
     some meta: Meta,

@@ -49,8 +49,8 @@ impl Prompt {
 setters!(Prompt {
     some title: String,
     some description: String,
-    set arguments: Vec<PromptArgument>,
-    set icons: Vec<Icon>,
+    list arguments: PromptArgument,
+    list icons: Icon,
     some meta: Meta,
 });
 

@@ -58,7 +58,7 @@ macro_rules! resource_type {
             some description: String,
             some mime_type: String,
             some size: u64,
-            set icons: Vec<crate::Icon>,
+            list icons: crate::Icon,
             some annotations: crate::Annotations,
             some meta: crate::Meta,
         });

@@ -62,7 +62,7 @@ setters!(ResourceTemplate {
     some title: String,
     some description: String,
     some mime_type: String,
-    set icons: Vec<Icon>,
+    list icons: Icon,
     some annotations: Annotations,
     some meta: Meta,
 });

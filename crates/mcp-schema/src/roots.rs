@@ -17,6 +17,7 @@ pub struct ListRootsRequest {
     pub meta: Option<Meta>,
 }
 
+empty!(ListRootsRequest);
 setters!(ListRootsRequest {
     some meta: Meta,
 });

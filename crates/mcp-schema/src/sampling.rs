@@ -78,9 +78,9 @@ setters!(CreateMessageRequest {
     some model_preferences: ModelPreferences,
     some include_context: IncludeContext,
     some temperature: f64,
-    set stop_sequences: Vec<String>,
+    list stop_sequences: String,
     some metadata: JsonObject,
-    set tools: Vec<Tool>,
+    list tools: Tool,
     some tool_choice: ToolChoice,
     some task: TaskMetadata,
     some meta: Meta,
@@ -119,7 +119,7 @@ impl SamplingMessage {
 }
 
 setters!(SamplingMessage {
-    set content: Vec<SamplingContent>,
+    list content: SamplingContent,
     some meta: Meta,
 });
 
@@ -169,7 +169,7 @@ impl CreateMessageResult {
 }
 
 setters!(CreateMessageResult {
-    set content: Vec<SamplingContent>,
+    list content: SamplingContent,
     some stop_reason: StopReason,
     some meta: Meta,
 });
@@ -192,8 +192,9 @@ pub struct ModelPreferences {
     pub intelligence_priority: Option<f64>,
 }
 
+empty!(ModelPreferences);
 setters!(ModelPreferences {
-    set hints: Vec<ModelHint>,
+    list hints: ModelHint,
     some cost_priority: f64,
     some speed_priority: f64,
     some intelligence_priority: f64,
@@ -224,6 +225,7 @@ pub struct ToolChoice {
     pub mode: Option<ToolChoiceMode>,
 }
 
+empty!(ToolChoice);
 setters!(ToolChoice {
     some mode: ToolChoiceMode,
 });

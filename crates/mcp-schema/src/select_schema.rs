@@ -68,7 +68,7 @@ setters!(MultiSelectSchema {
     some description: String,
     some min_items: u64,
     some max_items: u64,
-    set default_value: Vec<String>,
+    list default_value: String,
 });
 
 /// One of the choices.

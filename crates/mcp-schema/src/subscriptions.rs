@@ -28,11 +28,12 @@ pub struct SubscriptionFilter {
     pub other: JsonObject,
 }
 
+empty!(SubscriptionFilter);
 setters!(SubscriptionFilter {
     set tools_list_changed: bool,
     set prompts_list_changed: bool,
     set resources_list_changed: bool,
-    set resource_subscriptions: Vec<String>,
+    list resource_subscriptions: String,
     set other: JsonObject,
 });
 

@@ -96,7 +96,7 @@ setters!(Tool {
     some output_schema: JsonSchema,
     some annotations: ToolAnnotations,
     some execution: ToolExecution,
-    set icons: Vec<Icon>,
+    list icons: Icon,
     some meta: Meta,
 });
 
@@ -121,6 +121,7 @@ pub struct ToolAnnotations {
     pub open_world_hint: Option<bool>,
 }
 
+empty!(ToolAnnotations);
 setters!(ToolAnnotations {
     some title: String,
     some read_only_hint: bool,
@@ -138,6 +139,7 @@ pub struct ToolExecution {
     pub task_support: Option<TaskSupport>,
 }
 
+empty!(ToolExecution);
 setters!(ToolExecution {
     some task_support: TaskSupport,
 });

@@ -93,8 +93,8 @@ impl ServerPrompt {
 
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
-    pub fn icons(self, icons: Vec<Icon>) -> Self {
-        self.edit(|prompt| prompt.icons = icons)
+    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.edit(|prompt| prompt.icons = icons.into_iter().collect())
     }
 
     /// Completes an argument that a user types.

@@ -94,8 +94,8 @@ impl ServerResource {
 
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
-    pub fn icons(self, icons: Vec<Icon>) -> Self {
-        self.edit(|resource| resource.icons = icons)
+    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.edit(|resource| resource.icons = icons.into_iter().collect())
     }
 
     /// Sets for whom it is, and how much it matters.

@@ -125,8 +125,8 @@ impl ServerResourceTemplate {
 
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
-    pub fn icons(self, icons: Vec<Icon>) -> Self {
-        self.edit(|template| template.icons = icons)
+    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.edit(|template| template.icons = icons.into_iter().collect())
     }
 
     /// Sets for whom these resources are, and how much they matter.

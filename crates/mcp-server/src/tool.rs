@@ -30,7 +30,7 @@ use crate::{BoxError, Context, Function, IntoToolResult};
 /// # async fn now(_: NoArguments, _cx: Context) -> &'static str { "12:00" }
 /// let tool = ServerTool::new("now", "The time of day", now)
 ///     .title("Clock")
-///     .annotations(ToolAnnotations::default().read_only_hint(true));
+///     .annotations(ToolAnnotations::new().read_only_hint(true));
 /// let server = Server::new("clock", "1.0.0").with_tool(tool);
 /// ```
 ///
@@ -174,8 +174,8 @@ impl ServerTool {
 
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
-    pub fn icons(self, icons: Vec<Icon>) -> Self {
-        self.edit(|tool| tool.icons = icons)
+    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.edit(|tool| tool.icons = icons.into_iter().collect())
     }
 
     /// Sets the schema of its arguments in place of the one that their type has. Every keyword reaches the client.

@@ -20,7 +20,8 @@ use crate::CallError;
 ///
 /// Like `anyhow::Error`, it does not implement [`Error`] itself: the conversions above would then contradict each other. It
 /// dereferences to the error inside. `?` turns it into a `Box<dyn Error>`, [`into_boxed`](Self::into_boxed) into a
-/// `Box<dyn Error + Send + Sync>`, `map_err(anyhow::Error::msg)` into an `anyhow::Error`.
+/// `Box<dyn Error + Send + Sync>`. `map_err(|error| anyhow::Error::from_boxed(error.into_boxed()))` makes an `anyhow::Error`
+/// that keeps the causes and their types.
 ///
 /// ```
 /// use agentwire_peer::BoxError;

@@ -228,7 +228,7 @@ impl Runtime {
 /// Warns of each server that cannot be used, once, until the hub is closed. One that is removed and added again is another.
 async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
     let mut reported = Vec::new();
-    let mut seen = 0;
+    let mut changes = hub.changes();
     while !hub.is_closed() {
         let servers = hub.status();
         reported.retain(|name| servers.iter().any(|server| server.name == *name));
@@ -239,6 +239,6 @@ async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
                 settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
             }
         }
-        hub.changed(&mut seen).await;
+        changes.next().await;
     }
 }

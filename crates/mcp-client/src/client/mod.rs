@@ -199,7 +199,8 @@ impl Client {
 
     /// Answers the server's requests for roots with these folders.
     #[must_use]
-    pub fn roots(mut self, roots: Vec<Root>) -> Self {
+    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
+        let roots: Vec<_> = roots.into_iter().collect();
         self.handshake.capabilities.roots.get_or_insert_default();
         self.handler.answers.set(move |_: ListRootsRequest| {
             let result = ListRootsResult::new(roots.clone());

@@ -132,10 +132,10 @@ async fn a_server_is_connected_to_anew_in_any_state() {
         hub.reconnect("s").unwrap();
         hub.reconnect("s").unwrap();
         assert_eq!(names(hub).await, ["x"]);
-        let mut seen = 0;
+        let mut changes = hub.changes();
         while !matches!(hub.status()[0].state, ServerState::Died(_)) {
             server.hang_up();
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         hub.reconnect("s").unwrap();
         assert_eq!(names(hub).await, ["x"]);
@@ -151,9 +151,9 @@ async fn a_process_is_ended_in_good_order_and_started_again() {
     run(Hub::with_config(config, [server("s", "die", dying)]), async |hub| {
         hub.ready().await;
         assert!(hub.call("die", ()).await.is_err());
-        let mut seen = 0;
+        let mut changes = hub.changes();
         while hub.status()[0].state.is_connected() {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         for _ in 0..2 {
             hub.reconnect("s").unwrap();
@@ -203,9 +203,9 @@ async fn a_handle_may_have_some_tools_only() {
         assert!(names(&hub.only(["b"]).only(["one__*", "two__x"])).await.is_empty());
         // A tool that comes later is selected by the same words.
         one.set_tools([("x", 1), ("new", 1)]);
-        let mut seen = 0;
+        let mut changes = hub.changes();
         while hub.tool("new").is_none() {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         assert_eq!(names(&some).await, ["one__x", "new"]);
     })

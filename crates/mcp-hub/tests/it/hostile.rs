@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
-use agentwire_mcp_hub::{
-    CustomTarget, Hub, HubConfig, HubError, McpConfig, McpConfigFault, ServerConfig, ServerState,
-};
+use agentwire_mcp_hub::{CustomTarget, Hub, HubConfig, McpConfig, McpConfigFault, ServerConfig, ServerState};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::future::join;
 use futures::{SinkExt, StreamExt};
@@ -95,11 +94,11 @@ async fn a_server_that_tells_of_changes_without_any_wakes_nobody() {
     server.set_tools([("x", 1), ("x", 2), ("y", 1)]);
     run(HubConfig::new(), vec![server.config("s")], async |hub| {
         hub.ready().await;
-        let mut seen = 0;
-        hub.changed(&mut seen).await;
+        let mut changes = hub.changes();
+        changes.next().await;
         let listed = server.listings();
         server.tell();
-        let woken = tokio::time::timeout(Duration::from_secs(60), hub.changed(&mut seen)).await;
+        let woken = tokio::time::timeout(Duration::from_secs(60), changes.next()).await;
         assert!(server.listings() > listed, "the list was read again");
         assert!(woken.is_err(), "nothing has changed");
     })
@@ -131,16 +130,17 @@ async fn what_a_server_says_steers_no_terminal() {
     });
     run(HubConfig::new(), vec![refusing, serving], async |hub| {
         let tool = hub.tools().await.remove(0);
+        // Each error escapes for itself, so nothing is escaped here.
         let mut shown = vec![hub.status()[0].state.to_string()];
         assert!(matches!(hub.status()[0].state, ServerState::Failed(_)));
-        shown.push(hub.call_tool(&tool, ()).await.unwrap_err().to_string());
+        shown.push(WithCauses::new(&hub.call_tool(&tool, ()).await.unwrap_err()).plain());
         let full = format!("serving__{name}");
         assert_eq!(hub.resolve(&full).unwrap(), tool);
-        shown.push(hub.only(["other"]).resolve(&full).unwrap_err().to_string());
-        shown.push(HubError::to_string(&hub.resolve("\u{1b}[2J").unwrap_err()));
+        shown.push(WithCauses::new(&hub.only(["other"]).resolve(&full).unwrap_err()).plain());
+        shown.push(WithCauses::new(&hub.resolve("\u{1b}[2J").unwrap_err()).plain());
         let mut changed = tool.clone();
         changed.tool.name.push('!');
-        shown.push(hub.call_tool(&changed, ()).await.unwrap_err().to_string());
+        shown.push(WithCauses::new(&hub.call_tool(&changed, ()).await.unwrap_err()).plain());
         for text in shown {
             assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
             assert!(text.contains("^["), "{text}");
@@ -278,7 +278,7 @@ async fn whatever_is_done_at_once_the_last_word_counts() {
         for name in &names {
             let result = hub.call(&format!("{name}__x"), ()).await;
             assert_eq!(
-                result.map(|result| result.text().into_owned()).map_err(|e| e.to_string()),
+                result.map(|result| result.text().into_owned()).map_err(|e| WithCauses::new(&e).to_string()),
                 Ok("x".into()),
                 "round {round}: {:?}",
                 hub.status()

@@ -2,6 +2,7 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::schema::{SubscriptionFilter, TaskSupport};
 use agentwire_mcp_hub::{
     Change, CustomTarget, Driver, Hub, HubConfig, HubError, ServerConfig, ServerState, Target, connect,
@@ -96,12 +97,13 @@ async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
     let main = async {
         let before = names(&hub).await;
         assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
-        let mut seen = 0;
-        hub.changed(&mut seen).await;
+        let mut changes = hub.changes();
+        changes.next().await;
         let error = hub.call("die", ()).await.unwrap_err();
-        assert!(error.to_string().contains("last words"), "{error}");
+        let error = WithCauses::new(&error).to_string();
+        assert!(error.contains("last words"), "{error}");
         while hub.status()[0].state.is_connected() {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         let status = &hub.status()[0];
         assert!(matches!(status.state, ServerState::Died(_)), "{}", status.state);
@@ -125,16 +127,18 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
     let config = HubConfig::new().restarts(2).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config.clone(), [server("s", "", cases)]);
     let main = async {
-        let mut seen = 0;
+        let mut changes = hub.changes();
         for restarts in 0..=2 {
             while !(hub.status()[0].state.is_connected() && hub.status()[0].restarts == restarts) {
-                hub.changed(&mut seen).await;
+                changes.next().await;
             }
             assert_eq!(names(&hub).await, ["die"]);
-            assert!(hub.call("die", ()).await.unwrap_err().to_string().contains("last words"));
+            let error = hub.call("die", ()).await.unwrap_err();
+            let error = WithCauses::new(&error).to_string();
+            assert!(error.contains("last words"), "{error}");
         }
         while !matches!(hub.status()[0].state, ServerState::Died(_)) {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         hub.close().await;
     };
@@ -154,9 +158,9 @@ async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
     let main = async {
         assert_eq!(names(&hub).await, ["die", "live"]);
         assert!(hub.call("die", ()).await.is_err());
-        let mut seen = 0;
+        let mut changes = hub.changes();
         while !matches!(hub.status()[0].state, ServerState::Restarting(_)) {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         assert_eq!(names(&hub).await, ["live"]);
         let error = hub.call("die", ()).await.unwrap_err();
@@ -174,11 +178,11 @@ async fn a_server_that_changes_its_tools_is_asked_again() {
         *'"tools/list"'*) tools old $more ;;"#;
     within(connect([server("s", "", cases)], async |hub| {
         assert_eq!(names(&hub).await, ["old"]);
-        let mut seen = 0;
-        hub.changed(&mut seen).await;
+        let mut changes = hub.changes();
+        changes.next().await;
         hub.call("old", ()).await.unwrap();
         while names(&hub).await.len() < 2 {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         assert_eq!(names(&hub).await, ["old", "new"]);
     }))
@@ -313,7 +317,7 @@ async fn a_subscription_that_the_server_ends_is_opened_again() {
     let server = Server::new("within", "1").resource("file:///a", "a", text).resource_updates();
     let (hub, driver, mut visited) = reaching(HubConfig::new());
     let main = async {
-        let filter = SubscriptionFilter::default().resource_subscriptions(vec!["file:///a".into()]);
+        let filter = SubscriptionFilter::default().resource_subscriptions(["file:///a"]);
         let mut listening = hub.listen("a", filter).await.unwrap();
         for _ in 0..2 {
             server.resource_updated("file:///a");

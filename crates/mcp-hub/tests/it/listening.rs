@@ -40,7 +40,7 @@ async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, 
     let config = HubConfig::new().restarts(restarts).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config, [server]);
     let main = async {
-        let listening = hub.listen("s", to_a()).await.unwrap();
+        let listening = hub.watch("s", "file:///a").await.unwrap();
         assert_eq!(listening.acknowledged(), to_a());
         test(&hub, listening).await;
         hub.close().await;
@@ -51,7 +51,7 @@ async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, 
 }
 
 fn to_a() -> SubscriptionFilter {
-    SubscriptionFilter::default().resource_subscriptions(vec!["file:///a".into()])
+    SubscriptionFilter::default().resource_subscriptions(["file:///a"])
 }
 
 /// A server without sessions that does this about a user's subscription.

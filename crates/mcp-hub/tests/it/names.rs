@@ -213,11 +213,11 @@ async fn what_has_changed_since_it_was_shown_is_not_called() {
         let shown = hub.tools().await;
         // Made before the change, and awaited after it.
         let calls: Vec<_> = shown.iter().map(|tool| hub.call_tool(tool, ())).collect();
-        let mut seen = 0;
-        hub.changed(&mut seen).await;
+        let mut changes = hub.changes();
+        changes.next().await;
         played.set_tools([("same", 1), ("other", 2)]);
         while hub.tool("gone").is_some() {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         let mut outcomes = Vec::new();
         for (tool, call) in shown.iter().zip(calls) {

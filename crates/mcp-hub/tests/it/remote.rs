@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_hub::{HttpKind, Hub, HubConfig, ServerConfig, connect};
 
 use crate::script::server;
@@ -92,13 +93,13 @@ async fn calls_in_a_forgotten_session_are_sent_again_in_a_new_one() {
 async fn a_stream_that_breaks_off_is_opened_again() {
     let web = Web::playing(Part::old(Status(405))).await;
     within(connect([ServerConfig::new("s", web.target().kind(HttpKind::Sse))], async |hub| {
-        let mut seen = 0;
+        let mut changes = hub.changes();
         for streams in 1..=3 {
             hub.ready().await;
             assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
             web.cut();
             while web.tried().len() == streams {
-                hub.changed(&mut seen).await;
+                changes.next().await;
             }
         }
         assert_eq!(web.tried(), ["GET"; 4]);
@@ -110,13 +111,14 @@ async fn a_stream_that_breaks_off_is_opened_again() {
 async fn a_server_that_ends_every_session_at_once_is_left_alone() {
     let web = Web::playing(Part { session_lasts: 0, ..LEGACY }).await;
     within(connect([ServerConfig::new("s", web.target())], async |hub| {
-        let mut seen = 0;
+        let mut changes = hub.changes();
         hub.ready().await;
         // It is sent once more, and no third time.
         let error = hub.call("ping", ()).await.unwrap_err();
-        assert!(error.to_string().contains("the server has ended the session"), "{error}");
+        let error = WithCauses::new(&error).to_string();
+        assert!(error.contains("the server has ended the session"), "{error}");
         while hub.status()[0].state.reason().is_none() {
-            hub.changed(&mut seen).await;
+            changes.next().await;
         }
         assert!(state(&hub, 0).contains("died: "), "{}", state(&hub, 0));
         assert_eq!(web.tried(), ["server/discover", "initialize", "initialize"]);

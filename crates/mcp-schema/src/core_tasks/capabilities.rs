@@ -21,6 +21,7 @@ macro_rules! capability {
                 pub other: JsonObject,
             }
 
+            empty!($name);
             setters!($name {
                 $( some $member: $kind, )+
                 set other: JsonObject,

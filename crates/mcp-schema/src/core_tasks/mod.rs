@@ -37,6 +37,7 @@ pub struct TaskMetadata {
     pub ttl: Option<u64>,
 }
 
+empty!(TaskMetadata);
 setters!(TaskMetadata {
     some ttl: u64,
 });
@@ -156,6 +157,7 @@ pub struct ListTasksRequest {
     pub meta: Option<Meta>,
 }
 
+empty!(ListTasksRequest);
 setters!(ListTasksRequest {
     some cursor: Cursor,
     some meta: Meta,

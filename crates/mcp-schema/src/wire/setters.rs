@@ -1,19 +1,48 @@
-//! Chained setters for the members that `new` does not ask for.
+//! Chained setters for the members that `new` does not ask for, and `new` where it asks for none.
 
-/// `some` wraps the value in `Some`, `set` stores it as it is.
+/// Chained setters. `some` wraps the value, for optional members; `set` takes it as it is; `list` takes anything to iterate
+/// over.
 macro_rules! setters {
     ($name:ident { $( $how:ident $field:ident: $kind:ty, )+ }) => {
         impl $name {
-            $(
-                #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
-                #[must_use]
-                pub fn $field(mut self, $field: impl Into<$kind>) -> Self {
-                    self.$field = setters!(@ $how $field.into());
-                    self
-                }
-            )+
+            $( setters!(@ $how $field: $kind); )+
         }
     };
-    (@ some $value:expr) => { Some($value) };
-    (@ set $value:expr) => { $value };
+    (@ list $field:ident: $item:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl IntoIterator<Item = impl Into<$item>>) -> Self {
+            self.$field = $field.into_iter().map(Into::into).collect();
+            self
+        }
+    };
+    (@ some $field:ident: $kind:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$kind>) -> Self {
+            self.$field = Some($field.into());
+            self
+        }
+    };
+    (@ set $field:ident: $kind:ty) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$kind>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+}
+
+/// `new` for types that require nothing. It is the same as `default`.
+macro_rules! empty {
+    ($($name:ty),+ $(,)?) => {
+        $(impl $name {
+            /// Makes one of which nothing is set.
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+        })+
+    };
 }

@@ -1,7 +1,7 @@
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{
     Annotations, CallToolResult, ClientCapabilities, CompletionReference, ContentBlock, ResourceContents,
-    SamplingContent, SamplingMessage, TextContent,
+    Role, SamplingContent, SamplingMessage, SubscriptionFilter, TextContent,
 };
 use serde_json::{Value, json};
 
@@ -143,4 +143,33 @@ fn contents_say_what_they_are() {
     assert_eq!((text.uri(), text.as_text()), ("file:///a", Some("t")));
     assert_eq!(ResourceContents::blob("file:///a", "AA==").as_text(), None);
     assert_eq!(ContentBlock::from(TextContent::new("t")).as_text(), Some("t"));
+}
+
+#[test]
+fn structured_content_is_read_as_a_type() {
+    let result = CallToolResult::from_structured(&json!({ "sum": 42 })).unwrap();
+    let sum: serde_json::Map<String, Value> = result.structured().unwrap();
+    assert_eq!(sum["sum"], 42);
+    for (result, why) in [
+        (CallToolResult::from_text("42"), "no structured content"),
+        (CallToolResult::from_error("no \u{1b}[2J"), "the tool failed: no ^[[2J"),
+    ] {
+        assert!(result.structured::<Value>().unwrap_err().to_string().contains(why));
+    }
+    assert!(result.structured::<Vec<u8>>().is_err());
+}
+
+#[test]
+fn structured_content_is_compared_by_value() {
+    let read = |text: &str| agentwire_jsonrpc::read::<CallToolResult>(text).unwrap();
+    let spaced = read(r#"{"content":[],"structuredContent":{"b": 2.0, "a": 1}}"#);
+    assert_eq!(spaced, read(r#"{"content":[],"structuredContent":{"a":1,"b":2}}"#));
+}
+
+#[test]
+fn list_setters_take_arrays_and_new_takes_nothing() {
+    let filter = SubscriptionFilter::new().resource_subscriptions(["file:///a"]);
+    assert_eq!(filter.resource_subscriptions, ["file:///a"]);
+    let annotations = Annotations::new().audience([Role::User]);
+    assert_eq!(annotations.audience, [Role::User]);
 }
