@@ -205,10 +205,13 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
             "the batch is longer than the limit of {limit} messages"
         ))
         .with_data(&Exceeded { limit }),
-        Err(error) => match unreadable_answers(frame, limit) {
-            Some(answers) => return Frame::Batch(answers),
-            None => ErrorObject::parse_error(error),
-        },
+        Err(error) => {
+            let error = ErrorObject::parse_error(error);
+            match unreadable_answers(frame, limit, &error) {
+                Some(answers) => return Frame::Batch(answers),
+                None => error,
+            }
+        }
         Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),
         Ok(()) => return Frame::Batch(batch.messages),
     };
@@ -217,16 +220,20 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
 
 /// The elements of an array that is not JSON, if each of them is meant as a response: each fails its own call.
 #[cold]
-fn unreadable_answers(frame: &ByteString, limit: usize) -> Option<Vec<Result<Message, Malformed>>> {
+fn unreadable_answers(
+    frame: &str,
+    limit: usize,
+    error: &ErrorObject,
+) -> Option<Vec<Result<Message, Malformed>>> {
     let bytes = frame.as_bytes();
     let mut answers = Vec::new();
     let mut at = skip_space(bytes, 0) + 1;
     loop {
         let start = skip_space(bytes, at);
         let end = value_end(bytes, start).unwrap_or(bytes.len());
-        let text = frame.get(start..end).filter(|_| answers.len() < limit)?;
-        let Some(Intent::Response(_)) = Intent::recover(text.as_bytes()) else { return None };
-        answers.push(parse_message(frame, text));
+        let element = bytes.get(start..end).filter(|_| answers.len() < limit)?;
+        let intent = Intent::recover(element).filter(|intent| matches!(intent, Intent::Response(_)))?;
+        answers.push(Err(Malformed { error: error.clone(), intent }));
         at = skip_space(bytes, end) + 1;
         if bytes.get(at - 1) != Some(&b',') {
             return Some(answers);

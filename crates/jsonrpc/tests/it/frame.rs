@@ -196,7 +196,7 @@ fn unreadable_answer_fails_its_call() {
         (r#"{"jsonrpc":"2.0","id":2,"method":"m","result":NaN}"#, "malformed -32700, answer null"),
         (
             r#"[{"id":2,"result":NaN}, {"jsonrpc":"2.0","id":3,"result":4}, {"result":"#,
-            "batch [malformed -32700, fails 2, result 3 4, malformed -32700, fails null]",
+            "batch [malformed -32700, fails 2, malformed -32700, fails 3, malformed -32700, fails null]",
         ),
         (r#"[{"id":2,"result":NaN},{"jsonrpc":"2.0","id":2,"method":"m"}]"#, "malformed -32700, answer null"),
     ]);

@@ -121,7 +121,14 @@ fn check_same(frame: &Frame, again: &Frame, text: &[u8]) {
 }
 
 fn is_parse_error(frame: &Frame) -> bool {
-    matches!(frame, Frame::Malformed(malformed) if malformed.error.code == code::PARSE_ERROR)
+    match frame {
+        Frame::Malformed(malformed) => malformed.error.code == code::PARSE_ERROR,
+        // An array of answers that is not JSON fails each of their calls.
+        Frame::Batch(messages) => messages.iter().all(|message| {
+            message.as_ref().is_err_and(|malformed| malformed.error.code == code::PARSE_ERROR)
+        }),
+        Frame::Single(_) => false,
+    }
 }
 
 #[test]

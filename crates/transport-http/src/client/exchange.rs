@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, Message, RequestId, Response, code};
+use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
 use agentwire_mcp_wire::header::is_session_id;
 use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
+use crate::client::arrival::Arrival;
 use crate::client::body::LINGER;
 use crate::client::event_stream::EventStream;
 use crate::client::requests::{Content, Reply, Requests};
@@ -68,6 +69,7 @@ pub(crate) enum Purpose {
     },
 }
 
+<<<<<<< ours
 /// A result of an exchange.
 pub(crate) enum Arrival {
     Packet(Packet),
@@ -77,6 +79,8 @@ pub(crate) enum Arrival {
     SessionExpired,
 }
 
+=======
+>>>>>>> theirs
 enum ExchangeState {
     Send(HeaderMap, Bytes),
     Read(EventStream),
@@ -336,17 +340,11 @@ impl Exchange {
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
                 match &mut self.purpose {
                     Purpose::Call { unreadable, .. } => *unreadable = Some(malformed.error),
-                    Purpose::Listen { .. } => self.report_unreadable(malformed.error),
+                    Purpose::Listen { .. } => self.ready.push_back(Arrival::unreadable(malformed.error)),
                 }
             }
             frame => self.take_frame(frame),
         }
-    }
-
-    /// Reports text that is no message, and is not answered.
-    fn report_unreadable(&mut self, error: ErrorObject) {
-        let frame = Frame::Malformed(Malformed::notification(error));
-        self.ready.push_back(Arrival::Packet(Packet::new(frame)));
     }
 
     fn take_frame(&mut self, frame: Frame) {
@@ -360,7 +358,7 @@ impl Exchange {
                 self.permit = None;
                 // The answer has come all the same, so no call fails with this.
                 if let Some(error) = unreadable.take() {
-                    self.report_unreadable(error);
+                    self.ready.push_back(Arrival::unreadable(error));
                 }
             }
         }

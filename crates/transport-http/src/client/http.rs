@@ -18,7 +18,8 @@ use futures::{FutureExt, Sink, Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
 use tokio::time::Sleep;
 
-use crate::client::exchange::{Arrival, Exchange, Purpose};
+use crate::client::arrival::Arrival;
+use crate::client::exchange::{Exchange, Purpose};
 use crate::client::requests::Requests;
 use crate::client::route::{self, MessageKind, Route};
 use crate::client::{Config, HttpClient, HttpError, Wait};

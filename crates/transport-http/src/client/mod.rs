@@ -86,6 +86,7 @@
 //!
 //! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
+mod arrival;
 mod backoff;
 mod body;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
@@ -105,6 +106,7 @@ mod hyper;
 mod inflate;
 pub(crate) mod limits;
 mod mirror;
+mod open;
 #[cfg(feature = "reqwest")]
 mod plain;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]

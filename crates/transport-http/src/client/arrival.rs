@@ -1,0 +1,22 @@
+//! The results of exchanges, which the transport passes on.
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, RequestId};
+use agentwire_transport::Packet;
+
+use crate::client::HttpError;
+
+/// A result of an exchange.
+pub(crate) enum Arrival {
+    Packet(Packet),
+    /// The request of the exchange with this serial number is settled.
+    Settled(u64, RequestId),
+    /// The transport ends.
+    Fatal(HttpError),
+}
+
+impl Arrival {
+    /// Text that is no message. It is reported, and not answered.
+    pub(crate) fn unreadable(error: ErrorObject) -> Self {
+        Self::Packet(Packet::new(Frame::Malformed(Malformed::notification(error))))
+    }
+}
