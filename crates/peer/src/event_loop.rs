@@ -10,6 +10,7 @@ use std::time::Instant;
 use agentwire_connection::{Event, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
 use agentwire_transport::{MessageSource, Transport, TransportError};
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
@@ -18,7 +19,6 @@ use crate::handler::{Handler, RequestContext};
 use crate::handler_future::{Answer, HandlerFuture};
 use crate::panics::guarded;
 use crate::port::{Input, Port};
-use crate::shutdown::Shutdown;
 use crate::timer::Timer;
 
 /// How many frames are read before what they caused is written.
@@ -42,7 +42,7 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
     /// Completes when this side is to end the connection. None where nothing says so.
-    shutdown: Option<Shutdown>,
+    shutdown: Option<BoxFuture<'static, ()>>,
     /// Whether this side ends the connection: it takes no more requests, and reads on for the handlers at work.
     is_shutting_down: bool,
     timer: Timer,
@@ -56,7 +56,12 @@ where
     C: Future<Output = Result<RawJson, ErrorObject>>,
 {
     /// A loop that ends with the connection, or with `shutdown` where that is given.
-    pub(crate) fn new(port: &'a mut Port<T>, handler: &'a H, start: S, shutdown: Option<Shutdown>) -> Self {
+    pub(crate) fn new(
+        port: &'a mut Port<T>,
+        handler: &'a H,
+        start: S,
+        shutdown: Option<BoxFuture<'static, ()>>,
+    ) -> Self {
         Self {
             port,
             handler,

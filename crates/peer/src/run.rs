@@ -11,6 +11,7 @@ use crate::error::Closed;
 use crate::event_loop::EventLoop;
 use crate::handler::Handler;
 use crate::port::Port;
+use crate::shutdown::Shutdown;
 
 impl Driver {
     /// Serves the peer until it closes the connection, or until the signal of [`Config::shutdown`](crate::Config::shutdown).
@@ -58,7 +59,7 @@ async fn drive<H: Handler, T: Transport, F: Future>(
     main: Option<F>,
 ) -> (Option<F::Output>, Closed) {
     let start = |request, context| handler.request(request, context);
-    let shutdown = port.config().shutdown.clone().filter(|_| main.is_none());
+    let shutdown = port.config().shutdown.as_ref().filter(|_| main.is_none()).map(Shutdown::signal);
     let mut main = pin!(main);
     let mut event_loop = EventLoop::new(port, handler, start, shutdown);
     let mut output = None;

@@ -2,28 +2,24 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
 
 use futures::FutureExt;
-use futures::future::{BoxFuture, Shared};
+use futures::future::BoxFuture;
 
 /// The signal at which the connections of a configuration end; see [`Config::shutdown`](crate::Config::shutdown).
 #[derive(Clone)]
-pub struct Shutdown(Shared<BoxFuture<'static, ()>>);
+pub struct Shutdown(Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
 
 impl Shutdown {
     pub(crate) fn new(signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self(signal.boxed().shared())
+        let signal = signal.boxed().shared();
+        Self(Arc::new(move || signal.clone().boxed()))
     }
-}
 
-/// Completes with the signal, in each clone.
-impl Future for Shutdown {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.poll_unpin(cx)
+    /// Completes with the signal. Each connection has a future of its own.
+    pub(crate) fn signal(&self) -> BoxFuture<'static, ()> {
+        (self.0)()
     }
 }
 

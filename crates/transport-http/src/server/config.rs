@@ -8,7 +8,7 @@ use agentwire_store::MemoryEventStore;
 
 use crate::server::Principal;
 use crate::server::bearer::BearerCheck;
-use crate::server::guard::Guard;
+use crate::server::guard::{Accepts, Guard};
 use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
 use crate::server::record_limits::RecordLimits;
@@ -65,6 +65,17 @@ pub enum AnswerForm {
     Json,
     /// A stream of events. It is opened at once, and in a session a client that lost it can resume it.
     Events,
+}
+
+impl AnswerForm {
+    /// The form for a client that accepts these.
+    pub(crate) fn accepted(self, accepts: Accepts) -> Self {
+        match accepts {
+            Accepts::Both => self,
+            Accepts::Json => Self::Json,
+            Accepts::Events => Self::Events,
+        }
+    }
 }
 
 impl EndpointConfig {

@@ -6,7 +6,6 @@ use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-use crate::server::AnswerForm;
 use crate::server::cors::CorsHeaders;
 use crate::server::denied::Denied;
 use crate::server::fields::{Field, Fields};
@@ -166,15 +165,6 @@ impl Accepts {
             (true, false) => Some(Self::Json),
             (false, true) => Some(Self::Events),
             (false, false) => None,
-        }
-    }
-
-    /// The form of an answer that is `preferred` in where the client accepts both.
-    pub(crate) fn form(self, preferred: AnswerForm) -> AnswerForm {
-        match self {
-            Self::Both => preferred,
-            Self::Json => AnswerForm::Json,
-            Self::Events => AnswerForm::Events,
         }
     }
 }

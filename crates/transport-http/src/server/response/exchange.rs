@@ -149,7 +149,7 @@ impl PendingExchange {
     }
 
     fn form(&self, resources: &Resources) -> AnswerForm {
-        self.head.accepts().form(resources.config.modern_answer)
+        resources.config.modern_answer.accepted(self.head.accepts())
     }
 
     /// Whether the client takes the answer alone: it accepts no stream, so notifications before the answer are dropped.

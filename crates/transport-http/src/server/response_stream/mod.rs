@@ -81,7 +81,7 @@ impl ResponseStream {
         let mut others = requests.iter().cloned();
         let requests = (others.next(), others.collect());
         let state = Mutex::new(StreamState::new(Phase::Undecided, owed, primes));
-        let (form, is_whole) = (accepts.form(form), accepts == Accepts::Json);
+        let (form, is_whole) = (form.accepted(accepts), accepts == Accepts::Json);
         Self { number, session: Some(session), requests, form, is_whole, caller, state }
     }
 
