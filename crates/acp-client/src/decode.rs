@@ -109,10 +109,12 @@ mod tests {
     fn link_without_a_name_arrives_and_is_reported() {
         let link = r#"{"type":"resource_link","uri":"file:///a","size":"big"}"#;
         let update = format!(r#"{{"sessionUpdate":"agent_message_chunk","content":{link}}}"#);
-        let params = RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("JSON");
+        let params =
+            RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("JSON");
         let mut skipped = Skipped::default();
         let read: SessionNotification =
-            decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT, |parts| skipped = parts).expect("it is read");
+            decode_or_give_back(Some(params), DEFAULT_VALUE_LIMIT, |parts| skipped = parts)
+                .expect("it is read");
         assert!(format!("{read:?}").contains("file:///a"), "{read:?}");
         assert!(skipped.to_string().contains("name: missing field"), "{skipped}");
     }

@@ -57,7 +57,11 @@ enum NextPage<R> {
 }
 
 impl<L: Listing> Pages<L> {
-    pub(crate) fn new(request: L, peer: Peer, ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(
+        request: L,
+        peer: Peer,
+        ask: impl Fn(&L) -> Call<L::Response> + Send + Sync + 'static,
+    ) -> Self {
         Self {
             ask: Box::new(ask),
             request,
@@ -98,7 +102,8 @@ impl<L: Listing> Pages<L> {
                 let why = format!("there are more than {limit} pages, which is the limit");
                 return Err(CallError::unusable(L::NAME, why));
             }
-            let step = self.cursors.follow(&cursor, &RawJson::encode(&items).unwrap_or(RawJson::NULL).as_str());
+            let step =
+                self.cursors.follow(&cursor, &RawJson::encode(&items).unwrap_or(RawJson::NULL).as_str());
             if step == CursorStep::New {
                 self.request.at(cursor);
                 self.next = NextPage::Request;

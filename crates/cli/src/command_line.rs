@@ -248,7 +248,7 @@ mod tests {
             ("ws://a.example/mcp?key=abc", "`ws:` is no URL of an MCP server; write http://a.example/mcp"),
             ("WSS://a.example", "`wss:` is no URL of an MCP server; write https://a.example"),
             ("htps://a.example", "`htps:` is no URL of an MCP server; write https://a.example"),
-            ("ftp://a.example", "`ftp:` is no URL of an MCP server; write http://a.example"),
+            ("ftp://a.example", "`ftp:` is no URL of an MCP server; write http://… or https://…"),
             ("stdio://server", "`stdio:` is no URL of an MCP server; write http://… or https://…"),
             (
                 "http:/localhost:1/mcp",

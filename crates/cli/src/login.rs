@@ -38,7 +38,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Logs in at a server, and keeps its token.
 pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
     let url = http_url(&arguments.url)?;
-    let browser = pasting(browser(notes, &[ELSEWHERE]), notes);
+    let browser = pasting(browser(notes, ELSEWHERE), notes);
     let browser = match arguments.port {
         Some(port) => browser.port(port),
         None => browser,
@@ -97,7 +97,7 @@ pub(crate) fn authorization(person: Option<&PersonTime>, notes: &Notes) -> Optio
     let open = || {
         let config = match person {
             Some(time) => {
-                let browser = browser(notes, &[ELSEWHERE_LATER]);
+                let browser = browser(notes, ELSEWHERE_LATER);
                 config(notes)?.user_agent(TimedBrowser { browser, time: time.clone() })
             }
             None => config(notes)?,
@@ -178,8 +178,8 @@ const ELSEWHERE_LATER: &str =
     "if the browser is on another machine, run `agentwire login` with the URL of the server";
 
 /// The system's browser, or the program that `$BROWSER` names.
-fn browser(notes: &Notes, advice: &[&'static str]) -> Browser {
-    let (notes, advice) = (notes.clone(), advice.join("\n"));
+fn browser(notes: &Notes, advice: &'static str) -> Browser {
+    let notes = notes.clone();
     let browser = Browser::new().on_url(move |url| {
         notes.add(&format!("opening the browser to log in; if none opens, go to\n{url}\n{advice}"));
     });

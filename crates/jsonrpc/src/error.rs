@@ -148,7 +148,8 @@ impl<'de> Deserialize<'de> for ErrorObject {
 
 /// A code, also one that is written as `-32600.0`.
 fn whole_number(code: &RawJson) -> Option<i64> {
-    let whole = || code.decode::<f64>().ok().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    let whole =
+        || code.decode::<f64>().ok().filter(|number| number.fract() == 0.0).map(|number| number as i64);
     code.decode().ok().or_else(whole)
 }
 

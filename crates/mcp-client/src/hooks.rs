@@ -61,7 +61,8 @@ impl ProgressHooks {
 
     /// Passes a progress notification to the hook that is registered for its token.
     pub(crate) fn report(&self, params: Option<&RawJson>) {
-        let Some(report) = params.and_then(|params| params.decode_leniently::<ProgressNotification>().ok()) else {
+        let Some(report) = params.and_then(|params| params.decode_leniently::<ProgressNotification>().ok())
+        else {
             return;
         };
         let token = report.progress_token.as_request_id().as_str();

@@ -116,12 +116,7 @@ impl<M: Paginated> PageReader<M> {
 
     /// The step after a page with these items. Cursors that form a cycle end the list, after a warning. Up to 2025-11-25 an empty
     /// cursor that repeats is how many servers mark the end.
-    fn next(
-        &mut self,
-        connection: &Connection,
-        page: &RawJson,
-        items: &RawJson,
-    ) -> Next {
+    fn next(&mut self, connection: &Connection, page: &RawJson, items: &RawJson) -> Next {
         let Some(cursor) = page.member(NEXT_CURSOR).filter(|cursor| !cursor.is_null()) else {
             return Next::End;
         };

@@ -5,8 +5,8 @@ use agentwire_jsonrpc::{RawJson, TreeCost};
 use agentwire_mcp_schema::ResultType;
 use agentwire_peer::CallError;
 use bytestring::ByteString;
-use serde::{Deserialize, Deserializer};
 use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 
 /// The memory in bytes that one decoded message may take, unless the client sets another limit: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;

@@ -33,7 +33,7 @@ pub struct InputRequiredResult {
     pub result_type: ResultType,
     /// What the client must find out.
     #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
-    pub input_requests: Option<InputRequests>,
+    pub input_requests: Option<BTreeMap<String, InputRequest>>,
     /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
     #[wire(optional)]
     pub request_state: Option<String>,

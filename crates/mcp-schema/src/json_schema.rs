@@ -168,8 +168,11 @@ mod tests {
     #[test]
     fn empty_array_reads_as_empty_properties() {
         let read = |text: &str| serde_json::from_str::<JsonSchema>(text).expect("a schema");
-        let schema = read(r#"{"properties":{"a":{"properties": [ ],"required":[]}},"patternProperties":[],"enum":[]}"#);
-        let mended = r#"{"properties":{"a":{"properties": {},"required":[]}},"patternProperties":{},"enum":[]}"#;
+        let schema = read(
+            r#"{"properties":{"a":{"properties": [ ],"required":[]}},"patternProperties":[],"enum":[]}"#,
+        );
+        let mended =
+            r#"{"properties":{"a":{"properties": {},"required":[]}},"patternProperties":{},"enum":[]}"#;
         assert_eq!(schema.text(), Some(mended));
         for same in [r#"{"const":"\"properties\":[]"}"#, r#"{"properties":[1]}"#] {
             assert_eq!(read(same).text(), Some(same));

@@ -128,7 +128,7 @@ pub struct ReadResourceRequest {
     pub uri: String,
     /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
-    pub input_responses: Option<InputResponses>,
+    pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,

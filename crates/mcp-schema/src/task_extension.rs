@@ -66,7 +66,7 @@ pub struct UpdateTaskRequest {
     pub task_id: String,
     /// The answers, under the keys of its `input_requests`.
     #[wire(required, schema(with = "crate::schema::InputResponsesSchema"))]
-    pub input_responses: InputResponses,
+    pub input_responses: std::collections::BTreeMap<String, crate::InputResponse>,
     /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
@@ -99,7 +99,7 @@ macro_rules! task_reports {
                 pub task: Task,
                 /// What it asks that has no answer yet, while it is [`TaskStatus::InputRequired`].
                 #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
-                pub input_requests: Option<InputRequests>,
+                pub input_requests: Option<std::collections::BTreeMap<String, crate::InputRequest>>,
                 /// What the request would have been answered with, once it is [`TaskStatus::Completed`].
                 #[wire(optional, schema(with = "Option<crate::JsonObject>"))]
                 pub result: Option<RawJson>,

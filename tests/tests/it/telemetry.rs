@@ -134,6 +134,13 @@ fn the_standard_variables_are_obeyed() {
     assert_eq!(received.services["mine"]["deployment.environment.name"], "test");
     assert_eq!(received.span("mine", "tools/call echo", CLIENT).parent, "");
     assert!(received.metrics.is_empty(), "{received:#?}");
+
+    // A program that is started within a trace goes on with it.
+    let parent = ("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    run(&[endpoint, ("OTEL_SERVICE_NAME", "traced"), parent]).exits(0);
+    let received = collector.received();
+    let span = received.span("traced", "tools/call echo", CLIENT);
+    assert_eq!((&*span.parent, &*span.trace), ("b7ad6b7169203331", "0af7651916cd43dd8448eb211c80319c"));
     server.end();
 }
 

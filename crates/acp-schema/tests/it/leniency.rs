@@ -78,7 +78,10 @@ fn empty_array_reads_as_empty_object() {
     let hello = r#"{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":@,"loadSession":true}}"#;
     let written = |text: &str| result(&hello.replace('@', text)).unwrap()["agentCapabilities"].clone();
     let both = r#"{"close":{},"list":{}}"#;
-    assert_eq!(written(r#"{"list":[],"close":{},"_meta":[]}"#)["sessionCapabilities"]["list"].to_string(), "{}");
+    assert_eq!(
+        written(r#"{"list":[],"close":{},"_meta":[]}"#)["sessionCapabilities"]["list"].to_string(),
+        "{}"
+    );
     assert_eq!(written(r#"{"list":[ ],"close":[]}"#)["sessionCapabilities"].to_string(), both);
     assert_eq!(written("[]")["sessionCapabilities"].to_string(), "{}");
     assert_eq!(written(r#"{"list":[1],"close":{}}"#)["sessionCapabilities"].to_string(), r#"{"close":{}}"#);
@@ -159,7 +162,9 @@ fn null_means_empty_and_anything_else_is_an_error() {
         assert_eq!(params(&message.replace('@', "null")).unwrap(), empty, "{message}");
         // An object is a list of names and values there.
         let is_pairs = ["\"env\":@", "\"headers\":@"].iter().any(|pairs| message.contains(pairs));
-        for wrong in ["\"x\"", "{}", "5", "[5]", "true"].into_iter().filter(|wrong| !is_pairs || *wrong != "{}") {
+        for wrong in
+            ["\"x\"", "{}", "5", "[5]", "true"].into_iter().filter(|wrong| !is_pairs || *wrong != "{}")
+        {
             assert!(params(&message.replace('@', wrong)).is_err(), "{wrong} in {message}");
         }
     }
@@ -180,7 +185,7 @@ fn members_without_a_keyword_stay_strict() {
         ("initialize", r#"{"protocolVersion":1.5}"#),
         ("session/set_config_option", r#"{"sessionId":"s","configId":"c","value":true}"#),
         ("session/set_config_option", r#"{"sessionId":"s","configId":"c","type":"boolean","value":1}"#),
-        ("elicitation/create", r#"{"message":"m","mode":"form","sessionId":"s","requestedSchema":[]}"#),
+        ("elicitation/create", r#"{"message":"m","mode":"form","sessionId":"s","requestedSchema":[1]}"#),
     ];
     for (method, message) in cases {
         assert!((types(method).params)(message).is_err(), "{message}");

@@ -16,16 +16,14 @@ mod tagged;
 mod undecoded;
 
 pub use crate::builder::RawObjectBuilder;
+pub use crate::object::read_object;
 pub use crate::text::Text;
 #[cfg(feature = "schema")]
 pub use described::describe_tag;
-pub use crate::object::read_object;
 pub use lenient::{
     Items, Lenient, MapAs, NullAsDefault, OptionalItems, OrDefault, PatchItems, RawObjectOrNull, RawOrNull,
     ReadAs, RequiredItems, Respelled, Strict, ValidItems, lenient,
 };
-pub use members::{
-    Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members,
-};
+pub use members::{Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members};
 pub use patch::Patch;
 pub use tagged::{Tagged, ignore_members, read_tagged, require, with_tag};

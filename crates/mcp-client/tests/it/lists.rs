@@ -5,7 +5,7 @@ use agentwire_mcp_client::schema::{
     Downgrade, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, Paginated,
 };
-use agentwire_mcp_client::{CallError, Client, Pages, RemoteServer, Warning};
+use agentwire_mcp_client::{CallError, Client, RemoteServer, Warning};
 use futures::TryStreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -118,8 +118,14 @@ async fn unreadable_cursor_ends_a_list_with_a_warning() {
     };
     let (names, warnings) = names_and_warnings(script).await;
     assert_eq!(names, ["a"]);
-    assert!(warnings.iter().any(|warning| warning.starts_with("tools/list: left out: nextCursor: ")), "{warnings:?}");
-    assert!(warnings.iter().any(|warning| warning.starts_with("tools/list: left out: annotations: ")), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|warning| warning.starts_with("tools/list: left out: nextCursor: ")),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings.iter().any(|warning| warning.starts_with("tools/list: left out: annotations: ")),
+        "{warnings:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use agentwire_jsonrpc::wire::read_object;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -18,7 +19,7 @@ where
     T: Deserialize<'de>,
     D: Deserializer<'de>,
 {
-    deserializer.deserialize_map(Pairs(PhantomData))
+    read_object(deserializer, Pairs(PhantomData))
 }
 
 struct Pairs<T>(PhantomData<T>);

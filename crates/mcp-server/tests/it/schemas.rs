@@ -74,9 +74,7 @@ struct Person {
 
 #[test]
 fn properties_stand_in_the_order_of_the_type() {
-    let tool = ServerTool::new("add", "", async |entry: Entry, _| {
-        agentwire_mcp_server::Structured(entry)
-    });
+    let tool = ServerTool::new("add", "", async |entry: Entry, _| agentwire_mcp_server::Structured(entry));
     let definition = tool.definition();
     let input = definition.input_schema.text().expect("it was written");
     let output = definition.output_schema.as_ref().and_then(JsonSchema::text).expect("it was written");

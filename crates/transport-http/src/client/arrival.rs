@@ -3,15 +3,13 @@
 use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, RequestId};
 use agentwire_transport::Packet;
 
-use crate::client::HttpError;
-
 /// A result of an exchange.
 pub(crate) enum Arrival {
     Packet(Packet),
     /// The request of the exchange with this serial number is settled.
     Settled(u64, RequestId),
-    /// The transport ends.
-    Fatal(HttpError),
+    /// The server no longer knows the session, so the transport ends.
+    SessionExpired,
 }
 
 impl Arrival {

@@ -69,18 +69,6 @@ pub(crate) enum Purpose {
     },
 }
 
-<<<<<<< ours
-/// A result of an exchange.
-pub(crate) enum Arrival {
-    Packet(Packet),
-    /// The request of the exchange with this serial number is settled.
-    Settled(u64, RequestId),
-    /// The server no longer knows the session, so the transport ends.
-    SessionExpired,
-}
-
-=======
->>>>>>> theirs
 enum ExchangeState {
     Send(HeaderMap, Bytes),
     Read(EventStream),
@@ -405,9 +393,8 @@ impl Exchange {
         };
         let fault = Arc::new(TransportError::from(error));
         for id in pending.drain(..) {
-            self.ready
-                .push_back(Arrival::Packet(Packet::RequestFailed { id: id.clone(), error: fault.clone() }));
-            self.ready.push_back(Arrival::Settled(*serial, id));
+            let failed = Packet::RequestFailed { id: id.clone(), error: fault.clone() };
+            self.ready.extend([Arrival::Packet(failed), Arrival::Settled(*serial, id)]);
         }
     }
 }

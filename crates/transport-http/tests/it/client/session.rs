@@ -17,6 +17,23 @@ fn headers(request: &Received) -> [Option<&str>; 5] {
 const BOTH: Option<&str> = Some("application/json, text/event-stream");
 const JSON: Option<&str> = Some("application/json");
 
+/// Telemetry adds the context to `_meta`; proxies and web frameworks read headers.
+#[tokio::test]
+async fn a_trace_context_in_meta_is_sent_as_headers() {
+    let mock = Mock::new().await;
+    let mut client = Client::new(open(mock.config().header("traceparent", "mine").unwrap()));
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let context = json!({"traceparent": parent, "tracestate": "a=1"});
+    for (meta, expected) in [(context, [Some(parent), Some("a=1")]), (json!({}), [Some("mine"), None])] {
+        let params = json!({"name": "t", "_meta": meta});
+        client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+        let request = mock.next().await;
+        assert_eq!(["traceparent", "tracestate"].map(|name| request.header(name)), expected);
+        request.answer().await;
+        client.frame().await;
+    }
+}
+
 /// HTP-02, HTP-03, HTP-17, HTP-39, HTP-45, HTP-48, HTP-49: the server settles on an earlier version than was
 /// offered, and every request after that says so.
 #[tokio::test]
