@@ -111,6 +111,7 @@ mod unnoticed {
     use std::{io, process, thread};
 
     use agentwire_sync::Mutex;
+    use tokio::time::timeout_at;
 
     use super::{NOTICE_LIMIT, Signals};
     use crate::failure::Interrupted;
@@ -136,28 +137,29 @@ mod unnoticed {
 
     fn run() -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let mut signals = Signals::streams()?;
+        runtime.block_on(end_unnoticed())
+    }
+
+    async fn end_unnoticed() -> io::Result<()> {
+        let mut signals = Signals::streams()?;
+        loop {
+            let mut interrupted = signals.next().await;
+            let mut newest = Instant::now();
+            // A command that notices one signal and is held then still ends by a later one.
             loop {
-                let mut interrupted = signals.next().await;
-                let mut newest = Instant::now();
-                // A command that notices one signal and is held then still ends by a later one.
-                loop {
-                    let (deadline, since) = (newest + NOTICE_LIMIT, newest);
-                    while let Ok(next) = tokio::time::timeout_at(deadline.into(), signals.next()).await {
-                        (interrupted, newest) = (next, Instant::now());
-                    }
-                    let is_noticed = NOTICED.lock().is_some_and(|noticed| noticed + SLACK >= newest);
-                    if is_noticed {
-                        break;
-                    }
-                    if newest == since {
-                        let Interrupted(code) = interrupted;
-                        process::exit(code.into());
-                    }
+                let (deadline, since) = (newest + NOTICE_LIMIT, newest);
+                while let Ok(next) = timeout_at(deadline.into(), signals.next()).await {
+                    (interrupted, newest) = (next, Instant::now());
+                }
+                if NOTICED.lock().is_some_and(|noticed| noticed + SLACK >= newest) {
+                    break;
+                }
+                if newest == since {
+                    let Interrupted(code) = interrupted;
+                    process::exit(code.into());
                 }
             }
-        })
+        }
     }
 }
 
