@@ -126,7 +126,8 @@ impl ClientHandler {
 
     /// Decodes a notification. Returns `None` where that fails, after a warning.
     fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
-        let params = notification.params.as_ref().unwrap_or(&RawJson::EMPTY_OBJECT);
+        let empty = RawJson::EMPTY_OBJECT;
+        let params = notification.params.as_ref().unwrap_or(&empty);
         let (decoded, skipped) = noting(|| params.decode_leniently());
         match decoded {
             Ok(decoded) => {

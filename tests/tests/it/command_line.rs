@@ -67,6 +67,13 @@ fn exit_codes() {
         (vec!["tools", "ws://127.0.0.1:1/mcp"], 2),
         (vec!["server", "--issuer", "https://login.example"], 2),
         (vec!["server", "--http", "127.0.0.1:0", "--scope", "a"], 2),
+    ];
+    expect_codes(&rows);
+}
+
+#[test]
+fn server_with_a_bad_issuer_or_audience_is_wrong_usage() {
+    expect_codes(&[
         (vec!["server", "--http", "127.0.0.1:0", "--issuer", "login.example"], 2),
         (vec!["server", "--http", "127.0.0.1:0", "--issuer", "https://login.example?a"], 2),
         (vec!["server", "--http", "127.0.0.1:0", "--issuer", "https://login.example#a"], 2),
@@ -89,8 +96,11 @@ fn exit_codes() {
         ),
         (vec!["server", "--http", "0.0.0.0:0", "--issuer", "https://login.example"], 2),
         (vec!["server", "--http", "[::]:0", "--issuer", "https://login.example", "--audience", "api"], 2),
-    ];
-    rows::for_each(&rows, |(arguments, code)| {
+    ]);
+}
+
+fn expect_codes(rows: &[(Vec<&str>, i32)]) {
+    rows::for_each(rows, |(arguments, code)| {
         let ended = run(arguments);
         ended.exits(*code);
         assert!(*code == 0 || !ended.stderr.is_empty(), "it says why: {ended}");
@@ -218,7 +228,7 @@ fn a_closed_stdout_ends_each_command_in_silence() {
         &["prompt", &server, "greet", "name=Ada"],
         &["request", &server, "tools/list"],
     ];
-    rows::for_each(&rows, |arguments| {
+    rows::for_each(&rows, |arguments: &&[&str]| {
         let mut program = Program::start(arguments);
         program.close_stdout();
         program.close_stdin();

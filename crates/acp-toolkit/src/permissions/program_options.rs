@@ -74,13 +74,14 @@ const RUNNERS: &[&str] = &[
 ///
 /// `-x` is an option of one letter, also within a cluster such as `-vx` and with its value behind it. `-x=` is one that does it only
 /// with a value that has a `=`. `-name` is an option with one dash or two, `--name` one that may be abbreviated. `+` is any argument
-/// that begins so, `=` any `NAME=value`, and a word without a dash one of the first two operands.
+/// that begins so, `=` any `NAME=value`, and a word without a dash the first operand,
+/// and `~word` any operand.
 const ARGUMENTS: &[(&[&str], &str)] = &[
     (
         &["git"],
         "-c= --config-env --exec-path --upload-pack --receive-pack --exec --output --output-directory --ext-diff --extcmd \
          --open-files-in-pager --template --git-dir --to-cmd --cc-cmd --header-cmd --sendmail-cmd --smtp-server --upload-archive \
-         bisect config credential daemon difftool filter-branch for-each-repo foreach fast-import hook instaweb mergetool p4 remote-ext \
+         bisect config credential daemon difftool filter-branch for-each-repo ~foreach fast-import hook instaweb mergetool p4 remote-ext \
          send-email shell svn upload-archive upload-pack",
     ),
     (&["git", "archive"], "-o"),
@@ -146,12 +147,12 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["java"], "-agentlib -agentpath -javaagent -XX"),
     (
         &["docker", "podman", "nerdctl"],
-        "-H --config --connection --context --host build buildx compose cp create exec plugin run",
+        "-H --config --connection --context --host build buildx compose cp create ~exec plugin ~run",
     ),
     (&["kubectl", "oc"], "--kubeconfig cp debug edit exec plugin run"),
     (&["helm"], "--kubeconfig --post-renderer plugin"),
     (&["terraform", "tofu"], "-chdir -plugin-dir console"),
-    (&["ip"], "exec -b -batch"),
+    (&["ip"], "~exec -b -batch"),
     (
         &["sh", "bash", "dash", "ksh", "mksh", "zsh", "fish", "ash"],
         "-c -i -s --command --init-command --init-file --rcfile +",
@@ -230,15 +231,17 @@ fn arguments_of(program: &str, words: &[String], from: usize) -> Vec<usize> {
         .filter(|(names, _)| is_row(names))
         .flat_map(|(_, listed)| listed.split(' '))
         .collect();
-    let mut operands = 0;
+    let mut has_operand = false;
     let mut found = Vec::new();
     for at in from..words.len() {
         let (word, next) = (&*words[at], words.get(at + 1).map_or("", String::as_str));
         let is_operand = !word.starts_with('-');
-        operands += usize::from(is_operand);
+        let is_first_operand = is_operand && !has_operand;
+        // A word behind an option may be its value.
+        has_operand |= is_operand && !words[at - 1].starts_with('-');
         let cluster = (at == from && is_operand && CLUSTERS.contains(&program)).then(|| format!("-{word}"));
         let word = cluster.as_deref().unwrap_or(word);
-        let is_listed = rows.iter().any(|listed| is_argument(listed, word, next, operands <= 2));
+        let is_listed = rows.iter().any(|listed| is_argument(listed, word, next, is_first_operand));
         if is_listed || matches!(program, "sed" | "gsed") && is_running_script(word) {
             found.push(at);
         }
@@ -253,6 +256,7 @@ fn is_argument(listed: &str, word: &str, next: &str, is_first_operand: bool) -> 
         |letter: char| word.starts_with('-') && !word.starts_with("--") && word[1..].contains(letter);
     let mut letters = listed.chars().skip(1);
     match (listed.as_bytes(), letters.next(), letters.next(), letters.next()) {
+        ([b'~', ..], ..) => word == &listed[1..],
         (b"+", ..) => word.starts_with('+'),
         (b"=", ..) => is_assignment(word),
         ([b'-', b'-', ..], ..) => name.len() > 2 && listed.starts_with(name),
@@ -323,6 +327,9 @@ mod tests {
             ("git clone -u x y", &["-u"]),
             ("git rebase -x id main", &["-x"]),
             ("git config alias.x y", &["config"]),
+            ("git -C dir config alias.x y", &["config"]),
+            ("git submodule foreach id", &["foreach"]),
+            ("ip netns exec x id", &["exec"]),
             ("find . -name x -exec id +", &["-exec"]),
             ("tar xIf id x.tar", &["xIf"]),
             ("tar -cf x --to-c=id", &["--to-c=id"]),
@@ -367,6 +374,8 @@ mod tests {
             "rsync -av --delete a b",
             "make all",
             "npm run build",
+            "npm run x",
+            "git add config",
             "npm install",
             "cargo test --workspace",
             "sed -n 1,5p src/engine.rs",

@@ -271,7 +271,7 @@ impl Http {
         {
             return self.abandon(id);
         }
-        if self.expiring.is_some() && !stateless {
+        if self.expiring.is_some() && !modern {
             return self.refuse(route.requests);
         }
         let mut body = Vec::with_capacity(frame.size_hint());
