@@ -16,7 +16,7 @@ use super::queue::{self, Command, Failure, Queue};
 use crate::client::RemoteClient;
 use crate::shorten::shortened;
 use crate::state::{SessionState, for_client};
-use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp};
+use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp, first_words};
 
 /// Carries out the commands of an [`UpdateLog`](super::UpdateLog). Dropping it refuses those that are left.
 pub(super) struct LogWriter {
@@ -122,6 +122,12 @@ impl LogWriter {
             {
                 let header = batch.header.get_or_insert_with(|| self.header.clone());
                 info.title.clone().apply(&mut header.title);
+            }
+            if self.header.first_words.is_none()
+                && let Some(words) = first_words(&update.update)
+            {
+                let header = batch.header.get_or_insert_with(|| self.header.clone());
+                header.first_words.get_or_insert(words);
             }
             batch.records.extend(record);
             batch.updates.push(update);

@@ -166,6 +166,7 @@ impl Runtime {
                 }
             };
             state.restore(&update);
+            header.note_first_words(&update);
             let adapted = sent.as_mut().and_then(|sent| sent.adapt(update, &self.settings.state, number));
             let fitting = adapted.and_then(|update| self.fitting(update, record.len(), &id, number));
             if let Some(update) = fitting {

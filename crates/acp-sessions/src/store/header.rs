@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use agentwire_acp_schema::v1::SessionId;
+use agentwire_acp_schema::v1::{ContentBlock, SessionId, SessionUpdate};
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
@@ -21,6 +21,9 @@ pub struct SessionHeader {
     /// The title that users see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The first words of the first prompt, up to 60 characters on one line: what users see of a session without a title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_words: Option<String>,
     /// When it was created.
     pub created: Timestamp,
     /// When the session last changed. The writer of the header sets it; a store does not.
@@ -36,6 +39,7 @@ impl SessionHeader {
             cwd: cwd.into(),
             additional_directories: Vec::new(),
             title: None,
+            first_words: None,
             created: now,
             updated: now,
         }
@@ -55,6 +59,18 @@ impl SessionHeader {
         self
     }
 
+    /// Returns the title or, without one, the first words of the first prompt.
+    pub fn shown_title(&self) -> Option<&str> {
+        self.title.as_deref().or(self.first_words.as_deref())
+    }
+
+    /// Takes the first words from an update, if it is the first prompt.
+    pub(crate) fn note_first_words(&mut self, update: &SessionUpdate) {
+        if let (None, Some(words)) = (&self.first_words, first_words(update)) {
+            self.first_words = Some(words);
+        }
+    }
+
     /// Sets when the session last changed.
     #[must_use]
     pub fn updated(mut self, updated: Timestamp) -> Self {
@@ -66,6 +82,32 @@ impl SessionHeader {
     pub fn position(&self) -> Position {
         Position { updated: self.updated, session_id: self.session_id.clone() }
     }
+}
+
+/// How many characters the first words have.
+const FIRST_WORDS: usize = 60;
+
+/// Returns the beginning of a prompt's text, to the end of a word where there is one.
+pub(crate) fn first_words(update: &SessionUpdate) -> Option<String> {
+    let SessionUpdate::UserMessageChunk(chunk) = update else { return None };
+    let ContentBlock::Text(text) = &chunk.content else { return None };
+    let mut shown = String::new();
+    for word in text.text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
+    {
+        let room = FIRST_WORDS - shown.chars().count();
+        let space = usize::from(!shown.is_empty());
+        if word.chars().count() + space < room {
+            shown.extend((space > 0).then_some(' '));
+            shown.push_str(word);
+            continue;
+        }
+        if shown.is_empty() {
+            shown.extend(word.chars().take(room - 1));
+        }
+        shown.push('…');
+        break;
+    }
+    (!shown.is_empty()).then_some(shown)
 }
 
 /// The position of a session in a list. The session that changed last comes first; of two that changed at the same time, the

@@ -19,6 +19,7 @@ pub use self::claim::{Claim, Claims};
 pub use self::error::{StoreError, StoreWarning};
 #[cfg(feature = "file")]
 pub use self::file::{Damage, FileStore, Fsync, Repair, SessionCheck};
+pub(crate) use self::header::first_words;
 pub use self::header::{ListQuery, Position, SessionHeader};
 pub use self::memory::{DEFAULT_MEMORY_LIMIT, MemoryStore};
 pub use self::timestamp::Timestamp;

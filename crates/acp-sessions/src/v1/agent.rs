@@ -217,10 +217,11 @@ impl Agent for V1Agent {
 }
 
 fn info(header: SessionHeader) -> SessionInfo {
+    let title = header.shown_title().map(str::to_owned);
     let info = SessionInfo::new(header.session_id, header.cwd)
         .additional_directories(header.additional_directories)
         .updated_at(header.updated.to_string());
-    match header.title {
+    match title {
         Some(title) => info.title(title),
         None => info,
     }

@@ -234,10 +234,11 @@ fn stop_reason(reason: StopReason) -> IdleStopReason {
 }
 
 fn info(header: SessionHeader) -> SessionInfo {
+    let title = header.shown_title().map(str::to_owned);
     let directories = header.additional_directories.into_iter().map(AbsolutePath::from);
     let mut info = SessionInfo::new(header.session_id, header.cwd)
         .additional_directories(directories.collect::<Vec<_>>())
         .updated_at(header.updated.to_string());
-    info.title = header.title;
+    info.title = title;
     info
 }
