@@ -11,7 +11,6 @@ use agentwire_mcp_client::{CallError, ErrorObject, HandshakeError};
 use agentwire_transport_http::client::HttpError;
 #[cfg(feature = "sse")]
 use agentwire_transport_sse::client::SseError;
-use http::StatusCode;
 
 use crate::attempt::{Attempt, find};
 #[cfg(feature = "sse")]
@@ -26,9 +25,7 @@ pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + '
         return Some(Attempt::Modern);
     }
     match attempt {
-        Attempt::Auto if method == DiscoverRequest::NAME => {
-            (is_unknown_there(failed) || is_no_mcp(failed)).then_some(Attempt::Legacy)
-        }
+        Attempt::Auto if method == DiscoverRequest::NAME => is_no_mcp(failed).then_some(Attempt::Legacy),
         // A server that understands `initialize` supports this transport.
         Attempt::Auto | Attempt::Legacy if method == InitializeRequest::NAME => {
             after_initialize(target, failed)
@@ -52,7 +49,7 @@ pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option
     if let Some(error) = find(error) {
         // A server that refuses with a code of the modern revisions still supports them.
         let is_elsewhere = match error {
-            HttpError::Refused(refusal) if attempt == Attempt::Legacy => is_about_the_request(refusal.status),
+            HttpError::Refused(refusal) if attempt == Attempt::Legacy => refusal.is_about_request(),
             _ => is_unknown_there(error),
         };
         return Some(is_elsewhere || is_no_mcp(error));
@@ -96,20 +93,7 @@ pub(crate) fn is_unknown_session(error: &CallError) -> bool {
 /// of the newer revisions does.
 fn is_unknown_there(error: &HttpError) -> bool {
     let HttpError::Refused(refusal) = error else { return false };
-    is_about_the_request(refusal.status) && !refusal.error.as_ref().is_some_and(is_modern)
-}
-
-/// Returns whether a status is a 4xx that is about neither the caller nor the time.
-fn is_about_the_request(status: StatusCode) -> bool {
-    status.is_client_error()
-        && !matches!(
-            status,
-            StatusCode::UNAUTHORIZED
-                | StatusCode::FORBIDDEN
-                | StatusCode::PROXY_AUTHENTICATION_REQUIRED
-                | StatusCode::REQUEST_TIMEOUT
-                | StatusCode::TOO_MANY_REQUESTS
-        )
+    refusal.is_about_request() && !refusal.error.as_ref().is_some_and(is_modern)
 }
 
 /// Returns whether the server does not speak HTTP+SSE, which explains nothing where that was tried last.
@@ -122,7 +106,7 @@ pub(crate) fn is_no_old_server(error: &(dyn Error + 'static)) -> bool {
 #[cfg(feature = "sse")]
 fn is_no_stream(error: &SseError) -> bool {
     match error {
-        SseError::Http(HttpError::Refused(refusal)) => is_about_the_request(refusal.status),
+        SseError::Http(HttpError::Refused(refusal)) => refusal.is_about_request(),
         SseError::NoStream { .. } | SseError::NoEndpoint { .. } => true,
         _ => false,
     }

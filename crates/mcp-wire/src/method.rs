@@ -6,6 +6,8 @@ use crate::Member;
 pub const INITIALIZE: &str = "initialize";
 /// The session has begun.
 pub const INITIALIZED: &str = "notifications/initialized";
+/// Asks which revisions the server speaks, since 2026-07-28.
+pub const DISCOVER: &str = "server/discover";
 /// Asks whether the other side is there.
 pub const PING: &str = "ping";
 /// Sets the least severity of the log messages that a client gets.

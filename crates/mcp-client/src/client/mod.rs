@@ -126,8 +126,8 @@ impl Client {
     ///
     /// With [`Era::Auto`] the client sends `server/discover` first. It sends `initialize` on the same connection if the server
     /// refuses that, answers something else, or does not answer within a [time](Self::discover_timeout). A server that names
-    /// its versions gets the newest of them that the client speaks. A failure of the transport is an error. Over HTTP a
-    /// legacy server may refuse `server/discover` by a status alone: `connect_to` of `mcp-hub` falls back then.
+    /// its versions gets the newest of them that the client speaks. A failure of the transport is an error; the HTTP transport
+    /// takes a 4xx without JSON-RPC for a refusal.
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.handshake.era = era;

@@ -208,6 +208,20 @@ impl Refusal {
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
     }
+
+    /// Whether the status is a 4xx that is about the request itself, and neither about the caller (401, 403, 407) nor about the
+    /// time (408, 429). So a server refuses a message that it does not understand.
+    pub fn is_about_request(&self) -> bool {
+        self.status.is_client_error()
+            && !matches!(
+                self.status,
+                StatusCode::UNAUTHORIZED
+                    | StatusCode::FORBIDDEN
+                    | StatusCode::PROXY_AUTHENTICATION_REQUIRED
+                    | StatusCode::REQUEST_TIMEOUT
+                    | StatusCode::TOO_MANY_REQUESTS
+            )
+    }
 }
 
 impl fmt::Display for Refusal {

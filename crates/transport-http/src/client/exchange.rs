@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Message, RequestId, Response, code};
+use agentwire_jsonrpc::{Frame, Intent, Message, RequestId, Response};
 use agentwire_mcp_wire::header::is_session_id;
 use agentwire_transport::{Packet, TransportError};
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::client::arrival::Arrival;
 use crate::client::body::LINGER;
 use crate::client::event_stream::EventStream;
+use crate::client::purpose::Purpose;
 use crate::client::requests::{Content, Reply, Requests};
 use crate::client::route::MessageKind;
 use crate::client::{ConnectFault, HttpError, Wait, backoff, route};
@@ -48,25 +49,6 @@ pub(crate) struct Exchange {
     fruitless: u32,
     /// Held until all of its requests are answered.
     permit: Option<OwnedSemaphorePermit>,
-}
-
-/// What an exchange is for.
-pub(crate) enum Purpose {
-    /// To get answers to requests.
-    Call {
-        /// Tells this exchange from others with the same ids.
-        serial: u64,
-        pending: Vec<RequestId>,
-        kind: MessageKind,
-        modern: bool,
-        /// The error for a malformed message of the server, reported where no answer comes.
-        unreadable: Option<ErrorObject>,
-    },
-    /// To receive the server's own requests and notifications.
-    Listen {
-        /// Whether the server has ever opened such a stream.
-        opened: bool,
-    },
 }
 
 enum ExchangeState {
@@ -158,16 +140,8 @@ impl Exchange {
     /// Takes in a refusal: of the request itself, or of resuming the stream of a request that the server has accepted before.
     async fn refused(&mut self, reply: Reply, is_request: bool) {
         let (refusal, id) = reply.refusal().await;
-        let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if let (Purpose::Call { pending, .. }, Some(id), Some(error)) = (&self.purpose, id, &refusal.error)
-            && !asks_for_login
-            && !refusal.is_overload()
-            && pending.contains(&id)
-            && (error.code == code::METHOD_NOT_FOUND || !self.has_expired(refusal.status))
-        {
-            // It answers the request by its id, whatever the status.
-            let frame = Message::from(Response::new(id, Err(error.clone()))).into();
-            self.take_frame(frame);
+        if let Some(answer) = self.purpose.answer_in(&refusal, id, self.has_expired(refusal.status)) {
+            self.take_frame(Message::from(answer).into());
             return self.end_without_answer(HttpError::Refused(Box::new(refusal)));
         }
         if self.has_expired(refusal.status) {

@@ -19,7 +19,8 @@ use http::{HeaderMap, StatusCode};
 use tokio::time::Sleep;
 
 use crate::client::arrival::Arrival;
-use crate::client::exchange::{Exchange, Purpose};
+use crate::client::exchange::Exchange;
+use crate::client::purpose::Purpose;
 use crate::client::requests::Requests;
 use crate::client::route::{self, MessageKind, Route};
 use crate::client::{Config, HttpClient, HttpError, Wait};

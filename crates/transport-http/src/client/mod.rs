@@ -37,6 +37,7 @@
 //! | failure | result |
 //! |---|---|
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
+//! | a 4xx of `server/discover` that is about the request, such as 400 and 404 | a packet: the error in the body, or -32601 |
 //! | any other refusal, also 401, 403, 429 and 503 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
 //! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
@@ -111,6 +112,7 @@ mod open;
 mod plain;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod proxies;
+mod purpose;
 pub(crate) mod redirect;
 mod requests;
 #[cfg(feature = "reqwest")]

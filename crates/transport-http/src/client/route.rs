@@ -29,6 +29,7 @@ pub(crate) enum MessageKind {
     Other,
     Initialize,
     Initialized,
+    Discover,
     /// Its answer decides on the headers of calls.
     ListTools,
     CallTool,
@@ -74,6 +75,7 @@ impl Route {
         self.trace = trace::of_message(message, &members);
         self.kind = match (message, method) {
             (Message::Request(_), method::INITIALIZE) => MessageKind::Initialize,
+            (Message::Request(_), method::DISCOVER) => MessageKind::Discover,
             (Message::Request(_), method::LIST_TOOLS) => MessageKind::ListTools,
             (Message::Request(_), method::CALL_TOOL) => MessageKind::CallTool,
             (Message::Request(_), method::LISTEN) => MessageKind::Listen,

@@ -108,23 +108,47 @@ async fn other_refusals_keep_what_they_say() {
 async fn a_refused_handshake_says_by_what() {
     let mock = Mock::new().await;
     let mut client = mock.client();
-    let begin = |modern: bool| {
-        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
-        let (method, meta) = if modern { ("server/discover", meta) } else { ("initialize", json!({})) };
-        json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}})
-    };
-    for status in [400, 404, 405, 406, 415, 422, 500] {
-        for modern in [true, false] {
-            client.say(begin(modern));
-            let page = response(&format!("{status} No"), "Content-Type: text/plain\r\n", "go away");
-            mock.next().await.finish(&page).await;
-            let look = |error: &HttpError| {
-                let refusal = refusal(error);
-                assert_eq!((refusal.status.as_u16(), &*refusal.excerpt), (status, "go away"));
-                assert!(refusal.error.is_none());
-            };
-            client.failed(1, look).await;
-        }
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+    let rows = [400, 404, 405, 406, 415, 422, 500].map(|status| (status, initialize.clone()));
+    for (status, begin) in rows.into_iter().chain([(500, discover()), (401, discover()), (429, discover())]) {
+        client.say(begin);
+        let page = response(&format!("{status} No"), "Content-Type: text/plain\r\n", "go away");
+        mock.next().await.finish(&page).await;
+        let look = |error: &HttpError| {
+            let refusal = refusal(error);
+            assert_eq!((refusal.status.as_u16(), &*refusal.excerpt), (status, "go away"));
+            assert!(refusal.error.is_none());
+        };
+        client.failed(1, look).await;
+    }
+}
+
+fn discover() -> Value {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}})
+}
+
+/// So a server of the legacy era refuses what comes before its session. The client may begin one on the same transport.
+#[tokio::test]
+async fn status_is_an_answer_to_discover() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    for status in ["400 Bad Request", "404 Not Found", "405 Method Not Allowed", "415 Unsupported Media Type"]
+    {
+        client.say(discover());
+        mock.next().await.finish(&response(status, "Content-Type: text/plain\r\n", "go away")).await;
+        let answer = client.frame().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32601)), "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(status) && message.contains("go away"), "{message}");
+    }
+    for id in [json!(null), json!("server-error")] {
+        client.say(discover());
+        let json = "Content-Type: application/json\r\n";
+        mock.next().await.finish(&response("400 Bad Request", json, &error(id, -32000).to_string())).await;
+        let answer = client.frame().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32000)), "{answer}");
+        assert_eq!(answer["error"]["message"], "HTTP status 400 Bad Request: no");
     }
 }
 

@@ -1,0 +1,66 @@
+//! What an exchange is for, and the answer that a refusal of it holds.
+
+use agentwire_jsonrpc::{ErrorObject, RequestId, Response, code};
+use agentwire_mcp_wire::code::{HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use http::StatusCode;
+
+use crate::client::Refusal;
+use crate::client::route::MessageKind;
+
+/// What an exchange is for.
+pub(crate) enum Purpose {
+    /// To get answers to requests.
+    Call {
+        /// Tells this exchange from others with the same ids.
+        serial: u64,
+        pending: Vec<RequestId>,
+        kind: MessageKind,
+        modern: bool,
+        /// The error for a malformed message of the server, reported where no answer comes.
+        unreadable: Option<ErrorObject>,
+    },
+    /// To receive the server's own requests and notifications.
+    Listen {
+        /// Whether the server has ever opened such a stream.
+        opened: bool,
+    },
+}
+
+impl Purpose {
+    /// The answer to a request that the body of a refusal is, whatever the status. `expired`: whether the status says that the
+    /// session is over.
+    pub(crate) fn answer_in(
+        &self,
+        refusal: &Refusal,
+        id: Option<RequestId>,
+        expired: bool,
+    ) -> Option<Response> {
+        let Self::Call { pending, kind, .. } = self else { return None };
+        let answers = |error: &&ErrorObject| {
+            let asks_for_login = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+            let is_of_session = expired && error.code != code::METHOD_NOT_FOUND;
+            !(asks_for_login || refusal.is_overload() || is_of_session)
+        };
+        match (id.filter(|id| pending.contains(id)), refusal.error.as_ref().filter(answers)) {
+            (Some(id), Some(error)) => Some(Response::new(id, Err(error.clone()))),
+            // A server of the legacy era refuses what comes before its session, often without an id, or not in JSON-RPC.
+            _ if *kind == MessageKind::Discover && refusal.is_about_request() && !is_modern(refusal) => {
+                let error = match refusal.error.clone() {
+                    Some(mut error) => {
+                        error.message = format!("HTTP status {}: {}", refusal.status, error.message).into();
+                        error
+                    }
+                    None => ErrorObject::new(code::METHOD_NOT_FOUND, refusal.to_string()),
+                };
+                Some(Response::new(pending.first()?.clone(), Err(error)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether only a modern server refuses with such an error.
+fn is_modern(refusal: &Refusal) -> bool {
+    let codes = [HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY];
+    refusal.error.as_ref().is_some_and(|error| codes.contains(&error.code))
+}
