@@ -92,6 +92,7 @@ mod skipped;
 mod text;
 mod tree_cost;
 pub mod wire;
+mod with_causes;
 
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame};
@@ -108,6 +109,7 @@ pub use raw_object::RawObject;
 pub use reader::{read, read_bytes};
 pub use skipped::{Skipped, SkippedPart, noting};
 pub use tree_cost::TreeCost;
+pub use with_causes::WithCauses;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]
