@@ -80,5 +80,6 @@ async fn main() -> Result<(), BoxError> {
         toolkit.close(&session_id).await; // ends the commands that still run
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

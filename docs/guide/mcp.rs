@@ -180,7 +180,8 @@ async fn call(target: &str, tool: &str, arguments: &str) -> Result<(), BoxError>
         println!("{}", result.text());
         if result.is_error { Err("the tool failed".into()) } else { Ok(()) }
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// Asks the person for each field of a form. An empty line leaves a field at its default; the end of stdin declines.

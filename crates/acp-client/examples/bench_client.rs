@@ -44,5 +44,6 @@ async fn main() -> Result<(), BoxError> {
         eprintln!("updates {} elapsed_ns {}", seen.load(Ordering::Relaxed), begun.elapsed().as_nanos());
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -59,5 +59,6 @@ async fn main() -> Result<(), BoxError> {
         eprintln!("[{}]", turn.stop_reason);
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

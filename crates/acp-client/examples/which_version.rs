@@ -55,9 +55,10 @@ async fn main() -> Result<(), BoxError> {
         };
         match begun {
             Ok(()) => writeln!(std::io::stdout(), "a session can be begun")?,
-            Err(why) => writeln!(std::io::stdout(), "no session: {why}")?,
+            Err(why) => writeln!(std::io::stdout(), "no session: {}", BoxError::from(why))?,
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -16,7 +16,7 @@ use crate::decode::decode;
 use crate::dispatch::Dispatch;
 use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::session::ConnectionState;
-use crate::{AgentHandle, BoxError, Client, Config, v2};
+use crate::{AgentHandle, BoxError, Client, Config, ConnectionError, v2};
 
 const INITIALIZE: &str = v1::InitializeRequest::NAME;
 
@@ -100,14 +100,14 @@ pub enum AnyAgent {
 ///
 /// # Errors
 ///
-/// Those of `main`. Before `main` starts: when the agent speaks neither version; the error names its versions, and the
+/// A [`ConnectionError`] with the error of `main`. Before `main` starts: when the agent speaks neither version; the error names its versions, and the
 /// connection is closed.
 ///
 /// ```no_run
-/// # use agentwire_acp_client::{AnyAgent, AnyClient, BoxError, Client, connect_any, v2};
+/// # use agentwire_acp_client::{AnyAgent, AnyClient, Client, ConnectionError, connect_any, v2};
 /// # use agentwire_acp_schema::{v1, v2 as schema};
 /// # use agentwire_transport::Transport;
-/// # async fn run(one: impl Client, two: impl v2::Client, transport: impl Transport) -> Result<(), BoxError> {
+/// # async fn run(one: impl Client, two: impl v2::Client, transport: impl Transport) -> Result<(), ConnectionError> {
 /// let editor = v1::Implementation::new("editor", "1.0.0");
 /// connect_any(AnyClient::new(editor, one, two), transport, async |agent| {
 ///     match agent {
@@ -130,7 +130,7 @@ pub fn connect_any<C1, C2, T, F, R>(
     client: AnyClient<C1, C2>,
     transport: T,
     main: impl FnOnce(AnyAgent) -> F,
-) -> impl Future<Output = Result<R, BoxError>>
+) -> impl Future<Output = Result<R, ConnectionError>>
 where
     C1: Client,
     C2: v2::Client,
@@ -145,11 +145,11 @@ where
 /// The future can be spawned, as that of [`connect`](crate::connect):
 ///
 /// ```
-/// use agentwire_acp_client::{AnyClient, BoxError, Client, Config, connect_any_with, v2};
+/// use agentwire_acp_client::{AnyClient, Client, Config, ConnectionError, connect_any_with, v2};
 /// use agentwire_transport::Transport;
 /// use tokio::task::JoinHandle;
 ///
-/// fn run<C1, C2, T>(client: AnyClient<C1, C2>, transport: T) -> JoinHandle<Result<bool, BoxError>>
+/// fn run<C1, C2, T>(client: AnyClient<C1, C2>, transport: T) -> JoinHandle<Result<bool, ConnectionError>>
 /// where
 ///     C1: Client + 'static,
 ///     C2: v2::Client + 'static,
@@ -168,7 +168,7 @@ pub async fn connect_any_with<C1, C2, T, F, R>(
     transport: T,
     config: Config,
     main: impl FnOnce(AnyAgent) -> F,
-) -> Result<R, BoxError>
+) -> Result<R, ConnectionError>
 where
     C1: Client,
     C2: v2::Client,
@@ -194,7 +194,7 @@ where
         let agent = negotiation.agree(&info, &v1_capabilities, &v2_capabilities).await?;
         main(agent).await
     };
-    driver.run(either, transport, run).await.0
+    driver.run(either, transport, run).await.0.map_err(ConnectionError::new)
 }
 
 /// Finds out which version the agent speaks.

@@ -51,7 +51,8 @@ agentwire_peer::method_trait! {
     ///         agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
     ///         Ok(())
     ///     })
-    ///     .await
+    ///     .await?;
+    ///     Ok(())
     /// }
     /// ```
     ///

@@ -10,7 +10,7 @@ macro_rules! connection {
         ///
         /// ```
         #[doc = concat!("use agentwire_acp_client::", $path, "{AgentHandle, Client, connect};")]
-        /// use agentwire_acp_client::BoxError;
+        /// use agentwire_acp_client::{BoxError, ConnectionError};
         /// use agentwire_transport::Transport;
         /// use tokio::task::JoinHandle;
         ///
@@ -18,7 +18,7 @@ macro_rules! connection {
         ///     client: C,
         ///     transport: T,
         ///     main: impl FnOnce(AgentHandle) -> F + Send + 'static,
-        /// ) -> JoinHandle<Result<(), BoxError>>
+        /// ) -> JoinHandle<Result<(), ConnectionError>>
         /// where
         ///     C: Client + 'static,
         ///     T: Transport + Send + 'static,
@@ -30,12 +30,12 @@ macro_rules! connection {
         ///
         /// # Errors
         ///
-        /// Those of `main`. When the connection ends first, the pending calls of `main` fail with the reason.
+        /// A [`ConnectionError`] with the error of `main`. When the connection ends first, the pending calls of `main` fail with the reason.
         pub fn connect<C, T, F, R>(
             client: C,
             transport: T,
             main: impl FnOnce(AgentHandle) -> F,
-        ) -> impl Future<Output = Result<R, BoxError>>
+        ) -> impl Future<Output = Result<R, ConnectionError>>
         where
             C: Client,
             T: Transport,
@@ -48,10 +48,10 @@ macro_rules! connection {
         ///
         /// ```
         #[doc = concat!("use agentwire_acp_client::", $path, "{Client, connect_with};")]
-        /// use agentwire_acp_client::{BoxError, Config};
+        /// use agentwire_acp_client::{Config, ConnectionError};
         /// use agentwire_transport::Transport;
         ///
-        /// async fn run(client: impl Client, transport: impl Transport) -> Result<(), BoxError> {
+        /// async fn run(client: impl Client, transport: impl Transport) -> Result<(), ConnectionError> {
         ///     let config = Config::new().request_limit(16);
         ///     connect_with(client, transport, config, async |agent| {
         ///         agent.closed().await;
@@ -63,20 +63,20 @@ macro_rules! connection {
         ///
         /// # Errors
         ///
-        /// Those of `main`, as for [`connect`].
+        /// A [`ConnectionError`] with the error of `main`, as for [`connect`].
         pub async fn connect_with<C, T, F, R>(
             client: C,
             transport: T,
             config: Config,
             main: impl FnOnce(AgentHandle) -> F,
-        ) -> Result<R, BoxError>
+        ) -> Result<R, ConnectionError>
         where
             C: Client,
             T: Transport,
             F: Future<Output = Result<R, BoxError>>,
         {
             let (agent, dispatch, driver) = prepare(client, config);
-            driver.run(dispatch, transport, main(agent)).await.0
+            driver.run(dispatch, transport, main(agent)).await.0.map_err(ConnectionError::new)
         }
 
         /// Returns a handle on an agent, and the future that runs the connection to it until the agent closes it.

@@ -132,7 +132,7 @@ use session::ConnectionState;
 pub use agent::{AgentHandle, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{Backoff, BoxError, Call, CallError, Closed, Notify, OrInternal};
+pub use agentwire_peer::{Backoff, BoxError, Call, CallError, Closed, ConnectionError, Notify, OrInternal};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;

@@ -7,13 +7,13 @@ use agentwire_transport::TransportError;
 #[non_exhaustive]
 pub enum ProxyError {
     /// The transport to the client failed.
-    #[error("the client: {0}")]
+    #[error("the connection to the client failed")]
     Client(#[source] TransportError),
     /// The transport to the agent failed. For a process, the error may be its exit status.
-    #[error("the agent: {0}")]
+    #[error("the connection to the agent failed")]
     Agent(#[source] TransportError),
     /// The transport to a component failed. For a process, the error may be its exit status.
-    #[error("component {place}: {error}")]
+    #[error("the connection to component {place} failed")]
     #[non_exhaustive]
     Component {
         /// The index of the component. Number 0 is next to the client.

@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, WithCauses};
 use agentwire_peer::runtime::{self, CallFailure};
 use agentwire_peer::{Call, CallError, Closed, Notify, Peer};
 use bytestring::ByteString;
@@ -140,6 +140,6 @@ pub(crate) fn to_answer(side: Side, error: CallError) -> ErrorObject {
         }
         // The error of a transport may name paths and addresses of this host.
         CallError::Failed { .. } => ErrorObject::internal_error(CallFailure::Failed),
-        error => ErrorObject::internal_error(error),
+        error => ErrorObject::internal_error(WithCauses::new(&error)),
     }
 }

@@ -2,6 +2,7 @@
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{SessionId, error_code};
+use agentwire_jsonrpc::WithCauses;
 
 use crate::store::StoreError;
 
@@ -18,10 +19,10 @@ pub(crate) fn busy(id: &SessionId, why: &str) -> Error {
 
 /// Returns the error for a request that fails because the store cannot be read.
 pub(crate) fn unreadable(error: StoreError) -> Error {
-    Error::internal_error(format_args!("the stored sessions cannot be read: {error}"))
+    Error::internal_error(format_args!("the stored sessions cannot be read: {}", WithCauses::new(&error)))
 }
 
 /// Returns the error for a request that fails because the store cannot write.
 pub(crate) fn unwritable(error: StoreError) -> Error {
-    Error::internal_error(format_args!("the session could not be written: {error}"))
+    Error::internal_error(format_args!("the session could not be written: {}", WithCauses::new(&error)))
 }

@@ -102,7 +102,7 @@ impl Respond for TurnResponder {
         async move {
             let asked = turn.client().create_elicitation(request?);
             match turn.unless_cancelled(asked).await {
-                Ok(answer) => answer_to_mcp(answer.map_err(Error::internal_error)?),
+                Ok(answer) => answer_to_mcp(answer.map_err(Error::from)?),
                 // The client withdraws the question when the request is cancelled.
                 Err(_ended) => Ok(ElicitResult::cancel()),
             }

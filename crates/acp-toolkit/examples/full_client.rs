@@ -38,7 +38,7 @@ impl UserInterface for Terminal {
 pub async fn run(agent: impl Transport, prompt: &str) -> Result<StopReason, BoxError> {
     let toolkit =
         Toolkit::new(Terminal(PermissionPrompt::new(BufReader::new(stdin()), stdout()))).without_urls();
-    connect(toolkit.clone(), agent, async |agent| {
+    Ok(connect(toolkit.clone(), agent, async |agent| {
         let hello = InitializeRequest::new(ProtocolVersion::V1);
         agent.initialize(hello.client_capabilities(toolkit.capabilities())).await?;
         let cwd = std::env::current_dir()?;
@@ -47,7 +47,7 @@ pub async fn run(agent: impl Transport, prompt: &str) -> Result<StopReason, BoxE
         toolkit.close(&session).await;
         Ok(answer.stop_reason)
     })
-    .await
+    .await?)
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -14,15 +14,16 @@ use agentwire_transport_stdio::{Child, Command};
 /// Runs one turn, and prints the text of the answer.
 pub async fn run(agent: impl Transport, prompt: &str) -> Result<Option<StopReason>, BoxError> {
     let host = Host::new().without_terminals().permissions(Permissions::new(PermissionPolicy::AllowAll));
-    host.run(agent, async |agent| {
-        let session = agent.session(".").await?;
-        let mut turn = session.prompt(prompt);
-        while let Some(text) = turn.next_text().await? {
-            print!("{}", text.replace(|c: char| c.is_control() && c != '\n', ""));
-        }
-        Ok(turn.stop_reason())
-    })
-    .await
+    Ok(host
+        .run(agent, async |agent| {
+            let session = agent.session(".").await?;
+            let mut turn = session.prompt(prompt);
+            while let Some(text) = turn.next_text().await? {
+                print!("{}", text.replace(|c: char| c.is_control() && c != '\n', ""));
+            }
+            Ok(turn.stop_reason())
+        })
+        .await?)
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,5 +1,7 @@
 //! Downloads over HTTP: `https`, and `http` from this machine. Redirects are followed to other hosts, but never to less security.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,12 +25,22 @@ const MAX_REDIRECTS: usize = 5;
 const MAX_ETAG: usize = 512;
 
 /// Why a download failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", Printable::one_line(&shown_url(.url)))]
+#[derive(Debug)]
 pub struct FetchError {
     url: String,
-    #[source]
     why: Reason,
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Printable::one_line(&shown_url(&self.url)), self.why)
+    }
+}
+
+impl Error for FetchError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.why.source()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -133,7 +145,7 @@ async fn send(uri: &Uri, etag: Option<&str>) -> Result<Response<Body>, Reason> {
     let sent = match uri.scheme_str() {
         Some("http") => Direct::new(CONNECT_TIMEOUT).send(request),
         // The certificates of the system are read here, and not for an agent that is installed.
-        _ => Hyper::new(CONNECT_TIMEOUT).map_err(Reason::Unreachable)?.send(request),
+        _ => Hyper::new(CONNECT_TIMEOUT).map_err(|error| Reason::Unreachable(error.into()))?.send(request),
     };
     let sent = tokio::time::timeout(IDLE_TIMEOUT, sent).await;
     sent.map_err(|_| Reason::TimedOut(IDLE_TIMEOUT))?.map_err(Reason::Unreachable)

@@ -1,5 +1,6 @@
 //! The connection of the commands to an MCP server, and its time limit.
 
+use agentwire_jsonrpc::WithCauses;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -236,7 +237,7 @@ async fn run_connected(
     client: Client,
     run: Run<'_>,
 ) -> Result<(), BoxError> {
-    connect_to(target, options, client, async |server| run(server).await).await
+    Ok(connect_to(target, options, client, async |server| run(server).await).await?)
 }
 
 /// The client. Its calls have no time limit of their own: the deadline of the questions holds.
@@ -249,7 +250,7 @@ fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
         .on_warning(move |warning| {
             // The line is shown already.
             if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
-                warnings.add(&format!("warning: {warning}"));
+                warnings.add(&format!("warning: {}", WithCauses::new(&warning)));
             }
         })
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("it cannot be read: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
     #[error("it is a folder")]
     Folder,
     #[error("it is no regular file")]
@@ -23,6 +23,12 @@ pub(crate) enum ReadError {
     #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has owners"))]
     #[error("it belongs to the user number {0}, who may know and change what is in it")]
     Foreign(u32),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// Reads a secret text of at most `limit` bytes. A file that others can read or change is refused; a pipe, which a shell makes for

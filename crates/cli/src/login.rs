@@ -1,5 +1,6 @@
 //! `agentwire login` and `logout`, and the tokens that other commands send to servers at a URL.
 
+use agentwire_jsonrpc::WithCauses;
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
@@ -163,11 +164,11 @@ fn config(notes: &Notes) -> Result<AuthConfig> {
     let store = FileStore::open(&path)?;
     let notes = notes.clone();
     let config = AuthConfig::new("agentwire").store(store).login_command("agentwire login");
-    Ok(config.on_warning(move |warning| notes.add(&format!("warning: {warning}"))))
+    Ok(config.on_warning(move |warning| notes.add(&format!("warning: {}", WithCauses::new(warning)))))
 }
 
 fn client() -> Result<Hyper> {
-    Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)
+    Ok(Hyper::new(CONNECT_TIMEOUT)?)
 }
 
 /// The advice on a browser of another machine, where its redirect can be pasted.

@@ -89,7 +89,7 @@ fn expected_failures(text: &str) -> Result<Vec<(SubjectKind, Vec<String>)>, Base
 pub enum BaselineError {
     /// It is no TOML, or has members that a baseline does not have.
     #[error("the baseline is malformed: {0}")]
-    Malformed(#[from] toml::de::Error),
+    Malformed(toml::de::Error),
     /// It is not YAML of the official suite's form.
     #[error("the official suite's baseline is malformed: {0}")]
     MalformedOfficial(String),
@@ -116,7 +116,7 @@ impl Baseline {
     ///
     /// Fails if the text is no baseline, or if an entry names no requirement or has no reason.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
-        let baseline: Self = toml::from_str(text)?;
+        let baseline: Self = toml::from_str(text).map_err(BaselineError::Malformed)?;
         let registry = Registry::load()?;
         for KnownFailure { requirement, .. } in &baseline.known {
             if let Some(nearest) = registry.nearest_to(requirement) {

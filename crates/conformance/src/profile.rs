@@ -35,7 +35,7 @@ pub struct Profile {
 pub enum ProfileError {
     /// It is no TOML, or has a table that no kind of subject has.
     #[error("the profile is malformed: {0}")]
-    Malformed(#[from] toml::de::Error),
+    Malformed(toml::de::Error),
     /// A role that no check needs.
     #[error("the profile's `{role}` is no role of an {kind}; the nearest one is `{nearest}`")]
     UnknownRole {
@@ -69,7 +69,7 @@ impl Profile {
     ///
     /// Fails if the text is no TOML, has a table that no kind of subject has, or names a role that no check needs.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
-        let profile: Self = toml::from_str(text)?;
+        let profile: Self = toml::from_str(text).map_err(ProfileError::Malformed)?;
         for kind in SubjectKind::ALL.iter().copied() {
             let known = roles(kind);
             let mut named = profile.table(kind).into_iter().flat_map(BTreeMap::keys);

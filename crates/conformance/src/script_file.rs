@@ -28,7 +28,6 @@ pub enum ScriptError {
         /// The file or the folder.
         path: PathBuf,
         /// Why.
-        #[source]
         error: io::Error,
     },
     /// The file is no script.
@@ -38,7 +37,6 @@ pub enum ScriptError {
         /// The file.
         path: PathBuf,
         /// Why.
-        #[source]
         error: ReadError,
     },
     /// A folder has no file that ends with `.jsonl`.

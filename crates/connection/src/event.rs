@@ -77,10 +77,10 @@ pub enum Event {
 pub enum CallFailure {
     /// The peer answered with an error.
     #[error("refused: {0}")]
-    Refused(#[source] ErrorObject),
+    Refused(ErrorObject),
     /// The peer's answer is no JSON-RPC response, or does not name the call as it must.
     #[error("the answer cannot be read: {0}")]
-    Malformed(#[source] ErrorObject),
+    Malformed(ErrorObject),
     /// No answer came in time. The call was cancelled at the peer.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),

@@ -73,8 +73,7 @@ pub enum LineError {
     #[error("the line is not UTF-8: {error}")]
     #[non_exhaustive]
     NotUtf8 {
-        /// The place.
-        #[source]
+        /// The place, which the text has: it is not a [source](std::error::Error::source).
         error: std::str::Utf8Error,
         /// The call that the line would have answered. Anything else is answered under null.
         intent: Intent,

@@ -82,7 +82,7 @@ pub enum FetchError {
         after: Duration,
     },
     /// There was no response.
-    #[error("`{}` cannot be reached: {}", Printable::display(.url), Printable::display(.cause))]
+    #[error("`{}` cannot be reached", Printable::display(.url))]
     #[non_exhaustive]
     Unreachable {
         /// The URL.

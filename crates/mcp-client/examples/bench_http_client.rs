@@ -35,7 +35,8 @@ async fn main() -> Result<(), BoxError> {
         io::stdin().read_to_end(&mut Vec::new())?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// Keeps as many calls in flight, and counts those that are answered in the time.

@@ -33,5 +33,6 @@ async fn main() -> Result<(), BoxError> {
             }
             Ok(())
         })
-        .await
+        .await?;
+    Ok(())
 }

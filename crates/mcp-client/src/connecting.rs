@@ -11,7 +11,7 @@ use crate::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;
 use crate::handshake::HandshakeConfig;
 use crate::listening::{beside, listen};
-use crate::{BoxError, Client, Config, HandshakeError, RemoteServer};
+use crate::{BoxError, Client, Config, ConnectionError, HandshakeError, RemoteServer};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///
@@ -19,14 +19,14 @@ use crate::{BoxError, Client, Config, HandshakeError, RemoteServer};
 /// that is generic over them:
 ///
 /// ```
-/// use agentwire_mcp_client::{BoxError, RemoteServer, connect};
+/// use agentwire_mcp_client::{BoxError, ConnectionError, RemoteServer, connect};
 /// use agentwire_transport::Transport;
 /// use tokio::task::JoinHandle;
 ///
 /// fn run<T, F>(
 ///     transport: T,
 ///     main: impl FnOnce(RemoteServer) -> F + Send + 'static,
-/// ) -> JoinHandle<Result<(), BoxError>>
+/// ) -> JoinHandle<Result<(), ConnectionError>>
 /// where
 ///     T: Transport + Send + 'static,
 ///     F: Future<Output = Result<(), BoxError>> + Send + 'static,
@@ -37,12 +37,12 @@ use crate::{BoxError, Client, Config, HandshakeError, RemoteServer};
 ///
 /// # Errors
 ///
-/// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with the
+/// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls that `main` waits for fail with the
 /// reason.
 pub fn connect<T, F, R>(
     transport: T,
     main: impl FnOnce(RemoteServer) -> F,
-) -> impl Future<Output = Result<R, BoxError>>
+) -> impl Future<Output = Result<R, ConnectionError>>
 where
     T: Transport,
     F: Future<Output = Result<R, BoxError>>,
@@ -70,13 +70,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with
+    /// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls that `main` waits for fail with
     /// the reason.
     pub async fn connect<T, F, R>(
         self,
         transport: T,
         main: impl FnOnce(RemoteServer) -> F,
-    ) -> Result<R, BoxError>
+    ) -> Result<R, ConnectionError>
     where
         T: Transport,
         F: Future<Output = Result<R, BoxError>>,
@@ -86,7 +86,7 @@ impl Client {
         let (handler, mut queue) = for_connection(handler, &handshake);
         let for_server = handler.clone();
         let main = async move {
-            let server = handshake.run(peer, &for_server).await?;
+            let server = handshake.run(peer, &for_server).await.map_err(BoxError::from)?;
             let side = side(server.clone(), for_server, queue.as_mut());
             let output = beside(main(server), side).await;
             if let Some(queue) = queue {
@@ -94,7 +94,7 @@ impl Client {
             }
             output
         };
-        driver.run(handler, transport, main).await.0
+        driver.run(handler, transport, main).await.0.map_err(ConnectionError::new)
     }
 
     /// Returns a future for the handle on a server, and one that runs the connection until the server closes it.

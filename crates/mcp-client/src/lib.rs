@@ -144,7 +144,7 @@ pub use agentwire_jsonrpc::ErrorObject;
 pub use agentwire_mcp_schema::Era;
 pub use agentwire_peer::layers::{CallLayer, FromFn, FromFnService, LayerError};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{Backoff, BoxError, CallError, Clock, Closed, TokioClock};
+pub use agentwire_peer::{Backoff, BoxError, CallError, Clock, Closed, ConnectionError, TokioClock};
 pub use cache::Cache;
 pub use call::{Call, CallDraft, CallFuture};
 pub use changes::{Change, Changes};

@@ -96,7 +96,7 @@ pub enum Warning {
     },
     /// The server refuses to report changes, or has not acknowledged several subscriptions. The client does not subscribe
     /// again.
-    #[error("the server reports no changes: {error}")]
+    #[error("the server reports no changes")]
     #[non_exhaustive]
     ChangesNotReported {
         /// The error of the last subscription.

@@ -69,5 +69,6 @@ fn read_arguments() -> Result<(Target, Era, Calls), BoxError> {
 async fn main() -> Result<(), BoxError> {
     let (target, era, calls) = read_arguments()?;
     let client = client().era(era);
-    connect_to(&target, &ConnectOptions::new(), client, async |server| call(server, calls).await).await
+    connect_to(&target, &ConnectOptions::new(), client, async |server| call(server, calls).await).await?;
+    Ok(())
 }

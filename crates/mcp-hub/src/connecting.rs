@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "http")]
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Frame, Message};
-use agentwire_mcp_client::{BoxError, Client, RemoteServer};
+use agentwire_jsonrpc::{Frame, Message, Printable};
+use agentwire_mcp_client::{BoxError, Client, ConnectionError, RemoteServer};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 #[cfg(feature = "http")]
 use agentwire_transport_http::client::{DefaultClient, HttpClient};
@@ -153,16 +153,18 @@ pub struct FailedAttempt {
 ///
 /// # Errors
 ///
-/// Those of `main`. After a single attempt, its [`HandshakeError`](agentwire_mcp_client::HandshakeError) or the failure to
-/// start the process. A [`ConnectError`] otherwise.
+/// A [`ConnectionError`] with the error of `main`; after a single attempt, with its
+/// [`HandshakeError`](agentwire_mcp_client::HandshakeError) or the failure to start the process; otherwise with a
+/// [`ConnectError`].
 pub async fn connect_to<R>(
     target: &Target,
     options: &ConnectOptions,
     client: Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-) -> Result<R, BoxError> {
+) -> Result<R, ConnectionError> {
     let era = client.chosen_era();
-    let first = Attempt::first(target, era).ok_or(ConnectError::ModernOverSse)?;
+    let first =
+        Attempt::first(target, era).ok_or_else(|| ConnectionError::new(ConnectError::ModernOverSse))?;
     let name = format!("{era:?} {}", target.key());
     let mut remembered = options.memory.recall(&name);
     let mut attempt = remembered.unwrap_or(first);
@@ -181,7 +183,7 @@ pub async fn connect_to<R>(
         let settle =
             |server: &RemoteServer| options.memory.remember(&name, attempt.settled(server.revision()));
         let error = match connector.call(attempt, settle).await {
-            Outcome::Ran(result) => return result,
+            Outcome::Ran(result) => return result.map_err(ConnectionError::new),
             Outcome::Failed(error) => error,
         };
         let next = match remembered.take() {
@@ -194,7 +196,7 @@ pub async fn connect_to<R>(
         attempts.push(FailedAttempt { attempt, error });
         match next {
             Some(next) => attempt = next,
-            None => return Err(ConnectError::of(attempts)),
+            None => return Err(ConnectionError::new(ConnectError::of(attempts))),
         }
     }
 }
@@ -260,7 +262,7 @@ impl<F> Connector<'_, F> {
             main(server).await
         };
         // Boxed, since the future is large and the caller's would hold it twice.
-        Box::pin(client.connect(transport, run)).await
+        Ok(Box::pin(client.connect(transport, run)).await?)
     }
 
     /// A transport that records whether the server answers anything.
@@ -316,30 +318,46 @@ impl ConnectError {
     }
 }
 
+impl ConnectError {
+    /// The attempt whose failure explains most.
+    fn decisive(&self) -> Option<&FailedAttempt> {
+        let Self::Exhausted { attempts } = self else { return None };
+        attempts.iter().rfind(|attempt| !attempt.is_uninformative()).or(attempts.last())
+    }
+}
+
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Exhausted { attempts } = self else {
             return f.write_str("HTTP+SSE has no modern revision");
         };
-        let mut texts: Vec<String> = Vec::new();
+        f.write_str("every attempt to connect failed")?;
+        let decisive = self.decisive().into_iter().flat_map(|failed| failed.error.chain());
+        let decisive: Vec<_> = decisive.map(ToString::to_string).collect();
+        // The decisive failure is the source. Of the others, this has the text that the source lacks.
+        let mut others: Vec<String> = Vec::new();
         for FailedAttempt { attempt, error } in attempts {
+            let texts = error.chain().map(ToString::to_string);
+            let texts: Vec<_> =
+                texts.filter(|text| !decisive.iter().any(|cause| text.contains(cause))).collect();
             let text = match attempt {
                 #[cfg(feature = "sse")]
-                Attempt::Sse => format!("HTTP+SSE: {error}"),
-                _ => error.to_string(),
+                Attempt::Sse => format!("HTTP+SSE: {}", texts.join(": ")),
+                _ => texts.join(": "),
             };
-            if !texts.contains(&text) {
-                texts.push(text);
+            if !texts.is_empty() && !others.contains(&text) {
+                others.push(text);
             }
         }
-        f.write_str(&texts.join("; then "))
+        match others.is_empty() {
+            true => Ok(()),
+            false => write!(f, " ({})", Printable::display(others.join("; "))),
+        }
     }
 }
 
 impl Error for ConnectError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        let Self::Exhausted { attempts } = self else { return None };
-        let decisive = attempts.iter().rfind(|attempt| !attempt.is_uninformative()).or(attempts.last())?;
-        Some(&*decisive.error)
+        Some(self.decisive()?.error.as_error())
     }
 }

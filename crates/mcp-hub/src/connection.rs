@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer};
+use agentwire_mcp_client::{BoxError, CallError, Client, ConnectionError, RemoteServer};
 use agentwire_mcp_schema::Tool;
 use agentwire_peer::{Clock, TokioClock};
 use futures_channel::mpsc;
@@ -124,7 +124,7 @@ impl Connection<'_> {
         let mut connection = pin!(connection.fuse());
         // Neither connecting for long nor closing may wait for a server that says nothing.
         select_biased! {
-            outcome = connection => outcome,
+            outcome = connection => outcome.map_err(ConnectionError::into_inner),
             () = shared.until_abandoned(place).fuse() => Ok(()),
             () = too_slow(shared, place, config.connect_limit).fuse() => Err(TooSlow(config.connect_limit).into()),
         }

@@ -79,7 +79,7 @@ pub enum HubError {
         wanted: Vec<&'static str>,
     },
     /// The call failed.
-    #[error("the server `{server}`: {}", Printable::display(source))]
+    #[error("the call to the server `{server}` failed")]
     #[non_exhaustive]
     Call {
         /// The server.

@@ -46,6 +46,10 @@ fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Attempt> {
 
 /// Returns whether an answer over HTTP shows that the server does not support this attempt. None for other failures.
 pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option<bool> {
+    #[cfg(feature = "sse")]
+    if let Some(error) = find(error) {
+        return Some(is_no_stream(error));
+    }
     if let Some(error) = find(error) {
         // A server that refuses with a code of the modern revisions still supports them.
         let is_elsewhere = match error {
@@ -53,10 +57,6 @@ pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option
             _ => is_unknown_there(error),
         };
         return Some(is_elsewhere || is_no_mcp(error));
-    }
-    #[cfg(feature = "sse")]
-    if let Some(error) = find(error) {
-        return Some(is_no_stream(error));
     }
     None
 }

@@ -66,14 +66,14 @@ impl HubConfig {
 /// A handle on all MCP servers of one session. Cloning is cheap.
 ///
 /// ```no_run
-/// use agentwire_mcp_hub::{Hub, ServerConfig, Target};
+/// use agentwire_mcp_hub::{BoxError, Hub, ServerConfig, Target};
 ///
 /// # async fn run(target: Target) {
 /// let (hub, driver) = Hub::new([ServerConfig::new("files", target)]);
 /// let session = async {
 ///     match hub.call("read", serde_json::json!({ "path": "notes.txt" })).await {
 ///         Ok(result) => println!("{}", result.text()),
-///         Err(error) => eprintln!("{error}"),
+///         Err(error) => eprintln!("{}", BoxError::from(error)),
 ///     }
 ///     hub.close().await;
 /// };

@@ -147,7 +147,7 @@ mod target;
 /// The types of the protocol.
 pub use agentwire_mcp_schema as schema;
 
-pub use agentwire_mcp_client::{BoxError, Change, Era};
+pub use agentwire_mcp_client::{BoxError, Change, ConnectionError, Era};
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use config::{

@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::WithCauses;
 
 /// How a server is.
 #[derive(Clone, Debug)]
@@ -55,11 +55,11 @@ impl fmt::Display for ServerState {
         match self {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
-            Self::Failed(reason) => write!(f, "failed: {}", Printable::display(reason)),
+            Self::Failed(reason) => write!(f, "failed: {}", WithCauses::new(&**reason)),
             Self::Restarting(reason) => {
-                write!(f, "died, and is started again: {}", Printable::display(reason))
+                write!(f, "died, and is started again: {}", WithCauses::new(&**reason))
             }
-            Self::Died(reason) => write!(f, "died: {}", Printable::display(reason)),
+            Self::Died(reason) => write!(f, "died: {}", WithCauses::new(&**reason)),
             Self::Closed => f.write_str("closed"),
         }
     }

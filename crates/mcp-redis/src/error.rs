@@ -8,7 +8,7 @@ use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 #[non_exhaustive]
 pub enum ConnectError {
     /// An address is no URL of Redis.
-    #[error("the address of the engine is invalid: {0}")]
+    #[error("the address of the engine is invalid")]
     Address(#[source] RedisError),
     /// The engine does not answer.
     #[error(transparent)]
@@ -24,7 +24,7 @@ pub enum ConnectError {
     )]
     NoPolicy,
     /// The user may not run a command that the store needs.
-    #[error("the engine's user may not do what the store needs, which the guide for production lists: {0}")]
+    #[error("the engine's user may not do what the store needs, which the guide for production lists")]
     Permission(#[source] RedisError),
 }
 

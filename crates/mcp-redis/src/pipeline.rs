@@ -134,7 +134,9 @@ impl EventPipeline {
             }
             Err(error) => {
                 for pending in group {
-                    pending.write.answer(Err(StoreError::damaged(error.to_string())));
+                    pending.write.answer(Err(StoreError::damaged(
+                        agentwire_jsonrpc::WithCauses::new(&error).to_string(),
+                    )));
                 }
                 Ok(Vec::new())
             }

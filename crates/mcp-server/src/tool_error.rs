@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use agentwire_jsonrpc::{ErrorObject, Printable};
+use agentwire_jsonrpc::{ErrorObject, Printable, WithCauses};
 use agentwire_mcp_schema::{CallToolResult, ContentBlock};
 use agentwire_peer::{BoxError, CallError, Closed};
 
@@ -121,8 +121,8 @@ impl Error for ToolError {
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Content(result) => result.fmt(f),
-            Kind::Protocol(error) => error.fmt(f),
+            // The source has the text.
+            Kind::Content(_) | Kind::Protocol(_) => f.write_str("the tool failed"),
             Kind::Other(error) => fmt::Display::fmt(error.as_error(), f),
         }
     }
@@ -130,7 +130,7 @@ impl fmt::Display for ToolError {
 
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ToolError").field(&self.to_string()).finish()
+        f.debug_tuple("ToolError").field(&WithCauses::new(self).to_string()).finish()
     }
 }
 
@@ -143,7 +143,7 @@ impl Error for FailedResult {}
 impl fmt::Display for FailedResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0.text() {
-            "" => f.write_str("the tool failed"),
+            "" => f.write_str("its result has no text"),
             text => Printable::new(text).fmt(f),
         }
     }

@@ -2,26 +2,25 @@
 
 use std::error::Error;
 use std::fmt;
-use std::iter::successors;
 use std::ops::Deref;
 
-use agentwire_jsonrpc::{ErrorObject, Printable};
-use agentwire_transport::Exited;
+use agentwire_jsonrpc::{ErrorObject, WithCauses};
+use agentwire_transport::{Exited, chain};
 
-use crate::CallError;
+use crate::{CallError, ConnectionError};
 
-/// An error of any type: what the `main` of a connection returns, and what a handler may return.
+/// An error of any type: what the closure of a connection returns, and what a handler may return.
 ///
 /// `?` turns each of these into it: an error that is `Send`, `Sync` and `'static`, a `&str`, a `String`, a
 /// `Box<dyn Error + Send + Sync>`, and the errors of crates such as `anyhow`. `Display` is the message with its causes,
 /// `message: cause: its cause`; a cause that the text before it already contains is left out, and
-/// [`Printable`] escapes what could steer a terminal. `Debug` is the same text, so a `main` that returns it prints a readable
+/// [`Printable`](agentwire_jsonrpc::Printable) escapes what could steer a terminal. `Debug` is the same text, so a `main` that returns it prints a readable
 /// error.
 ///
 /// Like `anyhow::Error`, it does not implement [`Error`] itself: the conversions above would then contradict each other. It
 /// dereferences to the error inside. `?` turns it into a `Box<dyn Error>`, [`into_boxed`](Self::into_boxed) into a
-/// `Box<dyn Error + Send + Sync>`. `map_err(|error| anyhow::Error::from_boxed(error.into_boxed()))` makes an `anyhow::Error`
-/// that keeps the causes and their types.
+/// `Box<dyn Error + Send + Sync>`. Functions that a program calls, such as `connect`, return a [`ConnectionError`], which `?`
+/// turns into an `anyhow::Error` too; [`ConnectionError::new`] wraps any other `BoxError` for that.
 ///
 /// ```
 /// use agentwire_peer::BoxError;
@@ -62,30 +61,18 @@ impl BoxError {
     /// Returns how the process at the other end has ended, where that caused the error; see
     /// [`Closed::exited`](crate::Closed::exited).
     pub fn exited(&self) -> Option<&Exited> {
-        self.find()
+        Exited::of(self.as_error())
     }
 
     /// The error and its [sources](Error::source), from the outermost on.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        successors(Some(self.as_error() as &(dyn Error + 'static)), |error| (*error).source())
+        chain(self.as_error())
     }
 
     /// The text of the error and its causes, as `Display` writes it, but without its escapes: for a program or a model, not for a
     /// terminal. The errors of these crates escape in their own text what a peer wrote.
     pub fn message(&self) -> String {
-        let mut message = String::new();
-        for error in self.chain() {
-            let cause = error.to_string();
-            // An error may have escaped the text of its cause.
-            if message.contains(&cause) || shown(&message).contains(&shown(&cause)) {
-                continue;
-            }
-            if !message.is_empty() {
-                message.push_str(": ");
-            }
-            message.push_str(&cause);
-        }
-        message
+        WithCauses::new(self.as_error()).plain()
     }
 
     /// Returns the error inside.
@@ -101,7 +88,11 @@ impl BoxError {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for BoxError {
     fn from(error: E) -> Self {
-        Self(error.into())
+        // The closure of a connection may run another one. Its error is the same to the caller of both.
+        match error.into().downcast::<ConnectionError>() {
+            Ok(error) => error.into_inner(),
+            Err(error) => Self(error),
+        }
     }
 }
 
@@ -137,8 +128,7 @@ impl AsRef<dyn Error + Send + Sync> for BoxError {
 
 impl fmt::Display for BoxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A peer may have written a part of it.
-        fmt::Display::fmt(&Printable::new(&self.message()), f)
+        fmt::Display::fmt(&WithCauses::new(self.as_error()), f)
     }
 }
 
@@ -146,10 +136,6 @@ impl fmt::Debug for BoxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-fn shown(text: &str) -> String {
-    Printable::new(text).to_string()
 }
 
 #[cfg(test)]
@@ -173,10 +159,9 @@ mod tests {
         assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(format!("{error:#?}"), error.to_string());
 
-        // The text of this one names its cause itself.
         let error = BoxError::from(CallError::failed("m", io::Error::other("gone")));
-        assert_eq!(error.to_string(), "m: gone");
-        assert_eq!(error.chain().count(), 3);
+        assert_eq!(error.to_string(), "m: failed: gone");
+        assert_eq!(error.chain().count(), 2);
         assert_eq!(BoxError::from("").to_string(), "");
     }
 
@@ -185,9 +170,8 @@ mod tests {
         let error = BoxError::from(ErrorObject::new(1, "\u{1b}[2Jgone"));
         assert_eq!(format!("{error:?}"), "^[[2Jgone (1)");
         assert_eq!(BoxError::from("\u{1b}[2Jgone").message(), "\u{1b}[2Jgone", "a program is no terminal");
-        // A cause that the outer text has escaped is there already.
         let error = BoxError::from(CallError::failed("m", "\u{1b}[2Jgone"));
-        assert_eq!(error.to_string(), "m: ^[[2Jgone");
+        assert_eq!(error.to_string(), "m: failed: ^[[2Jgone");
     }
 
     #[test]
@@ -220,6 +204,8 @@ mod tests {
         let error = BoxError::from(CallError::from(closed));
         assert_eq!(error.exited().unwrap().stderr, "no API key");
         assert!(error.find::<CallError>().is_some() && error.find::<Closed>().is_some());
+        let error = BoxError::from(TransportError::other(Exited::new("my-agent", None, "no API key")));
+        assert_eq!(error.exited().unwrap().stderr, "no API key");
         assert!(BoxError::from("other").exited().is_none());
     }
 

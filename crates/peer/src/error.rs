@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_connection::CallFailure;
-use agentwire_jsonrpc::{ErrorObject, Printable};
+use agentwire_jsonrpc::{ErrorObject, Printable, WithCauses};
 use agentwire_transport::{Exited, TransportError};
 use bytestring::ByteString;
 
 /// The connection is closed.
-#[derive(Clone, Debug, Default, thiserror::Error)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Closed {
-    /// The fault that the transport reported last. None when the peer, or this side, closed in good order.
-    #[source]
+    /// The fault that the transport reported last. None when the peer, or this side, closed in good order. The
+    /// [source](Error::source) is the [error in it](TransportError::inner).
     pub reason: Option<Arc<TransportError>>,
 }
 
@@ -42,17 +42,21 @@ impl Closed {
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.reason {
-            Some(reason) => write!(f, "the connection closed: {reason}"),
-            None => f.write_str("the connection closed"),
-        }
+        f.write_str("the connection closed")
+    }
+}
+
+impl Error for Closed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.reason.as_ref()?.inner())
     }
 }
 
 /// Why a call has no result.
 ///
 /// Its text escapes what could steer a terminal, as [`Printable`] does: the peer may have written a part of it. The fields hold
-/// what the peer wrote.
+/// what the peer wrote. The text does not contain the cause, which is the [source](Error::source):
+/// [`WithCauses`](agentwire_jsonrpc::WithCauses) displays both.
 ///
 /// ```
 /// use agentwire_peer::CallError;
@@ -66,14 +70,12 @@ impl fmt::Display for Closed {
 /// }
 /// # assert!(!may_try_again(&CallError::cancelled("ping")));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
     /// The connection ended before the answer came.
-    #[error("{0}")]
-    Closed(#[from] Closed),
+    Closed(Closed),
     /// No answer came in time. The call was cancelled at the peer.
-    #[error("{}: no answer within {after:?}", Printable::display(.method))]
     #[non_exhaustive]
     TimedOut {
         /// The method.
@@ -83,24 +85,21 @@ pub enum CallError {
     },
     /// The transport could not carry the call, and goes on; see
     /// [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed).
-    #[error("{}: {}", Printable::display(.method), Printable::display(.fault))]
     #[non_exhaustive]
     Failed {
         /// The method.
         method: ByteString,
-        /// The transport's report, which can be downcast.
-        #[source]
+        /// The transport's report, which can be downcast. The [source](Error::source) is the
+        /// [error in it](TransportError::inner).
         fault: Arc<TransportError>,
     },
     /// The peer ended the call without an answer, where the protocol lets it.
-    #[error("{}: ended without an answer", Printable::display(.method))]
     #[non_exhaustive]
     Cancelled {
         /// The method.
         method: ByteString,
     },
     /// The peer answered with an error.
-    #[error("{}: refused: {error}", Printable::display(.method))]
     #[non_exhaustive]
     Refused {
         /// The method.
@@ -110,7 +109,6 @@ pub enum CallError {
         error: ErrorObject,
     },
     /// The peer's answer does not have the type of the method's result.
-    #[error("{}: the answer cannot be read: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Decode {
         /// The method.
@@ -119,7 +117,6 @@ pub enum CallError {
         why: String,
     },
     /// The peer's answer can be read, but is no result that the caller can use, such as a question back.
-    #[error("{}: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Unusable {
         /// The method.
@@ -128,7 +125,6 @@ pub enum CallError {
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
-    #[error("{}: the parameters cannot be encoded: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Encode {
         /// The method.
@@ -137,7 +133,6 @@ pub enum CallError {
         why: String,
     },
     /// A rule forbids the call on this connection; nothing was sent.
-    #[error("{}: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     NotAllowed {
         /// The method.
@@ -212,16 +207,52 @@ impl CallError {
     }
 }
 
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut show = |text: fmt::Arguments<'_>| write!(f, "{}", Printable::display(text));
+        match self {
+            Self::Closed(_) => show(format_args!("the call has no answer")),
+            Self::TimedOut { method, after } => show(format_args!("{method}: no answer within {after:?}")),
+            Self::Failed { method, .. } => show(format_args!("{method}: failed")),
+            Self::Cancelled { method } => show(format_args!("{method}: ended without an answer")),
+            Self::Refused { method, error } => show(format_args!("{method}: refused: {error}")),
+            Self::Decode { method, why } => show(format_args!("{method}: the answer cannot be read: {why}")),
+            Self::Unusable { method, why } | Self::NotAllowed { method, why } => {
+                show(format_args!("{method}: {why}"))
+            }
+            Self::Encode { method, why } => {
+                show(format_args!("{method}: the parameters cannot be encoded: {why}"))
+            }
+        }
+    }
+}
+
+impl Error for CallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Closed(closed) => Some(closed),
+            Self::Failed { fault, .. } => Some(fault.inner()),
+            _ => None,
+        }
+    }
+}
+
+impl From<Closed> for CallError {
+    fn from(closed: Closed) -> Self {
+        Self::Closed(closed)
+    }
+}
+
 /// The answer of a handler whose own call failed.
 impl From<CallError> for ErrorObject {
     fn from(error: CallError) -> Self {
-        Self::internal_error(error)
+        Self::internal_error(WithCauses::new(&error))
     }
 }
 
 impl From<Closed> for ErrorObject {
     fn from(error: Closed) -> Self {
-        Self::internal_error(error)
+        Self::internal_error(WithCauses::new(&error))
     }
 }
 
@@ -247,13 +278,13 @@ mod tests {
             (closed(TransportError::other(exited())).into(), format!("the connection closed: {ended}")),
             (
                 CallError::from(closed(TransportError::other(TEXT))).into(),
-                format!("the connection closed: {SHOWN}"),
+                format!("the call has no answer: the connection closed: {SHOWN}"),
             ),
             (
                 CallError::timed_out(TEXT, Duration::from_secs(1)).into(),
                 format!("{SHOWN}: no answer within 1s"),
             ),
-            (CallError::failed("m", TEXT).into(), format!("m: {SHOWN}")),
+            (CallError::failed("m", TEXT).into(), format!("m: failed: {SHOWN}")),
             (CallError::cancelled(TEXT).into(), format!("{SHOWN}: ended without an answer")),
             (CallError::refused("m", ErrorObject::new(1, TEXT)).into(), format!("m: refused: {SHOWN} (1)")),
             (CallError::malformed("m", TEXT).into(), format!("m: the answer cannot be read: {SHOWN}")),
@@ -265,7 +296,7 @@ mod tests {
             ),
         ];
         for (error, expected) in table {
-            assert_eq!(error.to_string(), expected);
+            assert_eq!(WithCauses::new(&*error).to_string(), expected);
             let debug = format!("{error:?}");
             assert!(!debug.contains(['\u{1b}', '\u{202e}', '\u{7f}', '\u{9b}']), "{debug:?}");
         }

@@ -139,6 +139,8 @@
 //! - Dropping [`Cancelled`] or [`WhenClosed`] loses nothing; make another.
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
 //!   Messages that were queued and not yet written are lost.
+
+// circle: box_error.rs, connection_error.rs: each becomes the other by `?`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
@@ -152,6 +154,7 @@ mod call_slots;
 mod cancellations;
 mod clock;
 mod config;
+mod connection_error;
 mod cursors;
 mod driver;
 mod encode_buffer;
@@ -189,6 +192,7 @@ pub use clock::Clock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
 pub use config::Config;
+pub use connection_error::ConnectionError;
 pub use driver::{Driver, driver};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};

@@ -25,7 +25,7 @@ const FLUSH_AFTER: Duration = Duration::from_millis(100);
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be written.
-    #[error("the recording stops: {0}")]
+    #[error("the recording stops")]
     Io(#[from] io::Error),
     /// The file has reached its limit.
     #[error("the recording stops: it has reached its limit of {0} bytes")]
@@ -35,7 +35,7 @@ pub enum RecordingError {
     EventLimit(usize),
     /// The lines from before a secret was known cannot be masked again.
     #[error(
-        "the recording may have secrets in lines from before they were known, and cannot be written again: {0}"
+        "the recording may have secrets in lines from before they were known, and cannot be written again"
     )]
     MaskAgain(#[source] io::Error),
     /// Events arrive faster than they are written.

@@ -8,16 +8,16 @@ use std::error::Error;
 pub enum StoreError {
     /// The store cannot be reached, or did not answer in time. The operation may have been done or not. It may succeed when it
     /// is repeated later.
-    #[error("the store cannot be reached: {0}")]
+    #[error("the store cannot be reached")]
     Away(#[source] Box<dyn Error + Send + Sync>),
     /// The place of an event is taken, or its stream has ended: another node has taken the stream over.
     #[error("another node has taken the stream over")]
     TakenOver,
     /// The store has no room for this.
-    #[error("the store is full: {0}")]
+    #[error("the store is full")]
     Full(#[source] Box<dyn Error + Send + Sync>),
     /// The content of the store cannot be read.
-    #[error("the content of the store cannot be read: {0}")]
+    #[error("the content of the store cannot be read")]
     Damaged(#[source] Box<dyn Error + Send + Sync>),
 }
 

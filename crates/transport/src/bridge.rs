@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{ErrorObject, Message, Response};
+use agentwire_jsonrpc::{ErrorObject, Message, Response, WithCauses};
 use futures::future::try_join;
 use futures::{StreamExt, TryStreamExt};
 
@@ -41,7 +41,7 @@ pub async fn bridge(one: impl Transport, other: impl Transport) -> Result<(), Tr
 fn answer_failure(packet: Packet) -> Packet {
     match packet {
         Packet::RequestFailed { id, error } => {
-            Message::from(Response::new(id, Err(ErrorObject::internal_error(error)))).into()
+            Message::from(Response::new(id, Err(ErrorObject::internal_error(WithCauses::new(&error))))).into()
         }
         packet => packet,
     }
@@ -100,7 +100,7 @@ mod tests {
         let failing = far.map(|_| Err(TransportError::other("gone")));
         server.send(packet(1)).now_or_never().expect("there is room").unwrap();
         let error = bridge(near, failing).now_or_never().expect("it fails at once").unwrap_err();
-        assert!(error.to_string().contains("gone"), "{error}");
+        assert_eq!(error.inner().to_string(), "gone");
         assert!(client.next().now_or_never().expect("its other end is gone").is_none());
     }
 }

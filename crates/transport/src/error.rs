@@ -1,7 +1,9 @@
 //! The error that ends a transport: an I/O error, or a boxed error of one transport's own type.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
+use std::iter::successors;
 
 use agentwire_jsonrpc::Printable;
 
@@ -9,17 +11,40 @@ use crate::Exited;
 
 /// Why a transport ended other than by the peer's closing it.
 ///
-/// Its text escapes what could steer a terminal, as [`Printable`] does: the peer may have written a part of it.
-#[derive(Debug, thiserror::Error)]
+/// An I/O error is its [source](Error::source). An error of the transport's own type is shown in its place, escaped as
+/// [`Printable`] does it; [`inner`](Self::inner) is that error.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum TransportError {
     /// Reading or writing failed.
-    #[error("the transport failed: {}", Printable::display(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// An error of a type that one transport defines, such as the exit of the process at the other end. It can be
     /// downcast.
-    #[error("{}", Printable::display(.0))]
-    Other(#[source] Box<dyn Error + Send + Sync>),
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl Error for TransportError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Other(error) => error.source(),
+        }
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(_) => f.write_str("the transport failed"),
+            Self::Other(error) => write!(f, "{}", Printable::display(error)),
+        }
+    }
+}
+
+impl From<io::Error> for TransportError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 impl TransportError {
@@ -28,8 +53,32 @@ impl TransportError {
         Self::Other(error.into())
     }
 
+    /// The error inside: the I/O error, or that of the transport's own type.
+    pub fn inner(&self) -> &(dyn Error + 'static) {
+        match self {
+            Self::Io(error) => error,
+            Self::Other(error) => &**error,
+        }
+    }
+
     /// How the process at the other end has ended, where that ended the transport.
     pub fn exited(&self) -> Option<&Exited> {
-        Exited::of(self)
+        Exited::of(self.inner())
     }
+}
+
+/// The error and its [sources](Error::source), from the outermost on. The error that a [`TransportError`] shows in its own place is
+/// one of them.
+///
+/// ```
+/// use agentwire_transport::{Exited, TransportError, chain};
+///
+/// let error = TransportError::other(Exited::new("my-agent", None, ""));
+/// assert!(chain(&error).any(|cause| cause.is::<Exited>()));
+/// ```
+pub fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    successors(Some(error), |&error| match error.downcast_ref::<TransportError>() {
+        Some(error) => Some(error.inner()),
+        None => error.source(),
+    })
 }

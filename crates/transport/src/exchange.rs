@@ -119,6 +119,7 @@ where
 /// Makes a service of one function, which serves a connection. A request that stands alone is refused.
 ///
 /// ```
+/// use agentwire_jsonrpc::WithCauses;
 /// use agentwire_transport::{Duplex, Service, Transport, connection_fn, duplex, bridge};
 ///
 /// /// Passes each connection on to a transport of its own.
@@ -129,7 +130,7 @@ where
 ///         let other = open();
 ///         async move {
 ///             if let Err(error) = bridge(connection, other).await {
-///                 eprintln!("{error}");
+///                 eprintln!("{}", WithCauses::new(&error));
 ///             }
 ///         }
 ///     })

@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 
 use agentwire_jsonrpc::Printable;
 
+use crate::chain;
+
 /// The process at the other end of a transport ended although its stdin was still open.
 ///
 /// A transport on a child process ends with a [`TransportError`](crate::TransportError) that holds it. `Closed::exited` of a
@@ -40,13 +42,7 @@ impl Exited {
     /// assert_eq!(Exited::of(&*error).map(|exited| &*exited.stderr), Some("no API key"));
     /// ```
     pub fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
-        let mut error = error;
-        loop {
-            match error.downcast_ref() {
-                Some(exited) => return Some(exited),
-                None => error = error.source()?,
-            }
-        }
+        chain(error).find_map(|error| error.downcast_ref())
     }
 }
 

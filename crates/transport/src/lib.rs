@@ -52,6 +52,8 @@
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
+// circle: error.rs, exited.rs: the error of a transport may be the exit of its process, which is looked for in such an error.
+
 mod bridge;
 mod duplex;
 mod error;
@@ -66,7 +68,7 @@ mod tap;
 
 pub use bridge::bridge;
 pub use duplex::{Duplex, duplex};
-pub use error::TransportError;
+pub use error::{TransportError, chain};
 pub use exchange::{
     Exchange, ExchangeEnded, ExchangeEvent, NotificationSink, NotificationStream, SendNotification, Service,
     connection_fn, service_fn,

@@ -1,5 +1,6 @@
 //! Why a step fails.
 
+use agentwire_jsonrpc::WithCauses;
 use std::fmt::Display;
 
 use agentwire_acp_client::CallError;
@@ -33,7 +34,10 @@ impl Failure {
 
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
-        Self { code: error.refusal().map(|refusal| refusal.code), message: error.to_string() }
+        Self {
+            code: error.refusal().map(|refusal| refusal.code),
+            message: WithCauses::new(&error).to_string(),
+        }
     }
 }
 

@@ -85,7 +85,7 @@ async fn attempt<T>(turn: &Turn, outcome: Result<T, TurnError>) -> Result<(), Tu
     match outcome {
         Ok(_) => turn.say("done").await,
         Err(error) if error.ends_turn() => Err(error),
-        Err(error) => turn.say(format!("error: {error}")).await,
+        Err(error) => turn.say(format!("error: {}", BoxError::from(error))).await,
     }
 }
 
@@ -231,7 +231,7 @@ async fn ask(turn: &Turn, mut mode: Value) -> Result<(), BoxError> {
             let name = answer["content"]["name"].as_str().filter(|_| known == Some("accept"));
             turn.say(format!("{} {}", known.unwrap_or("cancel"), name.unwrap_or_default())).await?;
         }
-        Err(error) => turn.say(format!("error: {error}")).await?,
+        Err(error) => turn.say(format!("error: {}", BoxError::from(error))).await?,
     }
     Ok(())
 }

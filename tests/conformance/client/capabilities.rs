@@ -16,5 +16,6 @@ pub(crate) async fn declare(case: Case) -> Result<(), BoxError> {
         server.tools().collect().await?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

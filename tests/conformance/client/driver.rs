@@ -1,6 +1,7 @@
 //! A client that reads steps as JSON lines on its standard input, and writes the outcome of each as a
 //! line of JSON.
 
+use agentwire_jsonrpc::WithCauses;
 use std::collections::HashMap;
 use std::error::Error;
 use std::rc::Rc;
@@ -212,7 +213,7 @@ async fn converse(
     };
     let options = ConnectOptions::new();
     tokio::select! {
-        ended = connect_to(target, &options, client.era(era), main) => ended,
+        ended = connect_to(target, &options, client.era(era), main) => Ok(ended?),
         () = early => Ok(false),
     }
 }
@@ -238,7 +239,7 @@ fn client(newest: Option<Revision>, changes: Changes) -> Client {
         .cache(Cache::new())
         .validate_output(true)
         .on_notification(move |notification| changes.heard(&notification))
-        .on_warning(|warning| eprintln!("{warning}"))
+        .on_warning(|warning| eprintln!("{}", WithCauses::new(&warning)))
 }
 
 /// Fills in a form. A message that asks to wait is never answered, as by a user who is away.
@@ -259,7 +260,7 @@ async fn think(question: CreateMessageRequest) -> Result<CreateMessageResult, Er
 
 /// An error with the code of JSON-RPC where there is one.
 fn described(error: &(dyn Error + 'static)) -> Value {
-    let mut described = json!({"message": error.to_string()});
+    let mut described = json!({"message": WithCauses::new(error).to_string()});
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(CallError::Refused { error, .. }) = error.downcast_ref() {

@@ -14,5 +14,6 @@ pub(crate) async fn defaults(case: Case) -> Result<(), BoxError> {
         server.call_tool("test_client_elicitation_defaults", json!({})).await?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

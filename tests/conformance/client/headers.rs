@@ -21,7 +21,8 @@ pub(crate) async fn standard(case: Case) -> Result<(), BoxError> {
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// Makes the calls that the scenario wants made.
@@ -37,7 +38,8 @@ pub(crate) async fn custom(case: Case) -> Result<(), BoxError> {
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// Calls every tool that is still there after those have been left out that ask for headers in a wrong way.
@@ -49,7 +51,8 @@ pub(crate) async fn invalid(case: Case) -> Result<(), BoxError> {
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// A value for each property.

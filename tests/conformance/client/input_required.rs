@@ -31,5 +31,6 @@ pub(crate) async fn request_state(case: Case) -> Result<(), BoxError> {
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -75,7 +75,7 @@ impl Case {
         client: Client,
         main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
     ) -> Result<(), BoxError> {
-        client.connect(self.transport()?, async |server| main(server).await).await
+        Ok(client.connect(self.transport()?, async |server| main(server).await).await?)
     }
 
     /// The same over a transport of its own.
@@ -85,7 +85,7 @@ impl Case {
         transport: Http,
         main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
     ) -> Result<(), BoxError> {
-        client.connect(transport, async |server| main(server).await).await
+        Ok(client.connect(transport, async |server| main(server).await).await?)
     }
 
     fn transport(&self) -> Result<Http, BoxError> {

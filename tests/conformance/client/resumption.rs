@@ -13,5 +13,6 @@ pub(crate) async fn retry(case: Case) -> Result<(), BoxError> {
         server.call_tool("test_reconnection", json!({})).await?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -15,5 +15,6 @@ pub(crate) async fn preservation(case: Case) -> Result<(), BoxError> {
         server.call_tool("json_schema_echo", json!({ "schema": schema })).await?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -14,7 +14,8 @@ pub(crate) async fn list(case: Case) -> Result<(), BoxError> {
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 /// Adds two numbers.
@@ -25,5 +26,6 @@ pub(crate) async fn add(case: Case) -> Result<(), BoxError> {
         server.call_tool("add_numbers", json!({ "a": 5, "b": 3 })).await?;
         Ok(())
     })
-    .await
+    .await?;
+    Ok(())
 }

@@ -56,21 +56,20 @@ async fn connect(
     let token = format!("Bearer token-of-{}", wire.principal);
     let config = Config::new(&format!("http://{}/mcp", wire.address))?.header("Authorization", token)?;
     let http: Http = config.retries(20).retry_delay(Duration::from_millis(200)).open()?;
-    client
-        .connect(http, async |server| {
-            wire.history.count(Count::Sessions);
-            while shared.is_load() {
-                *call += 1;
-                let key = format!("own{number}-{call}");
-                let is_open = once(&server, &wire.history, &key, &mut random).await;
-                if !is_open {
-                    break;
-                }
-                sleep(PAUSE).await;
+    let connected = client.connect(http, async |server| {
+        wire.history.count(Count::Sessions);
+        while shared.is_load() {
+            *call += 1;
+            let key = format!("own{number}-{call}");
+            let is_open = once(&server, &wire.history, &key, &mut random).await;
+            if !is_open {
+                break;
             }
-            Ok(())
-        })
-        .await
+            sleep(PAUSE).await;
+        }
+        Ok(())
+    });
+    Ok(connected.await?)
 }
 
 /// Calls one tool. Returns false where the connection has ended.

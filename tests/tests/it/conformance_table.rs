@@ -160,7 +160,7 @@ async fn row(program: &Path, network: &Listening, over: Over, revision: Revision
     });
     match timeout(2 * SOON, driven).await {
         Ok(Ok(cells)) => cells,
-        Ok(Err(why)) => all_fail(&why),
+        Ok(Err(why)) => all_fail(&why.message()),
         Err(late) => all_fail(&late),
     }
 }

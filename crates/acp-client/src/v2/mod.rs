@@ -73,7 +73,7 @@ use agentwire_peer::{CallError, Closed, Driver, TokioClock, driver};
 use agentwire_transport::Transport;
 
 use crate::connection::connection;
-use crate::{BoxError, Config};
+use crate::{BoxError, Config, ConnectionError};
 
 pub use agent::{AgentHandle, Context};
 pub use client::Client;

@@ -1,6 +1,6 @@
 //! How connections end.
 
-use agentwire_acp_client::{BoxError, CallError, Client, Config, Context, Error, connect, start};
+use agentwire_acp_client::{CallError, Client, Config, ConnectionError, Context, Error, connect, start};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Packet, TransportError, duplex};
@@ -62,13 +62,13 @@ async fn a_program_that_dies_says_why() {
 
     let script = format!("read request; echo '{ANSWER}'; read request; echo no key >&2; exit 3");
     let child = Child::spawn(Command::new("sh").arg("-c").arg(script).stderr(Stderr::Capture)).unwrap();
-    let result: Result<(), BoxError> = connect(Recorder::default(), child, async |agent| {
+    let result: Result<(), ConnectionError> = connect(Recorder::default(), child, async |agent| {
         agent.initialize(greeting()).await?;
         agent.prompt(PromptRequest::new("s", "go")).await?;
         Ok(())
     })
     .await;
-    let error = result.unwrap_err().to_string();
+    let error = format!("{:#}", result.unwrap_err());
     assert!(error.contains("exited with status 3") && error.contains("no key"), "{error}");
 }
 
@@ -107,8 +107,8 @@ async fn a_closed_connection_knows_how_the_program_died() {
             agent.initialize(greeting()).await?;
             Ok(())
         });
-        let error: BoxError = error.await.unwrap_err();
-        let status = Exited::of(&*error).unwrap().status.unwrap();
+        let error: ConnectionError = error.await.unwrap_err();
+        let status = Exited::of(&error).unwrap().status.unwrap();
         assert_eq!((status.code(), status.signal()), (code, signal), "{error}");
     }
     assert!(agentwire_acp_client::Closed::default().exited().is_none());

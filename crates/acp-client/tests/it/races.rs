@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
-use agentwire_acp_client::{BoxError, CallError, Client, Context, connect};
+use agentwire_acp_client::{CallError, Client, ConnectionError, Context, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
@@ -288,7 +288,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     };
     let both = async { futures::join!(serve(side.clone(), near), connect(side.clone(), far, main)) };
     let ended = tokio::time::timeout(Duration::from_secs(3600), both).await;
-    let (served, result): (_, Result<(), BoxError>) = ended.expect("nothing hangs");
+    let (served, result): (_, Result<(), ConnectionError>) = ended.expect("nothing hangs");
     served.unwrap();
     result.unwrap();
     let ledger = ledger.into_inner();

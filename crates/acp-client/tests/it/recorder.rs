@@ -64,7 +64,7 @@ async fn converse<R>(
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
     }
-    result
+    Ok(result?)
 }
 
 /// The error of a call that must fail.

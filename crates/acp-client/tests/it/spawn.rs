@@ -1,7 +1,9 @@
 //! Generic code that spawns a connection.
 
 use agentwire_acp_agent::{Agent, Context, Error, serve, serve_with};
-use agentwire_acp_client::{AgentHandle, BoxError, Client, Config, connect, connect_with, start};
+use agentwire_acp_client::{
+    AgentHandle, BoxError, Client, Config, ConnectionError, connect, connect_with, start,
+};
 use agentwire_acp_schema::v1::*;
 use agentwire_transport::{Transport, duplex};
 use tokio::task::JoinHandle;
@@ -13,7 +15,7 @@ fn spawn<C, T, F>(
     client: C,
     transport: T,
     main: impl FnOnce(AgentHandle) -> F + Send + 'static,
-) -> JoinHandle<Result<(), BoxError>>
+) -> JoinHandle<Result<(), ConnectionError>>
 where
     C: Client + 'static,
     T: Transport + Send + 'static,
@@ -26,7 +28,7 @@ where
 fn converse<C: Client + 'static>(
     client: C,
     transport: impl Transport + Send + 'static,
-) -> JoinHandle<Result<(), BoxError>> {
+) -> JoinHandle<Result<(), ConnectionError>> {
     spawn(client, transport, async |agent| {
         agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
         let session = agent.new_session(NewSessionRequest::new("/repo")).await?;
@@ -40,7 +42,7 @@ fn converse_with<C: Client + 'static>(
     client: C,
     transport: impl Transport + Send + 'static,
     config: Config,
-) -> JoinHandle<Result<(), BoxError>> {
+) -> JoinHandle<Result<(), ConnectionError>> {
     tokio::spawn(connect_with(client, transport, config, async |agent| {
         agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
         Ok(())
@@ -128,7 +130,7 @@ mod version_2 {
         client: C,
         transport: T,
         main: impl FnOnce(v2::AgentHandle) -> F + Send + 'static,
-    ) -> JoinHandle<Result<(), BoxError>>
+    ) -> JoinHandle<Result<(), ConnectionError>>
     where
         C: v2::Client + 'static,
         T: Transport + Send + 'static,
@@ -141,7 +143,7 @@ mod version_2 {
         client: AnyClient<C1, C2>,
         transport: T,
         main: impl FnOnce(AnyAgent) -> F + Send + 'static,
-    ) -> JoinHandle<Result<(), BoxError>>
+    ) -> JoinHandle<Result<(), ConnectionError>>
     where
         C1: Client + 'static,
         C2: v2::Client + 'static,
@@ -154,7 +156,7 @@ mod version_2 {
     fn spawn_any_with<C1, C2>(
         client: AnyClient<C1, C2>,
         transport: impl Transport + Send + 'static,
-    ) -> JoinHandle<Result<(), BoxError>>
+    ) -> JoinHandle<Result<(), ConnectionError>>
     where
         C1: Client + 'static,
         C2: v2::Client + 'static,
@@ -219,6 +221,7 @@ mod version_2 {
             Ok(())
         };
         let refused = spawn(client, near, main).await.unwrap().unwrap_err();
-        assert!(refused.to_string().contains("not now"), "{refused}");
+        let refused = format!("{refused:#}");
+        assert!(refused.contains("not now"), "{refused}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_acp_client::{BoxError, connect};
+use agentwire_acp_client::{ConnectionError, connect};
 use agentwire_transport::lines;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
@@ -10,7 +10,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use crate::recorder::{Recorder, greeting};
 
 /// The outcome of `initialize`, which is answered by these bytes, and what the client was told besides.
-async fn initialized(answer: &[u8]) -> (Result<(), BoxError>, Vec<String>) {
+async fn initialized(answer: &[u8]) -> (Result<(), ConnectionError>, Vec<String>) {
     let client = Recorder::default();
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
@@ -48,7 +48,7 @@ async fn unreadable_answer_fails_its_call_at_once() {
     ];
     for (answer, why) in answers {
         let (outcome, _) = initialized(answer).await;
-        let error = outcome.unwrap_err().to_string();
+        let error = format!("{:#}", outcome.unwrap_err());
         assert!(error.contains(why), "{}: {error}", String::from_utf8_lossy(answer));
     }
 }

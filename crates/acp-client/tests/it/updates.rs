@@ -104,7 +104,7 @@ async fn a_line_that_is_lost_is_reported() {
 /// The kinds that nobody knows, as a client's code sees them. TC-12.
 #[tokio::test(start_paused = true)]
 async fn fwd_01_unknown_is_passed_on_whole() {
-    use agentwire_acp_client::{BoxError, Client, Context, Error, connect};
+    use agentwire_acp_client::{Client, ConnectionError, Context, Error, connect};
     use agentwire_schema_tests::{Conversation, Side, checked};
     use agentwire_transport::{Packet, duplex};
     use futures::SinkExt;
@@ -136,7 +136,7 @@ async fn fwd_01_unknown_is_passed_on_whole() {
         far.send(Packet::from_json(&text)).await.unwrap();
     }
     let (sender, mut updates) = tokio::sync::mpsc::unbounded_channel();
-    let result: Result<(), BoxError> = connect(Keeping(sender), near, async |_| {
+    let result: Result<(), ConnectionError> = connect(Keeping(sender), near, async |_| {
         let Some(SessionUpdate::Unknown(object)) = updates.recv().await else { panic!() };
         assert_eq!(serde_json::to_string(&object)?, r#"{"sessionUpdate":"zzz_update","n":[1]}"#);
         let Some(SessionUpdate::ConfigOptionUpdate(update)) = updates.recv().await else { panic!() };

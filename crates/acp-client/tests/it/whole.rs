@@ -1,7 +1,7 @@
 //! A whole conversation between an agent and a client of ours.
 
 use agentwire_acp_agent::{Agent, Context as AgentContext, Error, serve};
-use agentwire_acp_client::{BoxError, connect};
+use agentwire_acp_client::{ConnectionError, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
@@ -120,7 +120,7 @@ async fn a_whole_conversation() {
         assert_eq!(back, json!({ "a": 1 }));
         Ok(())
     };
-    let (served, result): (_, Result<(), BoxError>) =
+    let (served, result): (_, Result<(), ConnectionError>) =
         futures::join!(serve(Thorough::default(), near), connect(client.clone(), far, main));
     result.unwrap();
     served.unwrap();

@@ -84,7 +84,7 @@ pub enum StoreError {
     },
 
     /// An operation of the operating system failed.
-    #[error("cannot {action} {}: {source}", .path.display())]
+    #[error("cannot {action} {}", .path.display())]
     #[non_exhaustive]
     Io {
         /// The operation, such as `open`.

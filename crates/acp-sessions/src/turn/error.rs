@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use agentwire_acp_agent::{BoxError, CallError, Error};
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, WithCauses};
 use agentwire_mcp_hub::HubError;
 
 use crate::log::LogError;
@@ -34,7 +34,7 @@ pub enum TurnError {
     #[error("the turn is over")]
     Over,
     /// The store failed to write, so nothing was sent. The turn ends with an error, whatever it returns.
-    #[error("the session could not be written: {0}")]
+    #[error("the session could not be written")]
     Store(#[source] Arc<StoreError>),
     /// An update is over the limit. It was neither written nor sent, and the turn continues.
     #[error("the update has {bytes} bytes of JSON, and the limit is {limit}")]
@@ -59,7 +59,7 @@ pub enum TurnError {
         tool: String,
     },
     /// A tool of the agent itself failed, with the error of its closure. See [`ToolRun::run`](crate::ToolRun::run).
-    #[error("{0}")]
+    #[error("the tool failed")]
     Failed(#[source] BoxError),
 }
 
@@ -74,14 +74,14 @@ impl TurnError {
     /// it and go on.
     ///
     /// ```
-    /// use agentwire_acp_sessions::{Turn, TurnError};
+    /// use agentwire_acp_sessions::{BoxError, Turn, TurnError};
     ///
     /// /// Returns the text for the model.
     /// async fn deploy(turn: &Turn) -> Result<String, TurnError> {
     ///     match turn.call_tool("deploy", ()).await {
     ///         Ok(result) => Ok(result.text().into_owned()),
     ///         Err(error) if error.ends_turn() => Err(error),
-    ///         Err(error) => Ok(error.to_string()), // no such tool, not permitted, its server failed
+    ///         Err(error) => Ok(BoxError::from(error).message()), // no such tool, not permitted, its server failed
     ///     }
     /// }
     /// ```
@@ -115,7 +115,7 @@ impl From<TurnError> for Error {
             TurnError::Cancelled => Self::request_cancelled(),
             TurnError::Call(error) => error.into(),
             TurnError::Failed(error) => error.into(),
-            error => Self::internal_error(error),
+            error => Self::internal_error(WithCauses::new(&error)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A tool call as the client sees it, from its announcement to its end: of a tool of an MCP server, or of the agent's own.
 
+use agentwire_jsonrpc::WithCauses;
 use std::fmt;
 use std::sync::Arc;
 
@@ -59,7 +60,8 @@ impl RunningToolCall {
             // No update can be written after such an error.
             Err(TurnError::Over | TurnError::Store(_)) => return outcome,
             Err(TurnError::Cancelled) => unsuccessful(ToolCallStatus::Other(CANCELLED.into()), CANCELLED),
-            Err(error) => unsuccessful(ToolCallStatus::Failed, &error.to_string()),
+            Err(TurnError::Failed(error)) => unsuccessful(ToolCallStatus::Failed, &error.to_string()),
+            Err(error) => unsuccessful(ToolCallStatus::Failed, &WithCauses::new(error).to_string()),
         };
         // Shortened rather than refused, because the client must see that the call has ended.
         self.turn.update_shortened(ended).await?;

@@ -8,6 +8,7 @@ use agentwire_acp_sessions::hub::schema::{
 };
 use agentwire_acp_sessions::schema::StopReason;
 use agentwire_acp_sessions::{PermissionPolicy, SessionAgent, Turn, agent};
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_server::schema::SamplingMessage;
 use agentwire_mcp_server::{AskError, Context, Elicited, Form, NoArguments, Page, Server, field};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use crate::tools::within;
 
 /// What a tool says of an answer.
 fn told(answer: Result<String, AskError>) -> String {
-    answer.unwrap_or_else(|error| format!("cannot ask: {}", error))
+    answer.unwrap_or_else(|error| format!("cannot ask: {}", WithCauses::new(&error)))
 }
 
 /// A server whose tools ask.
@@ -89,7 +90,7 @@ fn noting(answers: &Arc<Mutex<Vec<String>>>) -> SessionAgent {
         };
         let said = match result {
             Ok(result) => result.text().into_owned(),
-            Err(error) => format!("failed: {error}"),
+            Err(error) => format!("failed: {}", WithCauses::new(&error)),
         };
         turn.say(said).await?;
         Ok(StopReason::EndTurn)

@@ -8,7 +8,7 @@ use agentwire_acp_sessions::{
     FileStore, Fsync, ListQuery, MemoryStore, SessionHeader, SessionStore, StoreError, StoreWarning,
     Timestamp,
 };
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, WithCauses};
 use futures::executor::block_on;
 use futures::{StreamExt as _, future};
 use tempfile::TempDir;
@@ -359,7 +359,7 @@ fn a_link_in_the_place_of_a_file_that_was_there_is_told() {
             store.append(&"one".into(), &[record("b")]).await.unwrap_err(),
             read(&store, "one").await.1.unwrap(),
         ] {
-            let error = error.to_string();
+            let error = WithCauses::new(&error).to_string();
             assert!(error.contains(path.to_str().unwrap()) && error.contains("link"), "{error}");
         }
         assert_eq!(fs::read(&victim).unwrap(), before);

@@ -37,7 +37,7 @@ pub(crate) enum FileError {
     #[cfg(unix)]
     #[error("the path changes faster than it can be followed")]
     Changed,
-    #[error("{0}")]
+    #[error(transparent)]
     System(#[from] io::Error),
 }
 

@@ -3,23 +3,22 @@ use std::sync::Arc;
 
 use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::SessionId;
-use agentwire_jsonrpc::Printable;
 use agentwire_transport::Exited;
 
 /// Why a session or a turn of a [`Host`](crate::Host) failed.
 ///
-/// Its text escapes what could steer a terminal, as [`Printable`] does: the agent may have written a part of it.
+/// Its text does not contain the cause, which is its [source](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
     /// A call failed. [`CallError::Closed`] says that the agent ended while the call was unanswered. It is not sent again.
-    #[error("{0}")]
+    #[error("a call of the agent failed")]
     Call(#[from] CallError),
     /// There is no connection, and there will be none: the agent ended and is not started again.
-    #[error("no connection to the agent: {}", Printable::display(.0))]
+    #[error("no connection to the agent")]
     Ended(#[source] Arc<dyn Error + Send + Sync>),
     /// The agent was started again and did not open the session again.
-    #[error("the session {session:?} was lost when the agent ended: {why}")]
+    #[error("the session {session:?} was lost when the agent ended")]
     #[non_exhaustive]
     SessionLost {
         /// The session.
@@ -29,7 +28,7 @@ pub enum HostError {
         why: Arc<CallError>,
     },
     /// The working directory cannot be made absolute.
-    #[error("the working directory: {}", Printable::display(.0))]
+    #[error("the working directory cannot be made absolute")]
     Directory(#[source] std::io::Error),
     /// The text of an answer is over the limit, which is given in bytes.
     #[error("the text of the answer is longer than {0} bytes, which is the limit")]
@@ -46,6 +45,7 @@ impl HostError {
 #[cfg(test)]
 mod tests {
     use agentwire_acp_client::{BoxError, Error as ErrorObject};
+    use agentwire_jsonrpc::WithCauses;
 
     use super::*;
 
@@ -56,7 +56,7 @@ mod tests {
         let refused = || CallError::refused("m", ErrorObject::new(1, TEXT));
         let exited = Exited::new("my-agent", None, TEXT);
         let table = [
-            (HostError::from(refused()), format!("m: refused: {SHOWN} (1)")),
+            (HostError::from(refused()), format!("a call of the agent failed: m: refused: {SHOWN} (1)")),
             (HostError::Ended(Arc::from(Box::from(TEXT))), format!("no connection to the agent: {SHOWN}")),
             (
                 HostError::Ended(Arc::new(exited)),
@@ -69,10 +69,13 @@ mod tests {
                     SessionId::new(TEXT)
                 ),
             ),
-            (HostError::Directory(std::io::Error::other(TEXT)), format!("the working directory: {SHOWN}")),
+            (
+                HostError::Directory(std::io::Error::other(TEXT)),
+                format!("the working directory cannot be made absolute: {SHOWN}"),
+            ),
         ];
         for (error, expected) in table {
-            assert_eq!(error.to_string(), expected);
+            assert_eq!(WithCauses::new(&error).to_string(), expected);
             assert!(!format!("{error}{error:?}").contains(['\u{1b}', '\u{202e}']), "{error:?}");
         }
     }
@@ -81,6 +84,6 @@ mod tests {
     fn the_error_of_a_call_is_found_in_it() {
         let error = BoxError::from(HostError::from(CallError::refused("m", ErrorObject::new(1, "no"))));
         assert_eq!(error.find::<CallError>().unwrap().refusal().unwrap().code, 1);
-        assert_eq!(error.to_string(), "m: refused: no (1)");
+        assert_eq!(error.to_string(), "a call of the agent failed: m: refused: no (1)");
     }
 }

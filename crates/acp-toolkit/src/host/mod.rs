@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_client::{Backoff, BoxError, Closed, Config};
+use agentwire_acp_client::{Backoff, BoxError, Closed, Config, ConnectionError};
 use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, Implementation, McpServer};
 use agentwire_transport::Transport;
 
@@ -76,7 +76,8 @@ use settings::Settings;
 ///         session.prompt("Fix the bug").text().await?;
 ///         Ok(())
 ///     })
-///     .await
+///     .await?;
+/// #     Ok(())
 /// # }
 /// ```
 ///
@@ -205,13 +206,13 @@ impl<U: UserInterface + 'static> Host<U> {
     ///
     /// # Errors
     ///
-    /// Those of `main`, and [`HostError::Ended`] where the agent could not be initialized. When the agent ends earlier than
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the agent could not be initialized. When the agent ends earlier than
     /// `main`, the calls of `main` fail.
     pub fn run<T, F, R>(
         mut self,
         transport: T,
         main: impl FnOnce(HostAgent<U>) -> F,
-    ) -> impl Future<Output = Result<R, BoxError>>
+    ) -> impl Future<Output = Result<R, ConnectionError>>
     where
         T: Transport,
         F: Future<Output = Result<R, BoxError>>,
@@ -229,13 +230,13 @@ impl<U: UserInterface + 'static> Host<U> {
     ///
     /// # Errors
     ///
-    /// Those of `main`, and [`HostError::Ended`] where the first agent could not be started and initialized. That one is not
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the first agent could not be started and initialized. That one is not
     /// tried again.
     pub async fn run_supervised<T, E, F, R>(
         self,
         start: impl FnMut() -> Result<T, E>,
         main: impl FnOnce(HostAgent<U>) -> F,
-    ) -> Result<R, BoxError>
+    ) -> Result<R, ConnectionError>
     where
         T: Transport,
         E: Into<BoxError>,
@@ -255,7 +256,7 @@ impl<U: UserInterface + 'static> Host<U> {
             outcome
         };
         let (outcome, ()) = tokio::join!(main, supervised);
-        outcome
+        outcome.map_err(ConnectionError::new)
     }
 }
 

@@ -73,7 +73,7 @@ async fn connection<U: UserInterface + 'static>(
     connected_at: &mut Option<Instant>,
 ) -> Result<(), BoxError> {
     let HostAgent { link, settings, toolkit } = host;
-    connect_with(toolkit.clone(), transport, settings.config.clone(), async |agent| {
+    let connected = connect_with(toolkit.clone(), transport, settings.config.clone(), async |agent| {
         let set_up = async {
             settings.initialize(&agent, toolkit.capabilities()).await?;
             restore_sessions(host, &agent).await
@@ -93,8 +93,8 @@ async fn connection<U: UserInterface + 'static>(
             () = link.closing() => Ok(()),
             closed = agent.closed() => Err(closed.into()),
         }
-    })
-    .await
+    });
+    Ok(connected.await?)
 }
 
 /// Opens the sessions again that were open before. Fails only where the agent ended meanwhile.

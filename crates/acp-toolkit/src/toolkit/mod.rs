@@ -63,7 +63,8 @@ pub use v2::permission_question;
 ///         println!("{:?}", toolkit.conversation(&session, |conversation| conversation.entries().count()));
 ///         Ok(())
 ///     })
-///     .await
+///     .await?;
+///     Ok(())
 /// }
 /// ```
 ///

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::{Agent, Context, serve};
-use agentwire_acp_client::{BoxError, CallError, Error};
+use agentwire_acp_client::{BoxError, CallError, ConnectionError, Error};
 use agentwire_acp_schema::v1::error_code::AUTH_REQUIRED;
 use agentwire_acp_schema::v1::*;
 use agentwire_acp_toolkit::{
     Entry, Host, HostAgent, HostError, MessageKind, PermissionPolicy, Permissions, Unattended,
 };
+use agentwire_jsonrpc::WithCauses;
 use agentwire_sync::Mutex;
 use agentwire_transport::{Transport, duplex};
 
@@ -168,7 +169,8 @@ async fn a_session_is_loaded_with_its_conversation() -> Result<(), BoxError> {
             assert_eq!(texts, Some(vec!["said long ago".to_owned(), "and now".to_owned()]));
             Ok(())
         })
-        .await
+        .await?;
+    Ok(())
 }
 
 #[tokio::test]
@@ -183,7 +185,7 @@ async fn the_agent_is_authenticated_with_where_it_asks() -> Result<(), BoxError>
     };
     let recorder = Recorder::default();
     let refused = run(&recorder, Host::new()).await.expect_err("nobody authenticates");
-    assert!(refused.to_string().contains("log in first"), "{refused}");
+    assert!(format!("{refused:#}").contains("log in first"), "{refused:#}");
     let nothing = Host::new().authenticate(async |_| None);
     assert!(run(&recorder, nothing).await.is_err());
     let first = Host::new().authenticate(async |methods| Some(methods.first()?.id()?.into_owned().into()));
@@ -201,7 +203,7 @@ async fn an_agent_that_does_not_answer_runs_into_the_time_limits() -> Result<(),
     let silent = Recorder { silent: true, ..Recorder::default() };
     let main = async |_: HostAgent| -> Result<(), BoxError> { panic!("main needs an agent") };
     let error = Host::new().run(start(silent), main).await.expect_err("there is no answer");
-    assert!(error.to_string().contains("initialize: no answer within 60s"), "{error}");
+    assert!(format!("{error:#}").contains("initialize: no answer within 60s"), "{error:#}");
 
     let recorder = Recorder::default();
     Host::new()
@@ -253,16 +255,20 @@ async fn updates_are_passed_to_a_function_and_texts_have_a_limit() -> Result<(),
             assert_eq!(count, 3);
             let long = "a ".repeat(2000);
             let cut = session.prompt(long).byte_limit(1000).text().await.expect_err("it is too long");
-            assert!(cut.to_string().contains("1000 bytes"), "{cut}");
+            let cut = WithCauses::new(&cut).to_string();
+            assert!(cut.contains("1000 bytes"), "{cut}");
             let queued = session.prompt("a ".repeat(100)).limit(2).text().await;
             // Read as fast as they arrive, two are enough.
             assert!(
                 queued.is_ok()
-                    || queued.is_err_and(|error| error.to_string().contains("more than 2 updates"))
+                    || queued.is_err_and(|error| {
+                        WithCauses::new(&error).to_string().contains("more than 2 updates")
+                    })
             );
             Ok(())
         })
-        .await
+        .await?;
+    Ok(())
 }
 
 /// The id of a process that a terminal of a session runs for ever.
@@ -311,7 +317,7 @@ async fn the_commands_of_an_agent_end_with_its_host() -> Result<(), BoxError> {
         let left = match drops_host {
             false => host.await.map(|()| running.try_recv().ok())?,
             true => tokio::select! {
-                outcome = host => return outcome,
+                outcome = host => return Ok(outcome?),
                 left = running.recv() => left,
             },
         };
@@ -339,14 +345,15 @@ async fn a_close_that_is_given_up_halfway_has_closed_the_session() -> Result<(),
             assert!(is_gone(process).await);
             Ok(())
         })
-        .await
+        .await?;
+    Ok(())
 }
 
 /// Generic code spawns a host with any transport and any main function.
 fn spawn<T, F>(
     transport: T,
     main: impl FnOnce(HostAgent<Unattended>) -> F + Send + 'static,
-) -> tokio::task::JoinHandle<Result<(), BoxError>>
+) -> tokio::task::JoinHandle<Result<(), ConnectionError>>
 where
     T: Transport + Send + 'static,
     F: Future<Output = Result<(), BoxError>> + Send + 'static,

@@ -173,7 +173,7 @@ async fn run<R>(
     host: Host,
     main: impl AsyncFnOnce(HostAgent) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
-    host.run_supervised(|| Ok::<_, BoxError>(world.start()), async |agent| main(agent).await).await
+    Ok(host.run_supervised(|| Ok::<_, BoxError>(world.start()), async |agent| main(agent).await).await?)
 }
 
 /// What a conversation shows.
@@ -460,5 +460,6 @@ async fn the_error_of_a_turn_says_how_the_process_died() -> Result<(), BoxError>
             Ok(())
         },
     )
-    .await
+    .await?;
+    Ok(())
 }

@@ -6,6 +6,7 @@ mod settings;
 mod tool;
 mod turn;
 
+use agentwire_jsonrpc::WithCauses;
 use std::io::{self, IsTerminal as _};
 
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
@@ -44,7 +45,9 @@ pub(crate) async fn run(
     let hub = HubConfig::new()
         .connect_options(options)
         .observer(move |server| of_servers.of_target(&server.target))
-        .on_warning(move |server, warning| server_notes.add(&format!("MCP server {server}: {warning}")));
+        .on_warning(move |server, warning| {
+            server_notes.add(&format!("MCP server {server}: {}", WithCauses::new(&warning)))
+        });
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,

@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     ToolCallStatus, ToolCallUpdate, ToolKind, WaitForTerminalExitResponse,
 };
 use agentwire_acp_sessions::{PermissionPolicy, TurnError};
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, WithCauses};
 use serde_json::json;
 
 use super::settings;
@@ -118,7 +118,9 @@ impl DemoTurn<'_> {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => return Err(error),
             // The content that was sent before stays.
             Err(TurnError::Cancelled) => ended.status(ToolCallStatus::Failed),
-            Err(error) => ended.status(ToolCallStatus::Failed).content([Content::from(error.to_string())]),
+            Err(error) => ended
+                .status(ToolCallStatus::Failed)
+                .content([Content::from(WithCauses::new(&error).to_string())]),
         };
         // Shortened, so that the client sees the end even if the content is too large for a message.
         self.turn.update_shortened(ended).await

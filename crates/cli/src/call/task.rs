@@ -1,5 +1,6 @@
 //! What becomes of a call's task when the call is interrupted.
 
+use agentwire_jsonrpc::WithCauses;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ impl LastTask {
         notes.add(&match ended {
             Ok(Ok(TaskStatus::Cancelled)) => format!("the task {id} was cancelled"),
             Ok(Ok(status)) => format!("the task {id} had ended already: {status}"),
-            Ok(Err(error)) => format!("the task {id} may go on at the server: {error}"),
+            Ok(Err(error)) => format!("the task {id} may go on at the server: {}", WithCauses::new(&error)),
             Err(_elapsed) => format!("the task {id} goes on at the server, which was asked to cancel it"),
         });
     }

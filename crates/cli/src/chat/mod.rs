@@ -219,7 +219,7 @@ impl Chat<'_> {
         if protocol == Protocol::One {
             let served = toolkit.clone();
             let main = async |agent: AgentHandle| self.talk(v1::Adapter { agent, toolkit }).await;
-            return connect_with(served, transport, config, main).await;
+            return Ok(connect_with(served, transport, config, main).await?);
         }
         let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
             .v1_capabilities(v1::Client::capabilities(&toolkit))
@@ -236,7 +236,7 @@ impl Chat<'_> {
             }
         };
         tokio::select! {
-            outcome = connect_any_with(any, transport, config, main) => outcome,
+            outcome = connect_any_with(any, transport, config, main) => Ok(outcome?),
             why = initialize_failed(&started, limit) => Err(why),
         }
     }

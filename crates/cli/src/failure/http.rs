@@ -30,7 +30,7 @@ pub(super) fn http_phrase(url: &str, error: &HttpError, sends_authorization: boo
             Printable::one_line(location),
         ),
         HttpError::ContentType { content_type, .. } if is_html(content_type) => web_page(url),
-        other => format!("{url}: {other}"),
+        other => format!("{url}: {}", causes(other)),
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn sse_phrase(url: &str, error: &SseError, sends_authorization: bool)
         SseError::Http(error) => http_phrase(url, error, sends_authorization),
         SseError::NoStream { content_type, .. } if is_html(content_type) => web_page(url),
         SseError::Ended => format!("{url} has closed the event stream"),
-        other => format!("{url}: {other}"),
+        other => format!("{url}: {}", causes(other)),
     }
 }
 

@@ -7,6 +7,7 @@ use agentwire_transport::Exited;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
+use super::chain::chain;
 use super::sentence::sentence;
 
 /// A failure as an object, with the error of the agent or server if that failed, and the exit code that it means.
@@ -29,10 +30,10 @@ pub(crate) fn to_json(error: &anyhow::Error, exit_code: u8) -> impl Serialize + 
     }
 
     let message = sentence(error);
-    match error.chain().find_map(refusal) {
+    match chain(error.as_ref()).find_map(refusal) {
         Some(refusal) => Failure::Refused { error: refusal, message, exit_code },
         None => {
-            let exited = error.chain().find_map(|cause| cause.downcast_ref::<Exited>());
+            let exited = Exited::of(error.as_ref());
             let stderr = exited.map(|exited| &*exited.stderr).filter(|stderr| !stderr.is_empty());
             Failure::Other { error: Plain { code: (), message, stderr }, exit_code }
         }

@@ -108,9 +108,9 @@ impl Phrase<'_> {
             CallError::TimedOut { method, after, .. } => {
                 self.with_text(format!("the {role} did not answer {method} within {after:?}"))
             }
-            CallError::Failed { method, fault, .. } => {
-                self.transport_chain(&**fault).unwrap_or_else(|| format!("{method}: {}", shown(fault)))
-            }
+            CallError::Failed { method, fault, .. } => self
+                .transport_chain(&**fault)
+                .unwrap_or_else(|| format!("{method}: {}", causes(fault.inner()))),
             CallError::Cancelled { method, .. } => format!("the {role} ended {method} without an answer"),
             CallError::Refused { method, error, .. } => {
                 self.with_other_protocol(method, format!("the {role} refused {method}: {}", answered(error)))
@@ -128,9 +128,9 @@ impl Phrase<'_> {
         let before = if self.is_connected { "" } else { " before it answered" };
         match &closed.reason {
             None => self.with_text(format!("the {role} closed the connection{before}")),
-            Some(reason) => self
-                .transport_chain(&**reason)
-                .unwrap_or_else(|| format!("the connection to the {role} failed: {}", shown(reason))),
+            Some(reason) => self.transport_chain(&**reason).unwrap_or_else(|| {
+                format!("the connection to the {role} failed: {}", causes(reason.inner()))
+            }),
         }
     }
 
@@ -204,7 +204,7 @@ fn spawn_phrase(side: &OtherSide, error: &SpawnError) -> String {
         other => return causes(other),
     };
     let name = program_name(program);
-    let Some(why) = why else { return error.to_string() };
+    let Some(why) = why else { return causes(error) };
     if why.kind() != std::io::ErrorKind::NotFound {
         return format!("cannot start `{name}`: {why}");
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, WithCauses};
 use agentwire_mcp_client::schema::{
     Implementation, Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool,
 };
@@ -141,7 +141,7 @@ fn list<T>(name: &str, items: &Result<Vec<T>, CallError>, line: fn(&T) -> String
             }
             more(items.len(), LIST_LIMIT)
         }
-        Err(error) => text::print_line(&format!("{name}: {error}")),
+        Err(error) => text::print_line(&format!("{name}: {}", WithCauses::new(error))),
     }
 }
 

@@ -4,7 +4,7 @@ mod path;
 
 use std::path::Path;
 
-use agentwire_jsonrpc::did_you_mean;
+use agentwire_jsonrpc::{WithCauses, did_you_mean};
 use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
@@ -84,7 +84,7 @@ fn reader(path: &Path) -> McpConfigReader {
 }
 
 fn read(path: &Path, reader: McpConfigReader) -> Result<McpConfig, Usage> {
-    reader.read(path).map_err(|error| Usage(error.to_string()))
+    reader.read(path).map_err(|error| Usage(WithCauses::new(&error).to_string()))
 }
 
 /// Names the members of servers that have no meaning here. Those of the file are settings of other programs.

@@ -10,6 +10,7 @@ mod replay;
 mod service;
 mod stdio;
 
+use agentwire_jsonrpc::WithCauses;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -84,7 +85,7 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
     let warnings = notes.clone();
     let mut config = RecorderConfig::new(transport)
         .masker(masker(&options.masks, options.no_mask)?)
-        .on_stop(move |error| warnings.add(&format!("warning: {error}")));
+        .on_stop(move |error| warnings.add(&format!("warning: {}", WithCauses::new(&error))));
     if let Some(protocol) = protocol {
         config = config.protocol(protocol);
     }

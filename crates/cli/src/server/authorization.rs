@@ -45,7 +45,7 @@ pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result
     let server = server
         .scopes(arguments.scopes.iter().cloned())
         .on_rejection(move |why, caller| notes.add(&format!("refused {}: {why}", caller_name(caller))));
-    let http = Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)?;
+    let http = Hyper::new(CONNECT_TIMEOUT)?;
     let issuers = arguments.issuers.iter().map(|url| {
         let why = "it is no URL of an authorization server: `https` or `http`, a host, and no user, query or fragment";
         let host = issuer_host(url).ok_or_else(|| wrong("--issuer", &why))?;

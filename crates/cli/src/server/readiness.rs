@@ -1,5 +1,6 @@
 //! Whether the server is ready for requests, for its page and its metric.
 
+use agentwire_jsonrpc::WithCauses;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +51,7 @@ impl Readiness {
         }
         let checked = self.0.endpoint.check(CHECK_LIMIT).await;
         self.0.answers.store(checked.is_ok(), Ordering::Relaxed);
-        checked.map_err(|why| why.to_string())
+        checked.map_err(|why| WithCauses::new(&why).to_string())
     }
 
     /// Checks the endpoint again and again, for the metric: that is read where nothing can be awaited.

@@ -38,7 +38,7 @@ impl Collector {
     pub(super) fn new(url: &CollectorUrl, notes: &Notes) -> Result<Self> {
         let milliseconds = std::env::var(OTEL_EXPORTER_OTLP_TIMEOUT).ok().and_then(|text| text.parse().ok());
         let timeout = milliseconds.map_or(TIMEOUT, Duration::from_millis);
-        let http = Hyper::new(timeout).map_err(anyhow::Error::from_boxed)?;
+        let http = Hyper::new(timeout)?;
         let failure = Arc::new(FailureNote {
             origin: url.origin(),
             notes: notes.clone(),

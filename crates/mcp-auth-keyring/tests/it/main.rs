@@ -1,6 +1,8 @@
 //! The store, with a keyring in memory.
 
+use std::error::Error;
 use std::fs;
+use std::iter::successors;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,6 +47,12 @@ async fn text(store: &KeyringStore, key: &str) -> Option<String> {
     store.read(key).await.unwrap().map(|entry| entry.expose().to_owned())
 }
 
+/// The text of an error with those of its causes.
+fn shown(error: &(dyn Error + 'static)) -> String {
+    let texts = successors(Some(error), |error| (*error).source()).map(ToString::to_string);
+    texts.collect::<Vec<_>>().join(": ")
+}
+
 async fn write(store: &KeyringStore, key: &str, text: &str) -> Result<(), StoreError> {
     store.write(key, Some(Secret::new(text))).await
 }
@@ -75,7 +83,8 @@ async fn an_entry_cannot_be_moved_to_another_name() {
     let sealed = file.read("a").await.unwrap();
     file.write("b", sealed).await.unwrap();
     let error = store.read("b").await.unwrap_err();
-    assert!(error.to_string().ends_with("an entry was not sealed with the key in the keyring"), "{error}");
+    let error = shown(&error);
+    assert!(error.ends_with("an entry was not sealed with the key in the keyring"), "{error}");
     assert_eq!(text(&store, "a").await.as_deref(), Some("hunter2"));
 }
 
@@ -87,7 +96,8 @@ async fn a_lost_key_is_not_replaced_while_the_file_is_there() {
     let store = place.store();
     for error in [store.read("a").await.unwrap_err(), write(&store, "b", "2").await.unwrap_err()] {
         let end = "the keyring has no key for the file; remove the file and log in again";
-        assert!(error.to_string().ends_with(end), "{error}");
+        let error = shown(&error);
+        assert!(error.ends_with(end), "{error}");
     }
     store.write("a", None).await.expect("a logout needs no key");
     fs::remove_file(&place.path).unwrap();
@@ -120,12 +130,14 @@ async fn a_failing_keyring_is_an_error_and_nothing_is_written() {
     let place = Place::new();
     place.fail(keyring_core::Error::BadEncoding(b"hunter2".to_vec()));
     let error = write(&place.store(), "a", "1").await.unwrap_err();
-    assert!(error.to_string().ends_with("Password data is not valid UTF-8"), "{error}");
+    let text = shown(&error);
+    assert!(text.ends_with("Password data is not valid UTF-8"), "{text}");
     assert!(!format!("{error:?}").contains("104, 117, 110"), "no bytes of an entry in {error:?}");
     assert!(!place.path.exists());
     place.entry().set_password("no key").unwrap();
     let error = write(&place.store(), "a", "1").await.unwrap_err();
-    assert!(error.to_string().ends_with("the entry in the keyring is no key"), "{error}");
+    let text = shown(&error);
+    assert!(text.ends_with("the entry in the keyring is no key"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -24,7 +24,7 @@ pub enum AuthError {
         description: Option<String>,
     },
     /// The network, a server or the store failed: trying again later may succeed. Nothing is forgotten.
-    #[error("{step} failed for now: {}", Printable::display(.cause))]
+    #[error("{step} failed for now")]
     #[non_exhaustive]
     Transient {
         /// What failed.

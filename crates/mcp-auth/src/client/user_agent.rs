@@ -11,7 +11,7 @@ use http::Uri;
 #[non_exhaustive]
 pub enum LoginError {
     /// No listener for the redirect, or no browser. Nobody was asked.
-    #[error("{what}: {cause}")]
+    #[error("{what}")]
     #[non_exhaustive]
     Unavailable {
         /// What there is not.

@@ -11,7 +11,7 @@ use crate::client::AuthError;
 #[non_exhaustive]
 pub enum AuthWarning {
     /// A token is not renewed, because the new one could not be stored. The old one is not spent.
-    #[error("the token for {} is not renewed, because a new one could not be stored: {error}", Printable::display(.server))]
+    #[error("the token for {} is not renewed, because a new one could not be stored", Printable::display(.server))]
     #[non_exhaustive]
     NotRenewed {
         /// The URL of the MCP server.
@@ -22,7 +22,7 @@ pub enum AuthWarning {
     },
     /// A new token could not be stored. It is used until the program ends, and stored as soon as the store takes it. If the store
     /// never does, the next program has to log in.
-    #[error("the new token for {} is used, but could not be stored: {error}", Printable::display(.server))]
+    #[error("the new token for {} is used, but could not be stored", Printable::display(.server))]
     #[non_exhaustive]
     NotStored {
         /// The URL of the MCP server.

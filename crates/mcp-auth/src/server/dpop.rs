@@ -1,5 +1,6 @@
 //! Proofs that the sender of a request has the key to which its token is bound (DPoP, RFC 9449).
 
+use agentwire_jsonrpc::WithCauses;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl Proofs {
         match inserted {
             Ok(true) => Ok(()),
             Ok(false) => Err(refuse("it has been used before")),
-            Err(error) => Err(Rejection::unavailable("the store of used proofs", error)),
+            Err(error) => Err(Rejection::unavailable("the store of used proofs", WithCauses::new(&*error))),
         }
     }
 

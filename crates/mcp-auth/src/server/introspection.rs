@@ -1,5 +1,6 @@
 //! Asks the authorization server about a token (RFC 7662), and remembers the answer for up to 60 s.
 
+use agentwire_jsonrpc::WithCauses;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -85,7 +86,8 @@ impl Introspection {
             return Ok(claims);
         }
         let request = self.request(token).ok_or_else(|| unavailable("its URL is none".to_owned()))?;
-        let fetched = fetcher.send(request).await.map_err(|error| unavailable(error.to_string()))?;
+        let fetched =
+            fetcher.send(request).await.map_err(|error| unavailable(WithCauses::new(&error).to_string()))?;
         if !fetched.status.is_success() {
             return Err(unavailable(format!("it answers with HTTP status {}", fetched.status)));
         }

@@ -1,5 +1,6 @@
 //! The keys of an issuer: fetched once for all requests, kept, renewed when they change, and used on while they cannot be.
 
+use agentwire_jsonrpc::WithCauses;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -184,7 +185,9 @@ impl KeySet {
         let kept = self.cache.clone();
         let task = tokio::spawn(async move {
             let fetched: Fetched = match AssertUnwindSafe(fetch).catch_unwind().await {
-                Ok(fetched) => fetched.map(Arc::new).map_err(|error| error.to_string().into()),
+                Ok(fetched) => {
+                    fetched.map(Arc::new).map_err(|error| WithCauses::new(&error).to_string().into())
+                }
                 Err(_) => Err("the HTTP client panicked".into()),
             };
             kept.lock().keep(&fetched);

@@ -19,7 +19,7 @@ use crate::Secret;
 
 /// A store failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}: {cause}")]
+#[error("{what}")]
 #[non_exhaustive]
 pub struct StoreError {
     /// What failed, such as `cannot write /home/user/.config/app/credentials.json`.

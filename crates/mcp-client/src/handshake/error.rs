@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, WithCauses};
 use agentwire_mcp_schema::ProtocolVersion;
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_peer::CallError;
@@ -36,7 +36,7 @@ pub enum HandshakeError {
     #[error("no revision that this client may speak is of its era")]
     NoRevision,
     /// With [`Era::Auto`](crate::Era::Auto): nothing came of `server/discover`, and the server refused `initialize` too.
-    #[error("the server takes neither beginning: {discover}; {initialize}")]
+    #[error("the server takes neither `server/discover` ({}) nor `initialize`", WithCauses::new(.discover))]
     #[non_exhaustive]
     RefusedBoth {
         /// What became of `server/discover`.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::schema::{Revision, Root};
 use agentwire_mcp_client::{CallError, Client, Era, HandshakeError, RemoteServer};
 use agentwire_transport::{Packet, TransportError, duplex};
@@ -297,7 +298,7 @@ async fn a_server_that_refuses_both_beginnings_is_quoted_on_both() {
     })
     .await;
     assert!(matches!(error, HandshakeError::RefusedBoth { .. }));
-    let text = error.to_string();
+    let text = WithCauses::new(&error).to_string();
     assert!(text.contains("out of order") && text.contains("only modern"), "{text}");
 }
 
@@ -331,7 +332,7 @@ async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
         assert!(far.next().await.is_none(), "nothing more is tried");
     };
     let (result, ()) = tokio::join!(auto().connect(near, revision), script);
-    let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
+    let error = result.unwrap_err().into_inner().downcast::<HandshakeError>().unwrap();
     assert!(matches!(error, HandshakeError::Call(CallError::Failed { .. })), "{error}");
 
     let error = refused(auto(), async |mut mock: Mock| {

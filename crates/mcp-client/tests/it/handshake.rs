@@ -135,7 +135,7 @@ async fn a_server_that_dies_in_the_handshake_tells_its_status() {
         let script = format!("read request; echo no database >&2; {end}");
         let child = Child::spawn(Command::new("sh").arg("-c").arg(script).stderr(Stderr::Capture)).unwrap();
         let error = agentwire_mcp_client::connect(child, async |_| Ok(())).await.unwrap_err();
-        let exited = Exited::of(&*error).unwrap_or_else(|| panic!("{error}"));
+        let exited = Exited::of(&error).unwrap_or_else(|| panic!("{error:#}"));
         let status = exited.status.unwrap();
         assert_eq!((status.code(), status.signal(), &*exited.stderr), (code, signal, "no database"));
     }

@@ -30,7 +30,8 @@ pub(crate) async fn with_mock<R, S>(
     let near = checked(near, Conversation::mcp(), Side::Client);
     // Of one type for all tests, so that the whole client is compiled once and not for each.
     let main: Main<'_, R> = Box::new(|server| Box::pin(async move { main(server).await }));
-    tokio::join!(client.connect(near, main), script(Mock::new(far)))
+    let (connected, played) = tokio::join!(client.connect(near, main), script(Mock::new(far)));
+    (connected.map_err(BoxError::from), played)
 }
 
 /// The same, with a legacy server that offers everything.

@@ -1,6 +1,6 @@
 //! Generic code that spawns a connection.
 
-use agentwire_mcp_client::{BoxError, Client, RemoteServer, connect};
+use agentwire_mcp_client::{BoxError, Client, ConnectionError, RemoteServer, connect};
 use agentwire_transport::{Transport, duplex};
 use tokio::task::JoinHandle;
 
@@ -10,7 +10,7 @@ use crate::mock::Mock;
 fn spawn<T, F>(
     transport: T,
     main: impl FnOnce(RemoteServer) -> F + Send + 'static,
-) -> JoinHandle<Result<(), BoxError>>
+) -> JoinHandle<Result<(), ConnectionError>>
 where
     T: Transport + Send + 'static,
     F: Future<Output = Result<(), BoxError>> + Send + 'static,
@@ -23,7 +23,7 @@ fn spawn_client<T, F>(
     client: Client,
     transport: T,
     main: impl FnOnce(RemoteServer) -> F + Send + 'static,
-) -> JoinHandle<Result<(), BoxError>>
+) -> JoinHandle<Result<(), ConnectionError>>
 where
     T: Transport + Send + 'static,
     F: Future<Output = Result<(), BoxError>> + Send + 'static,

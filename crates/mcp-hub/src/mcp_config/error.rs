@@ -17,8 +17,8 @@ pub struct McpConfigError {
 #[non_exhaustive]
 pub enum McpConfigFault {
     /// The file cannot be read.
-    #[error(transparent)]
-    Io(io::Error),
+    #[error("it cannot be read")]
+    Io(#[source] io::Error),
     /// It is no file, but a directory, a pipe or a device.
     #[error("it is no file")]
     NotFile,

@@ -28,12 +28,12 @@ async fn call_in(era: Era, cases: &str, options: &ConnectOptions) -> Result<Stri
     let limit = if cases == legacy("") { Duration::from_millis(500) } else { Duration::from_secs(20) };
     let client =
         Client::new("test", "1").discover_timeout(limit).handshake_timeout(Duration::from_secs(20)).era(era);
-    connect_to(&server("s", "ping", cases).target, options, client, async |server| {
+    Ok(connect_to(&server("s", "ping", cases).target, options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
         Ok(format!("{} {}", server.revision(), result.text()))
     })
-    .await
+    .await?)
 }
 
 #[tokio::test]

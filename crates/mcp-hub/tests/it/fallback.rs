@@ -43,12 +43,12 @@ async fn call_with(
     limits: impl FnOnce(Client) -> Client,
 ) -> Result<String, BoxError> {
     let client = limits(Client::new("test", "1").log_level(LoggingLevel::Warning));
-    connect_to(&target.into(), options, client, async |server| {
+    Ok(connect_to(&target.into(), options, client, async |server| {
         assert_eq!(server.tools().collect().await?[0].name, "ping");
         let result = server.call_tool("ping", ()).await?;
         Ok(format!("{} {}", server.revision(), result.text()))
     })
-    .await
+    .await?)
 }
 
 const MODERN: &str = "2026-07-28 pong";
@@ -283,7 +283,7 @@ async fn all_that_was_tried_is_told() {
     let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
     let Some(ConnectError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
     let tried: Vec<_> = attempts.iter().map(|attempt| attempt.attempt).collect();
-    assert_eq!(tried, [Attempt::Auto, Attempt::Legacy, Attempt::Sse]);
+    assert_eq!(tried, [Attempt::Auto, Attempt::Sse]);
     let decisive = error.source().unwrap().to_string();
     assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
     // Who wants to know who asks is there.

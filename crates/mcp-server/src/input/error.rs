@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-use agentwire_jsonrpc::{ErrorObject, Printable};
+use agentwire_jsonrpc::{ErrorObject, Printable, WithCauses};
 use agentwire_mcp_schema::code::MissingCapabilities;
 use agentwire_mcp_schema::{
     ClientCapabilities, ElicitationCapability, JsonObject, RootsCapability, SamplingCapability,
@@ -99,7 +99,7 @@ impl fmt::Display for AskErrorKind {
             }
             Self::Over => f.write_str("the request that this was asked for is answered"),
             Self::Nowhere => f.write_str("this kind of request cannot be answered by a question"),
-            Self::Call(error) => error.fmt(f),
+            Self::Call(_) => f.write_str("the question to the client failed"),
         }
     }
 }
@@ -147,12 +147,18 @@ impl Error for AskError {
 
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
+        match &self.kind {
+            // The source has the reason.
+            AskErrorKind::Wrong { key, in_params: true, .. } => {
+                write!(f, "the question `{}` has no usable answer", Printable::display(key))
+            }
+            kind => kind.fmt(f),
+        }
     }
 }
 
 impl fmt::Debug for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AskError").field(&self.to_string()).finish()
+        f.debug_tuple("AskError").field(&WithCauses::new(self).to_string()).finish()
     }
 }

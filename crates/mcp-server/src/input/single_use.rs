@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, WithCauses};
 use agentwire_seal::SealingKeys;
 use agentwire_store::{Node, OnceStore};
 use futures::future::BoxFuture;
@@ -41,12 +41,10 @@ impl SingleUse {
             Ok(false) => Err(ErrorObject::invalid_params(
                 "`requestState` was used already, so the request may have been done; without `requestState` it begins anew",
             )),
-            Err(why) => {
-                let why = format_args!(
-                    "whether `requestState` was used cannot be found out, so nothing was done: {why}"
-                );
-                Err(ErrorObject::internal_error(why))
-            }
+            Err(error) => Err(ErrorObject::internal_error(format_args!(
+                "whether `requestState` was used cannot be found out, so nothing was done: {}",
+                WithCauses::new(&error),
+            ))),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_jsonrpc::{ErrorObject, RawJson, WithCauses};
 use agentwire_peer::CallError;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub(super) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {
             let answer = match answer {
                 Ok(result) => Answer::Result(result.clone()),
                 Err(CallError::Refused { error, .. }) => Answer::Error(error.clone()),
-                Err(error) => Answer::Error(ErrorObject::internal_error(error)),
+                Err(error) => Answer::Error(ErrorObject::internal_error(WithCauses::new(error))),
             };
             (key, answer)
         })

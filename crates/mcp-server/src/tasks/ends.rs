@@ -9,7 +9,7 @@ use crate::listeners::Change;
 
 /// Writes the end of a task, and returns that which counts. None where its record is gone.
 pub(super) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
-    if tasks.store.update(record.clone()).await.map_err(ErrorObject::internal_error)? {
+    if tasks.store.update(record.clone()).await? {
         tasks.registry.listeners().announce(Change::Task(&record.id));
         return Ok(Some(record));
     }
@@ -17,7 +17,7 @@ pub(super) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<Ta
 }
 
 pub(super) async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, ErrorObject> {
-    tasks.store.read(id).await.map_err(ErrorObject::internal_error)
+    Ok(tasks.store.read(id).await?)
 }
 
 /// The record of a task that has ended here, once it may be told. With other nodes that is when the store has it: this node may die,

@@ -190,7 +190,7 @@ impl TaskCall {
             // What cannot be removed now is forgotten when its time is over.
             let _failed = store.remove(&stale).await;
         }
-        let kept = store.create(record).await.map_err(ErrorObject::internal_error);
+        let kept = store.create(record).await.map_err(ErrorObject::from);
         if let Err(error) = kept {
             registry.release(&created.id);
             created.is_handed_over = true;

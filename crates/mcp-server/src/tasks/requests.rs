@@ -185,7 +185,7 @@ impl TaskRequest {
     async fn list(self, after: Option<TaskCursor>, page_size: usize) -> Result<RawJson, ErrorObject> {
         let Tasks { store, registry, .. } = &self.tasks;
         let records = store.list(Some(&self.owner), after.as_ref(), page_size.saturating_add(1)).await;
-        let mut records = records.map_err(ErrorObject::internal_error)?;
+        let mut records = records?;
         let has_more = records.len() > page_size;
         records.truncate(page_size);
         let next = records.last().filter(|_| has_more).map(|last| format_cursor(&last.cursor()));
@@ -250,7 +250,7 @@ pub(super) async fn find(
             })
         }
         Some(handle) => Some(handle.record()),
-        None => match tasks.store.read(id).await.map_err(ErrorObject::internal_error)? {
+        None => match tasks.store.read(id).await? {
             // Whoever may not see it changes nothing.
             Some(record) if may_see(&record) => remote::current(tasks, record).await?,
             _ => None,

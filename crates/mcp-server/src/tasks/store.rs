@@ -1,3 +1,4 @@
+use agentwire_jsonrpc::{ErrorObject, WithCauses};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -36,13 +37,20 @@ pub trait TaskStore: Send + Sync + 'static {
 
 /// Why a store could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
-#[error("the store of tasks failed: {0}")]
+#[error("the store of tasks failed")]
 pub struct TaskStoreError(#[source] Box<dyn Error + Send + Sync>);
 
 impl TaskStoreError {
     /// For that reason.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(source.into())
+    }
+}
+
+/// An internal error, with the reason.
+impl From<TaskStoreError> for ErrorObject {
+    fn from(error: TaskStoreError) -> Self {
+        Self::internal_error(WithCauses::new(&error))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Notification, Printable, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, Printable, Response, WithCauses};
+use agentwire_transport::TransportError;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, debug, debug_span, event, info_span, trace};
 
@@ -67,7 +68,7 @@ impl Observer for TracingObserver {
                 target: "agentwire::connection",
                 duration = end.duration.as_secs_f64(),
                 revision = end.revision.map(Shown).map(display),
-                error = end.error.map(|error| display(ShownDisplay(error))),
+                error = end.error.map(|error| display(ShownCauses(error))),
                 "connection ended"
             );
         });
@@ -174,6 +175,15 @@ impl fmt::Display for Shown<'_> {
         }
         Printable::one_line(&self.0[..end]).fmt(f)?;
         if end < self.0.len() { f.write_str("…") } else { Ok(()) }
+    }
+}
+
+/// The text of an error and its causes in one line, escaped and cut.
+struct ShownCauses<'a>(&'a TransportError);
+
+impl fmt::Display for ShownCauses<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown(&WithCauses::new(self.0).plain()).fmt(f)
     }
 }
 

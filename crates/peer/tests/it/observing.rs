@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Notification, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, Response, WithCauses};
 use agentwire_peer::observe::{
     CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer, Outcome,
 };
@@ -57,7 +57,7 @@ impl Observer for Recording {
     }
 
     fn connection_ended(&self, end: &ConnectionEnd<'_>) {
-        let error = end.error.map_or("well".into(), ToString::to_string);
+        let error = end.error.map_or("well".into(), |error| WithCauses::new(error).to_string());
         self.0.write(format!("ended {error} after {:?}", end.duration));
     }
 

@@ -128,3 +128,18 @@ async fn malformed_input_is_a_warning() {
         "{warning}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn why_a_connection_ended_is_told_with_its_cause() {
+    let lines = Lines::default();
+    let _guard = subscriber::set_default(lines.clone());
+    let config = mcp().observer(Arc::new(TracingObserver::default()));
+    with_wire(config, crate::support::deaf(), async |_, mut far| {
+        far.fail(std::io::ErrorKind::ConnectionReset);
+        settle().await;
+    })
+    .await;
+    let lines = lines.lines.lock().unwrap();
+    let ended = lines.iter().find(|line| line.contains("message=connection ended")).expect("it has ended");
+    assert!(ended.ends_with(" error=the transport failed: connection reset"), "{ended}");
+}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, Frame, LineDecoder, RawJson, RequestId, read};
+use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, Frame, LineDecoder, RawJson, RequestId, WithCauses, read};
 use agentwire_transport::{Packet, Transport, TransportError};
 use bytestring::ByteString;
 use futures_util::{AsyncRead, AsyncWrite};
@@ -126,9 +126,10 @@ fn incoming(packet: Packet) -> Incoming {
         Packet::Frame { frame: Frame::Malformed(malformed), .. } => {
             Incoming::Text(malformed.error.to_string())
         }
-        Packet::RequestFailed { id, error } => {
-            Incoming::Failure { id: serde_json::to_string(&id).unwrap_or_default(), why: error.to_string() }
-        }
+        Packet::RequestFailed { id, error } => Incoming::Failure {
+            id: serde_json::to_string(&id).unwrap_or_default(),
+            why: WithCauses::new(&error).to_string(),
+        },
         packet => match packet.into_json().map(|text| RawJson::parse(ByteString::from(text))) {
             Some(Ok(json)) => Incoming::Message(json),
             _ => Incoming::Nothing,

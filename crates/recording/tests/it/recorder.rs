@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_recording::{
     EventKind, Exit, LineTap, Masker, Recorder, RecorderConfig, Recording, Side, TransportKind,
     record_transport,
@@ -128,8 +129,9 @@ fn a_recording_stops_at_its_limits_and_says_so_once() {
     let traffic = |config: RecorderConfig, path: &Path| {
         errors.lock().unwrap().clear();
         let all = errors.clone();
-        let recorder =
-            config.on_stop(move |error| all.lock().unwrap().push(error.to_string())).create(path).unwrap();
+        let config =
+            config.on_stop(move |error| all.lock().unwrap().push(WithCauses::new(&error).to_string()));
+        let recorder = config.create(path).unwrap();
         let mut tap = LineTap::messages(Some(recorder.clone()), Side::Client);
         for _ in 0..2000 {
             tap.push(b"{\"method\":\"tools/list\"}\n");

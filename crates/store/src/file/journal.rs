@@ -241,8 +241,9 @@ mod tests {
         let mut journal = Journal::create(names(&path).0, &[name(1)], true).unwrap();
         journal.file = Some(File::options().write(true).open("/dev/full").unwrap());
         let failure = StoreError::from(journal.append(&[name(2)]).unwrap_err());
-        assert!(matches!(failure, StoreError::Full(_)), "{failure}");
-        assert!(failure.to_string().contains("No space left on device"), "{failure}");
+        let text = agentwire_jsonrpc::WithCauses::new(&failure).to_string();
+        assert!(matches!(failure, StoreError::Full(_)), "{text}");
+        assert!(text.contains("No space left on device"), "{text}");
         journal.replace(&[name(1), name(2)]).unwrap();
         drop(journal);
         assert_eq!(names(&path).1, [name(1), name(2)]);

@@ -25,7 +25,6 @@ pub struct CertificateError {
     pub variable: &'static str,
     /// The value of the variable.
     pub path: PathBuf,
-    #[source]
     fault: Fault,
 }
 
@@ -45,7 +44,7 @@ enum Fault {
     #[error("it has no certificate")]
     Empty,
     #[error("it cannot be read: {0}")]
-    Unreadable(#[source] io::Error),
+    Unreadable(io::Error),
 }
 
 fn wanted(variable: &str) -> &'static str {

@@ -1,6 +1,5 @@
 //! The errors of an HTTP request, and the refusal that a non-2xx response carries. Converts them to and from `TransportError`.
 
-use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -34,14 +33,14 @@ use crate::sse::DecodeError;
 #[non_exhaustive]
 pub enum HttpError {
     /// No response came: the name does not resolve, no server listens, TLS fails, or the connection broke first.
-    #[error("no HTTP response: {}", Printable::display(with_causes(&**.0)))]
+    #[error("no HTTP response")]
     Unsent(#[source] BoxError),
     /// The [`HttpClient`](crate::client::HttpClient) has not sent the request, or has kept its response, for a reason of its own: its
     /// error was a [`Declined`].
-    #[error("{}", Printable::display(with_causes(&**.0)))]
+    #[error("the HTTP client declined the request")]
     Declined(#[source] BoxError),
     /// The response broke off, and could not be resumed.
-    #[error("the HTTP response broke off: {}", Printable::display(with_causes(&**.0)))]
+    #[error("the HTTP response broke off")]
     Broken(#[source] BoxError),
     /// Something took longer than it may.
     #[error("{wait} took longer than {after:?}")]
@@ -129,7 +128,7 @@ impl HttpError {
 /// The error of an [`HttpClient`](crate::client::HttpClient) that has a reason of its own for not sending a request, such as a token
 /// that it cannot get. The transport reports it as [`HttpError::Declined`]; any other error means that there was no response.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", Printable::display(with_causes(&**.0)))]
+#[error("the HTTP client declined the request")]
 pub struct Declined(#[source] BoxError);
 
 impl Declined {
@@ -160,10 +159,16 @@ impl From<HttpError> for TransportError {
     }
 }
 
-/// An error with its sources: the first text of an HTTP client's error seldom says more than that it failed.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+/// Why an [`HttpClient`](crate::client::HttpClient) of this crate cannot be created. The cause is its [source](std::error::Error::source).
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client cannot be created")]
+pub struct HttpClientError(#[source] BoxError);
+
+#[cfg(any(feature = "hyper", feature = "reqwest"))]
+impl HttpClientError {
+    pub(crate) fn new(cause: impl Into<BoxError>) -> Self {
+        Self(cause.into())
+    }
 }
 
 /// A step that has a time limit.

@@ -16,7 +16,7 @@ use rustls::ClientConfig;
 
 use crate::client::connector::{Connector, Trust};
 use crate::client::proxies::Proxies;
-use crate::client::{Body, BoxError, HttpClient, inflate};
+use crate::client::{Body, BoxError, HttpClient, HttpClientError, inflate};
 
 /// How long an unused connection stays open.
 const KEPT: Duration = Duration::from_secs(90);
@@ -87,13 +87,14 @@ impl Hyper {
     /// # Errors
     ///
     /// When there is no provider of cryptography.
-    pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
-        Ok(Self::through(Proxies::from_environment(), connect_timeout, Trust::platform()?))
+    pub fn new(connect_timeout: Duration) -> Result<Self, HttpClientError> {
+        let trust = Trust::platform().map_err(HttpClientError::new)?;
+        Ok(Self::through(Proxies::from_environment(), connect_timeout, trust))
     }
 
     /// The same with your own TLS settings, such as other root certificates. Their ALPN protocols are ignored.
     pub fn with_tls(connect_timeout: Duration, tls: ClientConfig) -> Self {
-        Self::through(Proxies::from_environment(), connect_timeout, Trust::Given(tls))
+        Self::through(Proxies::from_environment(), connect_timeout, Trust::Given(Box::new(tls)))
     }
 
     pub(crate) fn through(proxies: Proxies, connect_timeout: Duration, trust: Trust) -> Self {

@@ -127,7 +127,7 @@ pub(crate) mod uri;
 pub use certificates::{CertificateError, check_certificates};
 pub use config::{Config, InvalidHeader, InvalidUrl};
 pub use connect_fault::ConnectFault;
-pub use error::{Declined, HttpError, Refusal, Wait};
+pub use error::{Declined, HttpClientError, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;

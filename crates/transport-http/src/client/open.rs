@@ -13,7 +13,7 @@ impl Config {
     #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
     pub fn open(self) -> Result<Http, HttpError> {
         let client = DefaultClient::new(self.limits.connect_timeout);
-        let client = client.map_err(HttpError::Unsent)?;
+        let client = client.map_err(|error| HttpError::Unsent(error.into()))?;
         Ok(self.open_with(client))
     }
 

@@ -11,7 +11,7 @@ use http::{Request, Response};
 use crate::client::certificates::check_certificates;
 use crate::client::plain::Plain;
 use crate::client::proxies::Proxies;
-use crate::client::{Body, BoxError, HttpClient, inflate};
+use crate::client::{Body, BoxError, HttpClient, HttpClientError, inflate};
 
 /// [`HttpClient`] by `reqwest`: HTTP/1.1 and HTTP/2 with connections that are kept, and TLS by rustls.
 ///
@@ -41,17 +41,18 @@ impl Reqwest {
     ///
     /// When TLS cannot be set up. A [`CertificateError`](crate::client::CertificateError) says that `SSL_CERT_FILE` or
     /// `SSL_CERT_DIR` names no certificates.
-    pub fn new(connect_timeout: Duration) -> Result<Self, BoxError> {
-        check_certificates()?;
+    pub fn new(connect_timeout: Duration) -> Result<Self, HttpClientError> {
+        check_certificates().map_err(HttpClientError::new)?;
         let builder = || {
             ::reqwest::Client::builder()
                 .redirect(::reqwest::redirect::Policy::none())
                 .connect_timeout(connect_timeout)
                 .tcp_nodelay(true)
         };
-        let client = builder().build()?;
+        let build = |builder: ::reqwest::ClientBuilder| builder.build().map_err(HttpClientError::new);
+        let client = build(builder())?;
         let proxies = Arc::new(Proxies::from_environment());
-        let direct = if proxies.exempts_none() { client.clone() } else { builder().no_proxy().build()? };
+        let direct = if proxies.exempts_none() { client.clone() } else { build(builder().no_proxy())? };
         let plain = Plain::new(connect_timeout, proxies.clone());
         Ok(Self { client, own: Some(OwnSettings { plain, proxies, direct }) })
     }

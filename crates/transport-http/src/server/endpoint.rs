@@ -117,6 +117,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// ```no_run
 /// use std::error::Error;
 ///
+/// use agentwire_jsonrpc::WithCauses;
 /// use agentwire_transport::{connection_fn, bridge};
 /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
 /// use agentwire_transport_stdio::{Child, Command};
@@ -128,7 +129,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 ///
 /// let service = connection_fn(async |connection| {
 ///     // The client gets status 500 where there is no answer: the reason is for the operator.
-///     session(connection).await.unwrap_or_else(|error| eprintln!("{error}"));
+///     session(connection).await.unwrap_or_else(|error| eprintln!("{}", WithCauses::new(&*error)));
 /// });
 /// let endpoint = Endpoint::serving(EndpointConfig::new().era(Era::Legacy), service);
 /// ```
@@ -218,7 +219,8 @@ impl Endpoint {
     /// server: sessions wait for it for a second, and then are refused with status 500. It ends when the endpoint has
     /// [shut down](Self::shutdown) and every session has ended.
     ///
-    /// Each session runs in a task of its own, so that one which blocks its thread stalls no other. Dropping the future ends them. It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
+    /// Each session runs in a task of its own, so that one which is busy stalls no other. Dropping the future ends them. It needs
+    /// a tokio runtime with time. Only the first call for an endpoint has an effect.
     #[must_use = "sessions are served while this future is polled: `tokio::spawn(endpoint.run())`"]
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let tasks = SpawnedTasks::default();

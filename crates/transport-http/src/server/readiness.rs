@@ -25,7 +25,7 @@ pub enum NotReady {
     #[error("the endpoint does not run")]
     NotRunning,
     /// The store that it shares with other nodes takes no record.
-    #[error("{0}")]
+    #[error("the store takes no record")]
     Store(#[source] StoreError),
     /// The store has not answered in time.
     #[error("the store has not answered in {0:?}")]

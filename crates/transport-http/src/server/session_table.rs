@@ -41,7 +41,7 @@ struct Entry<S> {
 pub enum NoSession {
     /// A limit of the quota is reached.
     #[error("too many sessions: {0}")]
-    TooMany(#[source] QuotaExceeded),
+    TooMany(QuotaExceeded),
     /// The table is closed.
     #[error("no more sessions are taken")]
     Closed,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, WithCauses};
 use agentwire_store::StoreError;
 use agentwire_sync::Mutex;
 
@@ -118,7 +118,7 @@ impl Warnings {
     #[cold]
     pub(crate) fn store(&self, error: &StoreError) {
         let Some(receive) = &self.receive else { return };
-        let reason = error.to_string();
+        let reason = WithCauses::new(error).to_string();
         if self.store.lock().is_news(&reason, Instant::now()) {
             receive(EndpointWarning::Store { reason });
         }

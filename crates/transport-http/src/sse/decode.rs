@@ -92,7 +92,7 @@ pub enum DecodeError {
     },
     /// A field of an event is not UTF-8.
     #[error("the stream is not UTF-8: {0}")]
-    NotUtf8(#[source] std::str::Utf8Error),
+    NotUtf8(std::str::Utf8Error),
 }
 
 impl Default for Decoder {

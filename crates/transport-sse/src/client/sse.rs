@@ -283,7 +283,7 @@ impl Config {
     #[cfg(feature = "http-client")]
     pub fn open(self) -> Result<Sse, SseError> {
         let client = agentwire_transport_http::client::DefaultClient::new(self.http.limits().connect_timeout);
-        Ok(self.open_with(client.map_err(HttpError::Unsent)?))
+        Ok(self.open_with(client.map_err(|error| HttpError::Unsent(error.into()))?))
     }
 
     /// A transport that uses the client given. Nothing is sent before it is polled.

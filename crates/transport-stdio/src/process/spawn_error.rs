@@ -23,7 +23,7 @@ pub enum SpawnError {
         directory: PathBuf,
     },
     /// The system refused to start it, or to give us our ends of its streams.
-    #[error("cannot start `{}`: {source}", Printable::new(program))]
+    #[error("cannot start `{}`", Printable::new(program))]
     #[non_exhaustive]
     Start {
         /// The program, as the command named it.

@@ -40,6 +40,5 @@ fn a_fault_keeps_what_caused_it() {
 
     let error = TransportError::other(Exited(3));
     assert_eq!(error.to_string(), "the process exited with 3");
-    let source = std::error::Error::source(&error).unwrap();
-    assert_eq!(source.downcast_ref::<Exited>().unwrap().0, 3);
+    assert_eq!(error.inner().downcast_ref::<Exited>().unwrap().0, 3);
 }

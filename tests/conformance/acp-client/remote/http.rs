@@ -47,7 +47,7 @@ struct Known {
 /// Carries messages until either side ends.
 pub(super) async fn carry(url: &str, client: Duplex) -> Result<()> {
     let (to_client, mut from_client) = client.split();
-    let http = Hyper::new(CONNECT_TIME).map_err(|error| anyhow!(error))?;
+    let http = Hyper::new(CONNECT_TIME)?;
     let connection = Arc::new(Connection {
         url: url.to_owned(),
         http,

@@ -1,7 +1,7 @@
 //! What a hostile MCP server costs a client with default limits.
 
 use agentwire_cost_tests::{Cost, Meter};
-use agentwire_mcp_client::{BoxError, Client, Era, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, ConnectionError, Era, RemoteServer};
 use agentwire_transport::{Packet, duplex};
 use futures::{SinkExt, StreamExt};
 
@@ -13,7 +13,17 @@ fn measure<R>(
     meter: &Meter,
     result: &str,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-) -> (Result<R, BoxError>, Cost) {
+) -> (Result<R, ConnectionError>, Cost) {
+    measure_client(meter, Client::default(), result, main)
+}
+
+/// The same for this client.
+fn measure_client<R>(
+    meter: &Meter,
+    client: Client,
+    result: &str,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
+) -> (Result<R, ConnectionError>, Cost) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     meter.measure(|| {
         runtime.block_on(async {
@@ -39,7 +49,7 @@ fn measure<R>(
                     }
                 }
             };
-            tokio::join!(Client::default().era(Era::Legacy).connect(near, async |server| main(server).await), server).0
+            tokio::join!(client.era(Era::Legacy).connect(near, async |server| main(server).await), server).0
         })
     })
 }
@@ -55,9 +65,13 @@ fn tools_whose_schemas_take_most_memory_as_trees() {
     let meter = Meter::lock();
     let objects = vec![r#"{"":0}"#; 30_000].join(",");
     let page = tools(43, &format!(r#"{{"x":[{objects}]}}"#));
-    let (listed, cost) = measure(&meter, &page, async |server| Ok(server.tools().collect().await?.len()));
-    let why = listed.expect_err("there are too many bytes").to_string();
-    assert!(why.contains("Pages::byte_limit"), "{why}");
+    let (warn, warnings) = std::sync::mpsc::channel();
+    let client = Client::default().on_warning(move |warning| warn.send(warning.to_string()).unwrap());
+    let (listed, cost) =
+        measure_client(&meter, client, &page, async |server| Ok(server.tools().collect().await?.len()));
+    assert_eq!(listed.expect("the list ends before the page that is too much"), 43);
+    let warnings: Vec<_> = warnings.try_iter().collect();
+    assert!(warnings.iter().any(|why| why.contains("Pages::byte_limit")), "{warnings:?}");
     assert!(cost.peak_bytes < 80 * MIB && cost.peak_per_byte(page.len()) < 12.0, "{cost:?}");
 }
 
@@ -67,12 +81,12 @@ fn more_tools_than_anybody_wants() {
     let meter = Meter::lock();
     let page = tools(1_000_000, "{}");
     let (listed, cost) = measure(&meter, &page, async |server| Ok(server.tools().collect().await?.len()));
-    let why = listed.expect_err("there are too many").to_string();
+    let why = listed.expect_err("there are too many").message();
     assert!(why.contains("Pages::byte_limit"), "{why}");
     assert!(cost.peak_per_byte(page.len()) < 6.0, "{cost:?}");
     let page = tools(400_000, "{}");
     let (listed, cost) = measure(&meter, &page, async |server| Ok(server.tools().collect().await?.len()));
-    let why = listed.expect_err("there are too many").to_string();
+    let why = listed.expect_err("there are too many").message();
     assert!(why.contains("Pages::item_limit"), "{why}");
     assert!(cost.peak_per_byte(page.len()) < 6.0, "{cost:?}");
 }
@@ -84,7 +98,7 @@ fn a_result_that_takes_most_memory_as_a_tree() {
     let result =
         format!(r#"{{"content":[{}]}}"#, vec![r#"{"type":"x","":{"":{"":0}}}"#; 1_000_000].join(","));
     let (called, cost) = measure(&meter, &result, async |server| Ok(server.call_tool("t", ()).await?));
-    let why = called.expect_err("it is too large").to_string();
+    let why = called.expect_err("it is too large").message();
     assert!(why.contains("Client::value_limit"), "{why}");
     assert!(cost.peak_per_byte(result.len()) < 6.0, "{cost:?}");
 }

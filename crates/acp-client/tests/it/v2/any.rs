@@ -34,7 +34,7 @@ async fn check<R>(
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}", result.err());
     }
-    result
+    Ok(result?)
 }
 
 /// What the agent says right behind its answer is heard in the version of the answer.

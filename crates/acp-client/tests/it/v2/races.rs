@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_acp_agent::v2 as agent;
 use agentwire_acp_client::v2::{AgentHandle, Client, Context, TurnEnd, TurnEvent, connect};
-use agentwire_acp_client::{BoxError, CallError, Error};
+use agentwire_acp_client::{CallError, ConnectionError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
 use agentwire_sync::Mutex;
@@ -268,7 +268,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     };
     let both = async { futures::join!(agent::serve(side.clone(), near), connect(side.clone(), far, main)) };
     let ended = tokio::time::timeout(Duration::from_secs(3600), both).await;
-    let (served, result): (_, Result<(), BoxError>) =
+    let (served, result): (_, Result<(), ConnectionError>) =
         ended.unwrap_or_else(|_| panic!("seed {seed} hangs: {:#?}", side.seen.lock().faults));
     served.unwrap();
     result.unwrap();

@@ -65,7 +65,7 @@ async fn converse<R>(
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
     }
-    result
+    Ok(result?)
 }
 
 #[derive(Clone, Default)]

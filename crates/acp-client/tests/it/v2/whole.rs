@@ -2,7 +2,7 @@
 
 use agentwire_acp_agent as agent;
 use agentwire_acp_client::v2::TurnEvent;
-use agentwire_acp_client::{AnyAgent, AnyClient, BoxError, Error, connect_any};
+use agentwire_acp_client::{AnyAgent, AnyClient, ConnectionError, Error, connect_any};
 use agentwire_acp_schema::{v1, v2};
 use agentwire_transport::duplex;
 
@@ -117,7 +117,7 @@ async fn both_speak_version_2() {
         assert!(cancelled);
         Ok(())
     };
-    let (served, result): (_, Result<(), BoxError>) =
+    let (served, result): (_, Result<(), ConnectionError>) =
         futures::join!(agent::v2::serve(Echo, near), connect_any(client(), far, main));
     result.unwrap();
     served.unwrap();
@@ -134,7 +134,7 @@ async fn the_agent_speaks_version_1() {
         assert_eq!(turn.stop_reason, v1::StopReason::EndTurn);
         Ok(())
     };
-    let (served, result): (_, Result<(), BoxError>) =
+    let (served, result): (_, Result<(), ConnectionError>) =
         futures::join!(agent::serve(Echo, near), connect_any(client(), far, main));
     result.unwrap();
     served.unwrap();

@@ -1,5 +1,6 @@
 //! The headers of all sessions, for lists. Lists lock nothing: other stores may change the files meanwhile.
 
+use agentwire_jsonrpc::WithCauses;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl Catalogue {
                 // The other sessions are listed all the same. This is reported once, and retried with the next list.
                 Err(error) => {
                     if self.failed.insert(stem.clone()) {
-                        let (file, reason) = (directory.file(&stem, Kind::Header), error.to_string());
+                        let (file, reason) = (directory.file(&stem, Kind::Header), WithCauses::new(&error));
                         let reason = format!("not readable: {reason}");
                         warnings.lock().push(StoreWarning::LeftOut { file, reason });
                     }

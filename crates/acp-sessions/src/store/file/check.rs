@@ -1,5 +1,6 @@
 //! Finds damaged sessions, and repairs them.
 
+use agentwire_jsonrpc::WithCauses;
 use std::fmt;
 use std::sync::Arc;
 
@@ -123,7 +124,7 @@ fn check_one(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
             check.records = scan.records;
         }
         Err(StoreError::Corrupt { place, reason, .. }) => damaged(place, reason),
-        Err(error) => damaged(location.journal().display().to_string(), error.to_string()),
+        Err(error) => damaged(location.journal().display().to_string(), WithCauses::new(&error).to_string()),
     }
     Ok(Some(check))
 }
@@ -149,7 +150,7 @@ fn repair_one(
     };
     let _handle = match locks.lock(&location.session_id) {
         Ok(handle) => handle,
-        Err(error) => return Ok(failed(found, error.to_string())),
+        Err(error) => return Ok(failed(found, WithCauses::new(&error).to_string())),
     };
     // It may have been opened and changed since the first check.
     let Some(mut check) = check_one(location)? else { return Ok(found) };
@@ -161,7 +162,7 @@ fn repair_one(
             check.damage.iter_mut().for_each(|damage| damage.repair = Repair::Done(done.clone()));
             Ok(check)
         }
-        Err(error) => Ok(failed(check, error.to_string())),
+        Err(error) => Ok(failed(check, WithCauses::new(&error).to_string())),
     }
 }
 

@@ -41,7 +41,7 @@ async fn proxy(address: &str, url: &OsStr, notes: &Notes, recorder: Recorder) ->
     let mut signals = Signals::listen()?;
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let client = Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)?;
+    let client = Hyper::new(CONNECT_TIMEOUT)?;
     notes.add(&format!("listening on http://{local}{}", url.path()));
     let proxy = Proxy::new(url, Box::new(move |request| client.send(request).boxed()), recorder);
     tokio::select! {

@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects over the transport that the recording names.
 pub(super) fn connect(url: &str, headers: &[Secret], recording: &Recording) -> Result<Box<dyn Wire>> {
-    let client = Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)?;
+    let client = Hyper::new(CONNECT_TIMEOUT)?;
     let wrong = |why: String| Usage(format!("--url: {why}"));
     let headers = headers.iter().map(Header::read).collect::<Result<Vec<_>>>()?;
     let refused = |why: InvalidHeader| Usage(format!("--header: {why}"));

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::client::{AuthConfig, AuthError};
 use agentwire_mcp_auth_testkit::{AuthServer, Endpoint, Fault, RecordedRequest, Site};
 use agentwire_transport_http::client::HttpClient;
@@ -28,8 +29,9 @@ async fn refused(fault: Fault, until: Until, why: &str) {
     let client = Client::new(&server, config);
     let started = Instant::now();
     let error = client.get().await.expect_err(fault.name());
-    let shown = format!("{error} {error:?} {client:?}", client = client.authorization);
-    assert!(error.to_string().contains(why), "{fault}: {error}");
+    let text = WithCauses::new(&*error).plain();
+    let shown = format!("{text} {error:?} {client:?}", client = client.authorization);
+    assert!(text.contains(why), "{fault}: {text}");
     assert_no_secret(&server, &shown);
     assert!(started.elapsed() < DEADLINE, "{fault}: {:?}", started.elapsed());
     let log = server.log();

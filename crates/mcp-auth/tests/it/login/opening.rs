@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::client::{Browser, LoginError, UserAgent as _};
 use tokio::net::TcpStream;
 
@@ -84,7 +85,7 @@ async fn without_a_browser_the_login_goes_on_only_if_the_url_is_shown() {
     let missing = |_: &str| Err(io::Error::other("there is none"));
     let login = Login::start(Browser::new().opener(missing)).await;
     let error = login.result.await.unwrap().unwrap_err();
-    assert_eq!(error.to_string(), "no browser: there is none");
+    assert_eq!(WithCauses::new(&error).to_string(), "no browser: there is none");
     assert!(matches!(error, LoginError::Unavailable { .. }));
     assert!(TcpStream::connect(("127.0.0.1", login.port)).await.is_err(), "the port is closed");
 

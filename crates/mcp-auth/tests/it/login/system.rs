@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::client::{Browser, UserAgent as _};
 
 const URL: &str = "https://as.example/authorize?a=%24%28id%29&b=*&state=right";
@@ -20,7 +21,7 @@ async fn helper() {
     }
     let listener = Browser::new().timeout(Duration::from_secs(3)).listen().await.unwrap();
     let error = listener.authorize(URL.parse().unwrap(), "right".into()).await.unwrap_err();
-    eprintln!("{error}");
+    eprintln!("{}", WithCauses::new(&error));
 }
 
 /// The error of a login whose `xdg-open` is this script, and what the script has noted.

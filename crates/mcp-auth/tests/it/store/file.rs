@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_mcp_auth::store::{CredentialStore as _, FileStore};
 use tempfile::TempDir;
 
-use super::{text, write};
+use super::{shown, text, write};
 
 /// A store in a folder of its own that does not exist yet.
 fn place() -> (TempDir, PathBuf) {
@@ -39,8 +39,8 @@ fn mode(path: &Path) -> u32 {
 /// Asserts that neither reading nor writing works and that the file stays; returns the error.
 async fn refused(store: &FileStore) -> String {
     let before = fs::read(store.path()).ok();
-    let error = store.read("a").await.unwrap_err().to_string();
-    let written = write(store, "a", "new").await.unwrap_err().to_string();
+    let error = shown(&store.read("a").await.unwrap_err());
+    let written = shown(&write(store, "a", "new").await.unwrap_err());
     assert_eq!(fs::read(store.path()).ok(), before, "the file was changed");
     let path = store.path().display();
     assert!(error.starts_with(&format!("cannot read {path}: ")), "{error}");
@@ -168,7 +168,8 @@ async fn what_is_no_regular_file_is_refused_without_waiting() {
     let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap();
     assert!(made.success());
     let error = tokio::time::timeout(crate::DEADLINE, store.read("a")).await.unwrap().unwrap_err();
-    assert!(error.to_string().contains("it is no regular file"), "{error}");
+    let error = shown(&error);
+    assert!(error.contains("it is no regular file"), "{error}");
 }
 
 #[tokio::test]
@@ -208,7 +209,7 @@ async fn the_size_is_bounded() {
     let (_folder, path) = place();
     let store = FileStore::open(&path).unwrap().size_limit(100);
     write(&store, "a", "1").await.unwrap();
-    let error = write(&store, "b", &"x".repeat(100)).await.unwrap_err().to_string();
+    let error = shown(&write(&store, "b", &"x".repeat(100)).await.unwrap_err());
     assert!(error.ends_with("it would be longer than the limit of 100 bytes"), "{error}");
     assert_eq!(text(&store, "a").await.as_deref(), Some("1"));
     write(&store.clone().size_limit(1000), "b", &"x".repeat(100)).await.unwrap();

@@ -3,7 +3,7 @@
 use agentwire_mcp_auth::store::{CredentialStore as _, MemoryStore};
 use futures::FutureExt as _;
 
-use super::{text, write};
+use super::{shown, text, write};
 
 #[tokio::test]
 async fn an_entry_is_replaced_and_removed() {
@@ -23,9 +23,9 @@ async fn entries_and_bytes_are_bounded() {
     write(&store, "b", "1234").await.unwrap();
     write(&store, "b", "4321").await.unwrap();
     let error = write(&store, "c", "").await.unwrap_err();
-    assert_eq!(error.to_string(), "the store in memory is full: the limit is 2 entries");
+    assert_eq!(shown(&error), "the store in memory is full: the limit is 2 entries");
     let error = write(&store, "b", "12345").await.unwrap_err();
-    assert_eq!(error.to_string(), "the store in memory is full: the limit is 10 bytes");
+    assert_eq!(shown(&error), "the store in memory is full: the limit is 10 bytes");
     assert_eq!(text(&store, "b").await.as_deref(), Some("4321"));
     store.write("a", None).await.unwrap();
     write(&store, "c", "12").await.unwrap();

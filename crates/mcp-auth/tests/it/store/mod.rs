@@ -8,12 +8,18 @@ mod memory;
 #[cfg(all(feature = "file", unix))]
 mod process;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::Secret;
 use agentwire_mcp_auth::store::{CredentialStore, StoreError};
 
 /// The entry under a key as text.
 async fn text(store: &dyn CredentialStore, key: &str) -> Option<String> {
     store.read(key).await.unwrap().map(|entry| entry.expose().to_owned())
+}
+
+/// What failed, and why.
+fn shown(error: &StoreError) -> String {
+    WithCauses::new(error).plain()
 }
 
 async fn write(store: &dyn CredentialStore, key: &str, text: &str) -> Result<(), StoreError> {

@@ -14,5 +14,6 @@ async fn main() -> Result<(), BoxError> {
         let result = server.call_tool("add", json!({ "a": 40, "b": 2 })).await?;
         Ok(writeln!(io::stdout(), "{}", result.text())?)
     })
-    .await
+    .await?;
+    Ok(())
 }
