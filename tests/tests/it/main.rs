@@ -36,6 +36,7 @@ mod config_files;
 mod conformance_table;
 mod conversation;
 mod emulator;
+mod error_chains;
 mod error_hints;
 mod family;
 mod forgotten_session;
