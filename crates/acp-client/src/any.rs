@@ -100,8 +100,8 @@ pub enum AnyAgent {
 ///
 /// # Errors
 ///
-/// A [`ConnectionError`] with the error of `main`. Before `main` starts: when the agent speaks neither version; the error names its versions, and the
-/// connection is closed.
+/// A [`ConnectionError`] with the error of `main`. Before `main` starts: when the agent speaks neither version; the error names
+/// its versions, and the connection is closed.
 ///
 /// ```no_run
 /// # use agentwire_acp_client::{AnyAgent, AnyClient, Client, ConnectionError, connect_any, v2};

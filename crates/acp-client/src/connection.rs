@@ -30,7 +30,8 @@ macro_rules! connection {
         ///
         /// # Errors
         ///
-        /// A [`ConnectionError`] with the error of `main`. When the connection ends first, the pending calls of `main` fail with the reason.
+        /// A [`ConnectionError`] with the error of `main`. When the connection ends first, the pending calls of `main` fail
+        /// with the reason.
         pub fn connect<C, T, F, R>(
             client: C,
             transport: T,

@@ -356,7 +356,7 @@ fn our_agent_takes_every_kind_of_server() {
     let session = opened["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
     let told = agent.turn(&session, "/tools");
     assert!(told.contains("local__add") && told.contains("web__add") && told.contains("old__add"), "{told}");
-    assert!(told.contains("MCP server gone: failed: server/discover: no HTTP response"), "{told}");
+    assert!(told.contains("MCP server gone: failed: server/discover: failed: no HTTP response"), "{told}");
     for name in ["web__add", "old__add"] {
         let told = agent.turn(&session, &format!("/call {name} {{\"a\": 2, \"b\": 40}}"));
         assert!(told.contains("\"status\":\"completed\"") && told.contains("42"), "{told}");

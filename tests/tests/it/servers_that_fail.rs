@@ -94,10 +94,10 @@ fn noise_does_not_disturb_a_call() {
 #[test]
 fn a_server_that_fails_costs_a_session_its_own_tools_only() {
     let rows = [
-        ("start exit", "failed: the connection closed: "),
+        ("start exit", "failed: the call has no answer: the connection closed: "),
         ("initialize kill", "was killed by SIGKILL"),
         ("initialize half-line", "exited with status 3"),
-        ("initialize close-stdout", "failed: the connection closed"),
+        ("initialize close-stdout", "failed: the call has no answer: the connection closed"),
         ("initialize silent", "did not tell its tools within 6s"),
         ("initialize flood", "did not tell its tools within 6s"),
         ("initialize deaf stubborn", "did not tell its tools within 6s"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use agentwire_acp_agent::{Agent, CallError, Config, Context, Error, serve, serve_with};
+use agentwire_acp_agent::{Agent, BoxError, CallError, Config, Context, Error, serve, serve_with};
 use agentwire_acp_schema::v1::*;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, TransportError, duplex};
@@ -106,7 +106,7 @@ async fn a_transport_that_fails_is_an_error_with_its_reason() {
     send(&mut far, INITIALIZE).await;
     let failing = near.map(|_| Err(TransportError::other("the line is cut")));
     let closed = serve(Scripted::default(), failing).await.unwrap_err();
-    assert_eq!(closed.to_string(), "the connection closed: the line is cut");
+    assert_eq!(BoxError::from(closed).to_string(), "the connection closed: the line is cut");
 }
 
 #[tokio::test]

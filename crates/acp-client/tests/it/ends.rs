@@ -51,7 +51,8 @@ async fn an_agent_that_dies_says_why() {
         Ok(())
     };
     let (result, _far) = futures::join!(connect(Recorder::default(), dying, main), agent);
-    assert_eq!(result.unwrap_err().to_string(), "the connection closed: `my-agent` exited with status 3");
+    let error = result.unwrap_err().message();
+    assert_eq!(error, "the call has no answer: the connection closed: `my-agent` exited with status 3");
 }
 
 /// The same with a real program. TR-07.

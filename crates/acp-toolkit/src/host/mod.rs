@@ -64,13 +64,17 @@ use settings::Settings;
 ///
 /// ```no_run
 /// # use agentwire_acp_client::{Backoff, BoxError};
+/// # use agentwire_jsonrpc::WithCauses;
 /// # use agentwire_acp_toolkit::{Host, HostEvent, Toolkit, UserInterface};
 /// # use agentwire_transport_stdio::{Child, Command};
 /// # async fn run(window: impl UserInterface + 'static) -> Result<(), BoxError> {
 /// let command = Command::parse("my-agent")?;
 /// Host::with_toolkit(Toolkit::new(window))
 ///     .backoff(Backoff::new(3))
-///     .on_event(|event| if let HostEvent::Ended { reason, .. } = event { eprintln!("{reason}") })
+///     .on_event(|event| match event {
+///         HostEvent::Ended { reason, .. } => eprintln!("{}", WithCauses::new(&*reason)),
+///         _ => {}
+///     })
 ///     .run_supervised(|| Child::spawn(command.clone()), async |agent| {
 ///         let session = agent.session("/repo").await?;
 ///         session.prompt("Fix the bug").text().await?;
@@ -206,8 +210,8 @@ impl<U: UserInterface + 'static> Host<U> {
     ///
     /// # Errors
     ///
-    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the agent could not be initialized. When the agent ends earlier than
-    /// `main`, the calls of `main` fail.
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the agent could not be initialized.
+    /// When the agent ends earlier than `main`, the calls of `main` fail.
     pub fn run<T, F, R>(
         mut self,
         transport: T,
@@ -230,8 +234,8 @@ impl<U: UserInterface + 'static> Host<U> {
     ///
     /// # Errors
     ///
-    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the first agent could not be started and initialized. That one is not
-    /// tried again.
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the first agent could not be started and
+    /// initialized. That one is not tried again.
     pub async fn run_supervised<T, E, F, R>(
         self,
         start: impl FnMut() -> Result<T, E>,

@@ -1,5 +1,6 @@
 //! Agents that die, and hosts that start them again, on a clock that tests pause.
 
+use agentwire_jsonrpc::WithCauses;
 use std::collections::HashSet;
 use std::future::IntoFuture as _;
 use std::io;
@@ -261,7 +262,8 @@ async fn a_session_that_does_not_come_back_says_why() -> Result<(), BoxError> {
         world.forgotten.lock().insert(gone.id().clone());
         kept.prompt("1").text().await.expect_err("the agent dies");
         let lost = gone.prompt("2").text().await.expect_err("the session is lost");
-        assert!(matches!(lost, HostError::SessionLost { .. }) && lost.to_string().contains("gone"), "{lost}");
+        let text = WithCauses::new(&lost).to_string();
+        assert!(matches!(lost, HostError::SessionLost { .. }) && text.contains("gone"), "{text}");
         kept.prompt("3").text().await?;
         agent.session("/new").await?.prompt("4").text().await?;
         Ok(())
@@ -280,7 +282,8 @@ async fn a_session_that_does_not_come_back_says_why() -> Result<(), BoxError> {
         let session = agent.session("/one").await?;
         session.prompt("1").text().await.expect_err("the agent dies");
         let lost = session.prompt("2").text().await.expect_err("the session is lost");
-        assert!(lost.to_string().contains("neither resume nor load"), "{lost}");
+        let lost = WithCauses::new(&lost).to_string();
+        assert!(lost.contains("neither resume nor load"), "{lost}");
         Ok(())
     })
     .await
@@ -317,7 +320,10 @@ async fn a_start_that_fails_counts_and_the_first_one_is_not_repeated() -> Result
     let nowhere = || Err::<Child, _>(io::Error::other("no such program"));
     let main = async |_: HostAgent| -> Result<(), BoxError> { panic!("main needs an agent") };
     let error = Host::new().run_supervised(nowhere, main).await.expect_err("there is no agent");
-    assert_eq!(error.to_string(), "no connection to the agent: no such program");
+    assert_eq!(
+        format!("{error:#}"),
+        "the connection ended with an error: no connection to the agent: no such program"
+    );
 
     let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
     let events = Events::default();
@@ -450,13 +456,14 @@ async fn the_error_of_a_turn_says_how_the_process_died() -> Result<(), BoxError>
                 let died = session.prompt("go").text().await.expect_err("the process dies");
                 let exited = died.exited().ok_or("the error says how")?;
                 assert_eq!(exited.status.and_then(|status| status.code()), Some(3));
-                assert!(
-                    died.to_string().contains("exited with status 3; its last words were: no API key"),
-                    "{died}"
-                );
+                let died = WithCauses::new(&died).to_string();
+                assert!(died.contains("exited with status 3; its last words were: no API key"), "{died}");
             }
             let over = agent.handle().await.expect_err("it is not started a third time");
-            assert!(over.exited().is_some() && over.to_string().contains("no API key"), "{over}");
+            assert!(
+                over.exited().is_some() && WithCauses::new(&over).to_string().contains("no API key"),
+                "{over}"
+            );
             Ok(())
         },
     )

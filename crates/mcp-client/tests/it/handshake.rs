@@ -92,7 +92,7 @@ async fn a_server_that_leaves_is_an_error() {
         mock.expect("initialize").await;
     };
     let (result, ()) = with_mock(client(), script, async |_| Ok(())).await;
-    assert_eq!(result.unwrap_err().to_string(), "the connection closed");
+    assert_eq!(result.unwrap_err().to_string(), "the call has no answer: the connection closed");
 }
 
 #[tokio::test(start_paused = true)]

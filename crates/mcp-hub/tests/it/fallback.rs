@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::schema::LoggingLevel;
 use agentwire_mcp_client::{BoxError, CallError, Client, Era, HandshakeError};
 use agentwire_mcp_hub::{
@@ -115,37 +116,47 @@ async fn what_is_no_question_of_the_era_is_told() {
     let streamed: &[&str] = &["server/discover", "initialize", "GET"];
     let unknown = Status(404);
     let rows: Vec<(Part, &[&str], &str)> = vec![
-        (Part::old(Status(401)), discovered, "server/discover: HTTP status 401"),
-        (Part::old(Status(403)), discovered, "server/discover: HTTP status 403"),
-        (Part::old(Status(408)), discovered, "server/discover: HTTP status 408"),
-        (Part::old(Status(429)), discovered, "server/discover: HTTP status 429"),
-        (Part::old(Status(500)), discovered, "server/discover: HTTP status 500"),
-        (Part::old(Status(503)), discovered, "server/discover: HTTP status 503"),
-        (Part::old(HangsUp), discovered, "server/discover: no HTTP response"),
+        (Part::old(Status(401)), discovered, "server/discover: failed: HTTP status 401"),
+        (Part::old(Status(403)), discovered, "server/discover: failed: HTTP status 403"),
+        (Part::old(Status(408)), discovered, "server/discover: failed: HTTP status 408"),
+        (Part::old(Status(429)), discovered, "server/discover: failed: HTTP status 429"),
+        (Part::old(Status(500)), discovered, "server/discover: failed: HTTP status 500"),
+        (Part::old(Status(503)), discovered, "server/discover: failed: HTTP status 503"),
+        (Part::old(HangsUp), discovered, "server/discover: failed: no HTTP response"),
         (Part::old(Silence), initialized, "initialize: no answer within 300ms"),
-        (Part::legacy(RefusesNobody(400, -32020, &[])), discovered, "server/discover: HTTP status 400"),
         (
-            Part::legacy(RefusesNobody(400, -32022, &["2099-01-01"])),
+            Part::legacy(RefusesNobody(400, -32020, &[])),
             discovered,
-            "server/discover: HTTP status 400",
+            "server/discover: failed: HTTP status 400",
         ),
+        (Part::legacy(RefusesNobody(400, -32022, &["2099-01-01"])), discovered, "2099-01-01"),
         (Part::legacy(Refuses(400, -32022, &["2099-01-01"])), discovered, "2099-01-01"),
         (
             Part { initialize: Status(401), ..Part::legacy(unknown) },
             initialized,
-            "initialize: HTTP status 401",
+            "initialize: failed: HTTP status 401",
         ),
         (
             Part { initialize: Status(500), ..Part::legacy(unknown) },
             initialized,
-            "initialize: HTTP status 500",
+            "initialize: failed: HTTP status 500",
         ),
         (Part { initialize: Refuses(400, -1, &[]), ..Part::legacy(unknown) }, initialized, "played"),
         // It knows `initialize`, so its refusal of what comes next says nothing of the transport.
-        (Part { logs: true, ..Part::legacy(unknown) }, initialized, "logging/setLevel: HTTP status 400"),
-        (Part { get: Status(405), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
-        (Part { get: Status(401), ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
-        (Part { get: Page, ..Part::old(unknown) }, streamed, "initialize: HTTP status 404"),
+        (
+            Part { logs: true, ..Part::legacy(unknown) },
+            initialized,
+            "logging/setLevel: failed: HTTP status 400",
+        ),
+        (Part { get: Status(405), ..Part::old(unknown) }, streamed, "initialize: failed: HTTP status 404"),
+        // Both ways failed at `initialize`.
+        (
+            Part { get: Status(401), ..Part::old(unknown) },
+            streamed,
+            "(initialize: failed: HTTP status 404 Not Found: played): the call has no answer: the connection closed: \
+             HTTP status 401",
+        ),
+        (Part { get: Page, ..Part::old(unknown) }, streamed, "initialize: failed: HTTP status 404"),
     ];
     for (part, tried, words) in rows {
         let web = Web::playing(part).await;
@@ -167,7 +178,7 @@ async fn nobody_there_is_told_at_once() {
     let Some(HandshakeError::Call(CallError::Failed { .. })) = error.downcast_ref() else {
         panic!("{error:?}")
     };
-    assert!(error.to_string().starts_with("server/discover: no HTTP response: "), "{error}");
+    assert!(error.to_string().starts_with("server/discover: failed: no HTTP response: "), "{error}");
 }
 
 /// An era, a transport, a server that may not know them, and what is tried of it.
@@ -284,11 +295,11 @@ async fn all_that_was_tried_is_told() {
     let Some(ConnectError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };
     let tried: Vec<_> = attempts.iter().map(|attempt| attempt.attempt).collect();
     assert_eq!(tried, [Attempt::Auto, Attempt::Sse]);
-    let decisive = error.source().unwrap().to_string();
-    assert!(decisive.starts_with("initialize: HTTP status 404"), "{decisive}");
+    let decisive = WithCauses::new(error.source().unwrap()).to_string();
+    assert!(decisive.starts_with("initialize: failed: HTTP status 404"), "{decisive}");
     // Who wants to know who asks is there.
     let web = Web::playing(Part { get: Status(401), ..Part::old(Status(404)) }).await;
     let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
-    let decisive = error.source().unwrap().to_string();
+    let decisive = WithCauses::new(error.source().unwrap()).to_string();
     assert!(decisive.contains("401") && !decisive.contains("404"), "{decisive}");
 }

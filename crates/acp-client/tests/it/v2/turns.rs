@@ -134,7 +134,7 @@ async fn a_turn_whose_agent_leaves() {
         let session = begin(&agent).await?;
         let turn = agent.prompt(PromptRequest::new(&session, "go")).updates();
         let events: Vec<_> = turn.map(word).collect().await;
-        assert_eq!(events, ["user_message", "state_update running", "error: the connection closed"]);
+        assert_eq!(events, ["user_message", "state_update running", "error: the call has no answer"]);
         assert!(agent.is_closed());
         Ok(())
     })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{RawJson, Response};
+use agentwire_jsonrpc::{RawJson, Response, WithCauses};
 use agentwire_store::{Clock, Lease, MemoryNodes, Node, NodeId, Nodes, StoreError, StoreLimits, Stores};
 use agentwire_transport::{Exchange, Service, connection_fn, service_fn};
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era, NotReady};
@@ -86,15 +86,16 @@ impl Nodes for Away {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_without_its_store_is_not() {
-    for (is_silent, expected) in
-        [(false, "the store cannot be reached: refused"), (true, "the store has not answered in 2s")]
-    {
+    for (is_silent, expected) in [
+        (false, "the store takes no record: the store cannot be reached: refused"),
+        (true, "the store has not answered in 2s"),
+    ] {
         let memory = Stores::memory(&StoreLimits::new(), &Clock::system());
         let nodes = Arc::new(Away { nodes: MemoryNodes::default(), is_silent });
         let stores = Stores::new(memory.events, memory.records, memory.bus, nodes, memory.once);
         let node = Node::join(stores).await.unwrap();
         let endpoint = running(EndpointConfig::new().node(node), service_fn(session, answer)).await;
-        let why = endpoint.check(LIMIT).await.unwrap_err().to_string();
+        let why = WithCauses::new(&endpoint.check(LIMIT).await.unwrap_err()).to_string();
         assert_eq!(why, expected);
     }
 }
