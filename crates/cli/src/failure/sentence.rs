@@ -15,18 +15,16 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return sentence(error);
     }
-    let mut sentence = beginning(error, TEXT_LIMIT);
+    let mut sentence = beginning(Printable::display(error), TEXT_LIMIT);
     let is_remote = error.chain().any(|cause| cause.is::<RemoteError>());
     let mut is_whole = error.is::<RemoteError>();
-    let escaped = |text: &str| Printable::new(text).to_string();
     for cause in error.chain().skip(1) {
         if is_whole {
             break;
         }
         is_whole = cause.is::<RemoteError>();
-        let cause = beginning(cause, TEXT_LIMIT);
-        // The error before it may have escaped its text.
-        if !sentence.contains(&cause) && !escaped(&sentence).contains(&escaped(&cause)) {
+        let cause = beginning(Printable::display(cause), TEXT_LIMIT);
+        if !sentence.contains(&cause) {
             sentence = format!("{sentence}: {cause}");
         }
     }
@@ -63,6 +61,6 @@ mod tests {
         let error = anyhow::Error::new(ErrorObject::new(1, "\u{1b}[2Jno")).context("try again");
         assert_eq!(sentence(&error), "try again: ^[[2Jno (1)");
         let error = anyhow::Error::new(CallError::failed("m", "\u{1b}[2Jgone"));
-        assert_eq!(sentence(&error), "m: ^[[2Jgone");
+        assert_eq!(sentence(&error), "m: failed: ^[[2Jgone");
     }
 }
