@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 
 use agentwire_jsonrpc::Printable;
-use agentwire_transport_http::client::{ConnectFault, HttpError, Refusal};
+use agentwire_transport_http::client::{ConnectFault, EnvironmentProxy, HttpError, Refusal};
 use agentwire_transport_sse::client::SseError;
 use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode, Uri};
@@ -91,8 +91,12 @@ fn unsent(url: &str, error: &HttpError, why: &(dyn Error + 'static)) -> String {
         None => url.to_owned(),
     };
     let causes = causes(why);
+    let proxy = uri.as_ref().and_then(EnvironmentProxy::of);
     match error.connect_fault() {
-        Some(ConnectFault::Refused) => format!("nothing listens at {host}"),
+        Some(ConnectFault::Refused) => match &proxy {
+            Some(proxy) => format!("nothing listens at {}", proxy_phrase(proxy)),
+            None => format!("nothing listens at {host}"),
+        },
         Some(ConnectFault::NoTls) => {
             format!("what listens at {host} speaks no TLS; for plain HTTP, write {}", with_scheme("http"))
         }
@@ -110,10 +114,23 @@ fn unsent(url: &str, error: &HttpError, why: &(dyn Error + 'static)) -> String {
         Some(ConnectFault::Expired) => format!("the certificate of {host} has expired: {causes}"),
         // Their text is whole.
         Some(ConnectFault::Certificates) => causes,
-        _ if causes.contains("dns error") || causes.contains("failed to lookup address") => {
-            format!("the name of {host} is not known")
-        }
-        _ => causes,
+        _ if causes.contains("dns error") || causes.contains("failed to lookup address") => match &proxy {
+            Some(proxy) => format!("the name is not known of {}", proxy_phrase(proxy)),
+            None => format!("the name of {host} is not known"),
+        },
+        _ => match &proxy {
+            Some(proxy) => format!("{causes}; the connection goes through {}", proxy_phrase(proxy)),
+            None => causes,
+        },
+    }
+}
+
+/// A proxy, and the variable that names it.
+fn proxy_phrase(proxy: &EnvironmentProxy) -> String {
+    let url = Printable::one_line(&proxy.url);
+    match proxy.variable {
+        Some(variable) => format!("the proxy {url}, which {variable} names"),
+        None => format!("the proxy {url} of the system's settings"),
     }
 }
 

@@ -131,6 +131,8 @@ pub use error::{Declined, HttpClientError, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+pub use proxies::EnvironmentProxy;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
 pub use shown_url::shown_url;

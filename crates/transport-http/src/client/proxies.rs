@@ -7,6 +7,33 @@ use http::Uri;
 use http::uri::Scheme;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
+/// The proxy that the environment names for a URL: see [`EnvironmentProxy::of`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EnvironmentProxy {
+    /// The URL of the proxy, without its credentials.
+    pub url: String,
+    /// The variable that names it, or `None` if it is of the settings of the system.
+    pub variable: Option<&'static str>,
+}
+
+impl EnvironmentProxy {
+    /// Returns the proxy of the environment through which [`Hyper`](crate::client::Hyper) reaches a URL, for messages to the
+    /// user. `None` if it is reached directly.
+    pub fn of(url: &Uri) -> Option<Self> {
+        let is_set = |name: &str| env::var(name).is_ok_and(|value| !value.is_empty());
+        Self::among(&Proxies::from_environment(), url, is_set)
+    }
+
+    fn among(proxies: &Proxies, url: &Uri, is_set: impl Fn(&str) -> bool) -> Option<Self> {
+        let proxy = proxies.intercept(url)?;
+        let is_https = url.scheme() == Some(&Scheme::HTTPS);
+        let own = if is_https { ["HTTPS_PROXY", "https_proxy"] } else { ["HTTP_PROXY", "http_proxy"] };
+        let variable = own.into_iter().chain(["ALL_PROXY", "all_proxy"]).find(|name| is_set(name));
+        Some(Self { url: proxy.uri().to_string().trim_end_matches('/').to_owned(), variable })
+    }
+}
+
 /// The proxies, and what `NO_PROXY` exempts from them.
 #[derive(Debug)]
 pub(crate) struct Proxies {
@@ -169,6 +196,27 @@ fn fits(text: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn proxy_is_named_with_its_variable_and_without_its_credentials() {
+        let matcher = Matcher::builder()
+            .http("http://user:hunter2@127.0.0.1:9/")
+            .https("https://proxy.example:3128")
+            .build();
+        let proxies = Proxies::new(matcher, "direct.example");
+        let rows = [
+            ("http://a.example/x", "http_proxy", Some(("http://127.0.0.1:9", Some("http_proxy")))),
+            ("http://a.example/x", "ALL_PROXY", Some(("http://127.0.0.1:9", Some("ALL_PROXY")))),
+            ("https://a.example/", "HTTPS_PROXY", Some(("https://proxy.example:3128", Some("HTTPS_PROXY")))),
+            ("https://a.example/", "HTTP_PROXY", Some(("https://proxy.example:3128", None))),
+            ("http://direct.example/", "HTTP_PROXY", None),
+        ];
+        for (url, set, expected) in rows {
+            let found = EnvironmentProxy::among(&proxies, &url.parse().unwrap(), |name| name == set);
+            let found = found.as_ref().map(|proxy| (&*proxy.url, proxy.variable));
+            assert_eq!(found, expected, "{url} {set}");
+        }
+    }
 
     #[test]
     fn each_form_of_no_proxy_exempts_its_hosts_alone() {
