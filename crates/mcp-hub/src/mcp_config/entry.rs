@@ -5,11 +5,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_jsonrpc::{RawJson, RawObject, nearest};
 use agentwire_transport_stdio::Command;
 
 use super::error::{McpConfigError, McpConfigFault, McpConfigWarning};
-use super::switches::{SWITCHES, is_switched_off};
+use super::switches::{is_switch, is_switched_off, plain};
 use super::unique::{UniqueNames, check_unique};
 use super::variables::Variables;
 use crate::config::ServerConfig;
@@ -25,6 +25,22 @@ const KINDS: [&str; 3] = ["type", "transport", "transportType"];
 /// Members with the URL of a server: those of Gemini and Windsurf are the last two.
 const URLS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
+/// Members that other programs could have in place of a URL or a command, as plain names, and the one that is read here.
+const OTHER_TARGETS: [(&str, &str); 12] = [
+    ("uri", "url"),
+    ("endpoint", "url"),
+    ("address", "url"),
+    ("href", "url"),
+    ("baseurl", "url"),
+    ("httpurl", "httpUrl"),
+    ("serverurl", "serverUrl"),
+    ("cmd", "command"),
+    ("exec", "command"),
+    ("executable", "command"),
+    ("program", "command"),
+    ("bin", "command"),
+];
+
 /// Reads a server; none if it is switched off.
 pub(super) fn read_entry(
     name: &str,
@@ -37,16 +53,16 @@ pub(super) fn read_entry(
     if is_switched_off(entry)? {
         return Ok(None);
     }
-    let switches = SWITCHES.map(|(name, _)| name);
-    let known = [&KNOWN[..], &KINDS, &URLS, &switches].concat();
-    let unknown = entry.iter().filter(|(member, _)| !known.contains(&&**member));
+    let known = [&KNOWN[..], &KINDS, &URLS].concat();
+    let unknown =
+        entry.iter().filter(|(member, value)| !known.contains(&&**member) && !is_switch(member, value));
     warnings.extend(unknown.map(|(member, _)| McpConfigWarning::new(Some(name), &member)));
     let entry = Entry { members: entry, variables, base_folder };
     let targets = ["command"].into_iter().chain(URLS).filter_map(|name| Some((name, entry.member(name)?)));
     let target = match targets.collect::<Vec<_>>().as_slice() {
         [("command", command)] => Target::Stdio(entry.command(command)?),
         [(member, url)] => entry.remote(member, &entry.string(url, member)?)?,
-        [] => return Err(McpConfigFault::NoTarget.into()),
+        [] => return Err(entry.without_target()),
         [(one, _), (other, _), ..] => return Err(McpConfigFault::TwoTargets(one, other).into()),
     };
     Ok(Some(ServerConfig::new(name, target)))
@@ -59,6 +75,20 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// The error for a server without a command and a URL, which names the member that was probably meant as one.
+    fn without_target(&self) -> McpConfigError {
+        let meant = |name: &str| {
+            let other = OTHER_TARGETS.iter().find(|(other, _)| *other == plain(name));
+            other.map(|(_, meant)| *meant).or_else(|| nearest(name, ["command", "url"]))
+        };
+        let mut members = self.members.iter().filter(|(name, _)| !KNOWN.contains(&&**name));
+        let fault = members.find_map(|(name, _)| Some((meant(&name)?, name)));
+        match fault {
+            Some((meant, name)) => McpConfigFault::OtherTarget(meant).at(&name),
+            None => McpConfigFault::NoTarget.into(),
+        }
+    }
+
     /// A command: a program, or a list of the program and its first arguments.
     fn command(&self, command: &RawJson) -> Result<Command, McpConfigError> {
         self.check_type(|kind| matches!(kind, "stdio" | "local"))?;

@@ -53,6 +53,12 @@ pub enum McpConfigFault {
     /// A server has neither a command nor a URL.
     #[error("it has neither `command` nor `url`")]
     NoTarget,
+    /// A server has neither a command nor a URL, and a member that was probably meant as this one.
+    #[error("the server has neither `command` nor `url`; did you mean `{0}`?")]
+    OtherTarget(&'static str),
+    /// A member that is not known may be meant to switch the server, by this one.
+    #[error("it looks like a switch, and is not known; did you mean `{0}`?")]
+    Mistyped(&'static str),
     /// A server has a command and a URL, or two URLs: the two members.
     #[error("it has both `{0}` and `{1}`")]
     TwoTargets(&'static str, &'static str),

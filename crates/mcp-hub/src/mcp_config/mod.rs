@@ -54,9 +54,10 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 ///
 /// # Servers that are switched off
 ///
-/// An entry with `"disabled": true`, `"enabled": false`, `"isActive": false` or `"active": false` is [left out](Self::disabled),
-/// and so are the servers that the file lists in `disabledMcpServers`, `disabledMcpjsonServers` or `mcp.excluded`, and those
-/// that it does not list in `mcp.allowed`. Any of these is enough. A value with another meaning is an error.
+/// An entry with `"disabled": true`, `"enabled": false`, `"isActive": false`, `"status": "disabled"` or the like is
+/// [left out](Self::disabled), in any spelling, and so are the servers that the file lists in `disabledMcpServers`, `disabledMcpjsonServers` or `mcp.excluded`, and those
+/// that it does not list in `mcp.allowed`. Any of these is enough. A value with another meaning is an error, and so is a switch
+/// that is mistyped.
 ///
 /// # Variables
 ///

@@ -85,7 +85,7 @@ fn the_file_of_vs_code_is_read_with_its_comments() {
 }
 
 #[test]
-fn an_error_names_the_server_and_the_member_and_no_value() {
+fn text_that_is_no_file_of_servers_is_refused() {
     let rows = [
         ("[1]", "it must be an object"),
         ("{\n  \"mcpServers\": {,", "it is no JSON: line 2, column 18"),
@@ -96,9 +96,26 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
     for (text, expected) in rows {
         assert_eq!(parse(text).unwrap_err(), expected, "{text}");
     }
+}
+
+#[test]
+fn an_error_names_the_server_and_the_member_and_no_value() {
     let unset = "the variable \"UNSET\" is not set, and has no default, as in `${NAME:-default}`";
     let rows = [
         (json!({}), "it has neither `command` nor `url`".to_owned()),
+        (json!({ "x": "http://x/" }), "it has neither `command` nor `url`".to_owned()),
+        (
+            json!({ "env": {}, "uri": "http://hunter2/" }),
+            "member \"uri\": the server has neither `command` nor `url`; did you mean `url`?".into(),
+        ),
+        (
+            json!({ "Endpoint": "http://x/" }),
+            "member \"Endpoint\": the server has neither `command` nor `url`; did you mean `url`?".into(),
+        ),
+        (
+            json!({ "comand": "x" }),
+            "member \"comand\": the server has neither `command` nor `url`; did you mean `command`?".into(),
+        ),
         (json!({ "command": "a", "url": "b" }), "it has both `command` and `url`".into()),
         (json!({ "url": "http://x/", "serverUrl": "b" }), "it has both `url` and `serverUrl`".into()),
         (json!({ "command": [] }), "member \"command\": it has neither `command` nor `url`".into()),
@@ -295,6 +312,21 @@ fn server_that_is_switched_off_is_left_out() {
         off("disabled", json!(1)),
         off("isActive", json!(false)),
         off("active", json!(false)),
+        off("Enabled", json!(false)),
+        off("ENABLED", json!("no")),
+        off("enable", json!(false)),
+        off("isEnabled", json!(false)),
+        off("is_enabled", json!("off")),
+        off("is_active", json!(false)),
+        off("is-active", json!(0)),
+        off("Disable", json!(true)),
+        off("isDisabled", json!("yes")),
+        off("off", json!(true)),
+        off("inactive", json!(true)),
+        off("status", json!("disabled")),
+        off("state", json!("Disabled")),
+        off("State", json!("off")),
+        json!({ "mcpServers": entry, "disabled_mcp_servers": ["s"] }),
         json!({ "mcpServers": entry, "disabledMcpServers": ["s"] }),
         json!({ "disabledMcpjsonServers": ["x", "s"], "servers": entry }),
         json!({ "mcpServers": entry, "mcp": { "excluded": ["s"] } }),
@@ -308,6 +340,23 @@ fn server_that_is_switched_off_is_left_out() {
         "mcp": { "allowed": ["s"], "excluded": [] } });
     let config = parse(&on.to_string()).unwrap();
     assert_eq!((shown(&config), config.warnings().len()), (vec!["s: a".to_owned()], 0));
+    // What only resembles a switch is another member.
+    let other = json!({ "command": "a", "status": "connected", "state": {}, "disabledTools": ["x"], "enabledTools": [],
+        "isEnabled": "yes", "is_active": true, "autoEnable": true });
+    let config = parse(&json!({ "mcpServers": { "s": other } }).to_string()).unwrap();
+    assert_eq!((shown(&config), config.warnings().len()), (vec!["s: a".to_owned()], 5));
+    for (member, fault) in [
+        ("enabeld", "it looks like a switch, and is not known; did you mean `enabled`?"),
+        ("dissabled", "it looks like a switch, and is not known; did you mean `disabled`?"),
+        ("is_active", "it must be true or false"),
+    ] {
+        let value = if member == "is_active" { json!("hunter2") } else { json!(false) };
+        let entry = json!({ "command": "a", member: value });
+        assert_eq!(
+            parse(&json!({ "mcpServers": { "s": entry } }).to_string()).unwrap_err(),
+            format!("server \"s\": member {member:?}: {fault}")
+        );
+    }
     let wrong = json!({ "mcpServers": entry, "mcp": { "excluded": "s" } });
     assert_eq!(
         parse(&wrong.to_string()).unwrap_err(),
