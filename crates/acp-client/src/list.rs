@@ -81,7 +81,13 @@ impl<L: Listing> Pages<L> {
             }
             match &mut self.next {
                 NextPage::None => return Poll::Ready(None),
-                NextPage::Request => self.next = NextPage::Waiting(Box::new((self.ask)(&self.request))),
+                NextPage::Request => match self.check_page_limit() {
+                    Ok(()) => self.next = NextPage::Waiting(Box::new((self.ask)(&self.request))),
+                    Err(error) => {
+                        self.next = NextPage::None;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                },
                 NextPage::Waiting(call) => {
                     let page = ready!(Pin::new(call).poll(cx));
                     self.next = NextPage::None;
@@ -93,15 +99,45 @@ impl<L: Listing> Pages<L> {
         }
     }
 
+    /// Returns whether the list ends with the pages so far, after a report: the agent's answer for a later page is an error,
+    /// cannot be read, or breaks the limit.
+    fn ends_before(&self, error: &CallError) -> bool {
+        let is_of_answer = matches!(
+            error,
+            CallError::Refused { .. } | CallError::Decode { .. } | CallError::Unusable { .. }
+        );
+        let ends = self.pages > 0 && is_of_answer;
+        if ends {
+            let why = format!("the list ends after page {}: {error}", self.pages);
+            self.peer.report_skipped(L::NAME, Skipped::part("nextCursor", "String", &why));
+        }
+        ends
+    }
+
+    /// Fails if the list has no room for a further page.
+    fn check_page_limit(&self) -> Result<(), CallError> {
+        let limit = self.page_limit;
+        if self.pages == 0 || self.pages < limit {
+            return Ok(());
+        }
+        Err(CallError::unusable(L::NAME, format!("there are more than {limit} pages, which is the limit")))
+    }
+
+    pub(crate) async fn collect(mut self) -> Result<Vec<L::Item>, CallError> {
+        let mut items = Vec::new();
+        loop {
+            match std::future::poll_fn(|cx| self.poll_next(cx)).await {
+                Some(Ok(item)) => items.push(item),
+                Some(Err(error)) if !self.ends_before(&error) => return Err(error),
+                _ => return Ok(items),
+            }
+        }
+    }
+
     fn take_page(&mut self, page: L::Response) -> Result<(), CallError> {
         let (items, next) = L::split(page);
         self.pages += 1;
         if let Some(cursor) = next {
-            if self.pages >= self.page_limit {
-                let limit = self.page_limit;
-                let why = format!("there are more than {limit} pages, which is the limit");
-                return Err(CallError::unusable(L::NAME, why));
-            }
             let step =
                 self.cursors.follow(&cursor, &RawJson::encode(&items).unwrap_or(RawJson::NULL).as_str());
             if step == CursorStep::New {
@@ -126,7 +162,7 @@ macro_rules! sessions {
         /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
         /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. After an error
-        /// it ends. Where the agent's cursors form a cycle, it ends with the sessions so far, and
+        /// it ends; the failure of a later page is one except in [`collect`](Self::collect). Where the agent's cursors form a cycle, it ends with the sessions so far, and
         /// [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is under way.
         #[must_use = "nothing is asked for until sessions are taken"]
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
@@ -147,17 +183,14 @@ macro_rules! sessions {
                 std::future::poll_fn(|cx| self.0.poll_next(cx)).await.transpose()
             }
 
-            /// Returns all remaining sessions.
+            /// Returns all remaining sessions. If the agent's answer for a later page is an error, cannot be read, or breaks the
+            /// limit, it returns the sessions so far, and [`skipped`](crate::Client::skipped) is called.
             ///
             /// # Errors
             ///
-            /// When a page cannot be had.
-            pub async fn collect(mut self) -> Result<Vec<$item>, agentwire_peer::CallError> {
-                let mut sessions = Vec::new();
-                while let Some(session) = self.try_next().await? {
-                    sessions.push(session);
-                }
-                Ok(sessions)
+            /// When the first page cannot be had, the connection ends, or a page does not come in time.
+            pub async fn collect(self) -> Result<Vec<$item>, agentwire_peer::CallError> {
+                self.0.collect().await
             }
         }
 

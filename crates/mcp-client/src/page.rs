@@ -32,6 +32,7 @@ pub(crate) struct PageReader<M: Paginated> {
     pub(crate) page_limit: usize,
     pub(crate) item_limit: usize,
     pub(crate) byte_limit: usize,
+    /// The pages that were read without a failure.
     pub(crate) pages: usize,
     items: usize,
     bytes: usize,
@@ -79,6 +80,33 @@ impl<M: Paginated> PageReader<M> {
         true
     }
 
+    /// Returns whether the list ends with the pages so far, after a warning: the server's answer for a later page is an error,
+    /// cannot be read, or breaks a limit.
+    pub(crate) fn ends_before(&self, connection: &Connection, error: &CallError) -> bool {
+        let is_of_answer = matches!(
+            error,
+            CallError::Refused { .. }
+                | CallError::Decode { .. }
+                | CallError::Unusable { .. }
+                | CallError::NotAllowed { .. }
+        );
+        let ends = self.pages > 0 && is_of_answer;
+        if ends {
+            let why = error.to_string();
+            connection.warn(Warning::ListCut { method: M::NAME, pages: self.pages, why });
+        }
+        ends
+    }
+
+    /// Fails if the list has no room for a further page.
+    pub(crate) fn check_page_limit(&self) -> Result<(), CallError> {
+        match self.pages {
+            0 => Ok(()),
+            pages if pages < self.page_limit => Ok(()),
+            _ => Err(over(M::NAME, self.page_limit, "pages", "page_limit")),
+        }
+    }
+
     /// Returns the items of a page that can be decoded, and the cursor of the next page.
     pub(crate) fn read(
         &mut self,
@@ -86,7 +114,6 @@ impl<M: Paginated> PageReader<M> {
         page: &RawJson,
     ) -> Result<(Vec<M::Item>, Option<Cursor>), CallError> {
         let malformed = |why: String| CallError::malformed(ByteString::from_static(M::NAME), why);
-        self.pages += 1;
         self.bytes = self.bytes.saturating_add(page.len());
         if self.bytes > self.byte_limit {
             return Err(over(M::NAME, self.byte_limit, "bytes", "byte_limit"));
@@ -94,13 +121,13 @@ impl<M: Paginated> PageReader<M> {
         let list = page.member(M::ITEMS).filter(|items| items.as_str().starts_with('['));
         let list = list.ok_or_else(|| malformed(format!("there is no array `{}`", M::ITEMS)))?;
         let next = match self.next(connection, page, &list) {
-            Next::Repeated => return Ok((Vec::new(), None)),
+            Next::Repeated => {
+                self.pages += 1;
+                return Ok((Vec::new(), None));
+            }
             Next::End => None,
             Next::Page(cursor) => Some(cursor),
         };
-        if next.is_some() && self.pages >= self.page_limit {
-            return Err(over(M::NAME, self.page_limit, "pages", "page_limit"));
-        }
         let left = self.item_limit - self.items;
         let items: Vec<_> = list.elements().take(left.saturating_add(1)).collect();
         if items.len() > left {
@@ -111,6 +138,7 @@ impl<M: Paginated> PageReader<M> {
         for item in &items {
             decoded.extend(self.decode(connection, item)?);
         }
+        self.pages += 1;
         Ok((decoded, next))
     }
 
@@ -129,7 +157,7 @@ impl<M: Paginated> PageReader<M> {
         };
         let step = self.cursors.follow(cursor.as_str(), &items.as_str());
         if step != CursorStep::New && (connection.is_modern() || !cursor.as_str().is_empty()) {
-            connection.warn(Warning::CursorsRepeat { method: M::NAME, pages: self.pages });
+            connection.warn(Warning::CursorsRepeat { method: M::NAME, pages: self.pages + 1 });
         }
         match step {
             CursorStep::New => Next::Page(cursor),

@@ -22,6 +22,9 @@ use crate::{Call, RawAnswer};
 /// [`collect`](Self::collect) drops the pages that it has and reads the list from the start, once. Where items were taken one by
 /// one, the refusal is an error: only the caller can drop these.
 ///
+/// The failure of a page after the first is an error of the stream. [`collect`](Self::collect) returns the items so far in place
+/// of it, if the server has answered, and [`Client::on_warning`](crate::Client::on_warning) is called.
+///
 /// A list whose cursors form a cycle ends there with the items so far, and [`Client::on_warning`](crate::Client::on_warning) is
 /// called. Up to 2025-11-25 an empty cursor that repeats is the end without a warning.
 ///
@@ -98,11 +101,14 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
     }
 
     /// Returns all items that are left. Where none were taken before, a page that is refused with `-32602` (invalid params)
-    /// makes it drop all pages and read the list from the start, once.
+    /// makes it drop all pages and read the list from the start, once. If the server's answer for a later page is an error,
+    /// cannot be read, or breaks a limit, it returns the items so far, and
+    /// [`Client::on_warning`](crate::Client::on_warning) is called.
     ///
     /// # Errors
     ///
-    /// When the request for a page fails, or a page breaks a limit.
+    /// When the first page cannot be had, the connection ends, or a page does not come in time. Also when items were taken
+    /// before, and a page cannot be had.
     pub async fn collect(mut self) -> Result<Vec<M::Item>, CallError> {
         let has_all = self.reader.pages == 0;
         let mut items = Vec::new();
@@ -113,6 +119,9 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
                 Err(error) if has_all && self.reader.restarts_after(&error) => {
                     items.clear();
                     self.next = NextPage::At(None);
+                }
+                Err(error) if has_all && self.reader.ends_before(&self.stack.connection, &error) => {
+                    return Ok(items);
                 }
                 Err(error) => return Err(error),
             }
@@ -148,6 +157,10 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Stream for Pages<M> {
             match &mut this.next {
                 NextPage::None => return Poll::Ready(None),
                 NextPage::At(cursor) => {
+                    if let Err(error) = this.reader.check_page_limit() {
+                        this.next = NextPage::None;
+                        return Poll::Ready(Some(Err(error)));
+                    }
                     let call = Call::new(this.stack.clone(), M::page(cursor.take()));
                     this.next = NextPage::Requested(Box::new(call.into_raw()));
                 }

@@ -51,6 +51,18 @@ pub enum Warning {
         /// How many pages were read.
         pages: usize,
     },
+    /// A list ends early, because the server's answer for a later page is an error, cannot be read, or breaks a limit. The items
+    /// of the pages so far are kept.
+    #[error("the list ends after page {pages}: {}", Printable::one_line(.why))]
+    #[non_exhaustive]
+    ListCut {
+        /// The method of the list.
+        method: &'static str,
+        /// The last page that was read, from 1.
+        pages: usize,
+        /// The error of the next page.
+        why: String,
+    },
     /// A notification is left out, because it cannot be decoded, or would take more memory than
     /// [`Client::value_limit`](crate::Client::value_limit).
     #[error("the notification {method:?} is left out: {why}")]

@@ -134,10 +134,14 @@ async fn list_07_lists_without_end() {
         agent.initialize(greeting()).await?;
         let sessions = agent.sessions(ListSessionsRequest::new()).collect().await?;
         assert_eq!(sessions.len(), 2, "the pages before the cycle are kept");
-        let long = agent.sessions(ListSessionsRequest::new()).page_limit(1).collect().await.unwrap_err();
-        assert_eq!(long.to_string(), "session/list: there are more than 1 pages, which is the limit");
+        let mut long = agent.sessions(ListSessionsRequest::new()).page_limit(1);
+        assert!(long.try_next().await?.is_some());
+        let error = long.try_next().await.unwrap_err();
+        assert_eq!(error.to_string(), "session/list: there are more than 1 pages, which is the limit");
         let refused = agent.sessions(ListSessionsRequest::new()).collect().await.unwrap_err();
         assert!(matches!(refused, CallError::Refused { .. }), "{refused}");
+        let sessions = agent.sessions(ListSessionsRequest::new()).collect().await?;
+        assert_eq!(sessions.len(), 1, "the pages before the refusal are kept");
         Ok(())
     })
     .unwrap();

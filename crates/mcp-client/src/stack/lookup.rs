@@ -48,6 +48,7 @@ async fn page(
     reader: &mut PageReader<ListToolsRequest>,
     request: ListToolsRequest,
 ) -> Result<Page, CallError> {
+    reader.check_page_limit()?;
     let options = CallOptions { waits: connection.server.waits, ..CallOptions::default() };
     let mut call = RawCall::encode(connection, &request, options)?;
     let place = connection.cache.as_ref().and_then(|cache| Some((cache, cache.place(&call)?)));

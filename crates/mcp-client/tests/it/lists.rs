@@ -5,7 +5,7 @@ use agentwire_mcp_client::schema::{
     Downgrade, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, Paginated,
 };
-use agentwire_mcp_client::{CallError, Client, RemoteServer, Warning};
+use agentwire_mcp_client::{CallError, Client, Pages, RemoteServer, Warning};
 use futures::TryStreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -59,11 +59,19 @@ async fn pages_are_asked_for_as_they_are_needed() {
 
 /// The names of a list's tools, and the warnings.
 async fn names_and_warnings<S>(script: impl AsyncFnOnce(Mock) -> S) -> (Vec<String>, Vec<String>) {
+    names_and_warnings_of(script, |tools| tools).await
+}
+
+/// The same, of a list with other limits.
+async fn names_and_warnings_of<S>(
+    script: impl AsyncFnOnce(Mock) -> S,
+    limit: impl FnOnce(Pages<ListToolsRequest>) -> Pages<ListToolsRequest>,
+) -> (Vec<String>, Vec<String>) {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = warnings.clone();
     let client = Client::default().on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
     let main = async |server: RemoteServer| {
-        Ok(server.tools().collect().await?.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
+        Ok(limit(server.tools()).collect().await?.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
     };
     let (names, _) = with_server(client, script, main).await;
     let warnings = warnings.lock().unwrap().clone();
@@ -137,12 +145,58 @@ async fn pag_06_pages_without_end_end_at_the_limit() {
         mock.expect_end().await;
     };
     let (result, ()) = with_server(Client::default(), script, async |server| {
-        let error = server.tools().page_limit(3).collect().await.unwrap_err();
-        assert!(error.to_string().contains('3'), "{error}");
+        let mut tools = server.tools().page_limit(3);
+        for name in ["a", "b", "c"] {
+            assert_eq!(tools.try_next().await?.map(|tool| tool.name).as_deref(), Some(name));
+        }
+        let error = tools.try_next().await.unwrap_err();
+        assert!(error.to_string().contains("Pages::page_limit"), "{error}");
+        assert!(tools.try_next().await?.is_none(), "the stream has ended");
         Ok(())
     })
     .await;
     result.unwrap();
+}
+
+/// The pages so far are kept, after a warning.
+#[tokio::test(start_paused = true)]
+async fn failure_of_a_later_page_ends_a_list_that_is_collected() {
+    type Answer = fn(&Value) -> Value;
+    let answers: [(Answer, &str); 5] = [
+        (|id| json!({ "id": id, "error": { "code": -32603, "message": "no\u{1b}" } }), "no"),
+        (|id| json!({ "id": id, "result": { "tools": 7 } }), "there is no array `tools`"),
+        (|id| json!({ "id": id, "result": 7 }), "tools/list"),
+        (|id| json!({ "id": id, "result": { "tools": ["x".repeat(2000)] } }), "Pages::byte_limit"),
+        (|id| json!({ "id": id, "result": { "tools": [{}, {}, {}, {}, {}] } }), "Pages::item_limit"),
+    ];
+    for (answer, why) in answers {
+        let script = async move |mut mock: Mock| {
+            page(&mut mock, None, &["a", "b"], Some("1")).await;
+            let request = mock.expect("tools/list").await;
+            let mut answer = answer(&request["id"]);
+            answer["jsonrpc"] = json!("2.0");
+            mock.send(answer).await;
+            mock.expect_end().await;
+        };
+        let (names, warnings) =
+            names_and_warnings_of(script, |tools| tools.item_limit(4).byte_limit(1000)).await;
+        assert_eq!(names, ["a", "b"], "{why}");
+        let [warning] = &warnings[..] else { panic!("{why}: {warnings:?}") };
+        assert!(warning.starts_with("the list ends after page 1: ") && warning.contains(why), "{warning}");
+        assert!(!warning.contains('\u{1b}'), "{warning}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_without_an_end_is_collected_up_to_the_limit() {
+    let script = async |mut mock: Mock| {
+        page(&mut mock, None, &["a"], Some("1")).await;
+        page(&mut mock, Some("1"), &["b"], Some("2")).await;
+        mock.expect_end().await;
+    };
+    let (names, warnings) = names_and_warnings_of(script, |tools| tools.page_limit(2)).await;
+    assert_eq!(names, ["a", "b"]);
+    assert!(matches!(&warnings[..], [warning] if warning.contains("Pages::page_limit")), "{warnings:?}");
 }
 
 async fn refuse_page(mock: &mut Mock, cursor: Option<&str>, code: i64) {
@@ -174,8 +228,8 @@ async fn cac_10_a_list_whose_cursor_is_lost_is_read_from_the_start_once() {
     let (result, ()) = with_server(Client::default(), script, async |server| {
         let tools = server.tools().item_limit(3).page_limit(3).collect().await?;
         assert_eq!(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>(), ["b", "c", "d"]);
-        let error = server.tools().collect().await.unwrap_err();
-        assert_eq!(refused_code(&error), Some(-32602));
+        let tools = server.tools().collect().await?;
+        assert_eq!(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>(), ["a"]);
         Ok(())
     })
     .await;
@@ -195,9 +249,8 @@ async fn a_list_is_not_read_again_for_other_reasons_nor_behind_the_caller() {
         mock.expect_end().await;
     };
     let (result, ()) = with_server(Client::default(), script, async |server| {
-        for code in [-32602, -32603] {
-            assert_eq!(refused_code(&server.tools().collect().await.unwrap_err()), Some(code));
-        }
+        assert_eq!(refused_code(&server.tools().collect().await.unwrap_err()), Some(-32602));
+        assert_eq!(server.tools().collect().await?.len(), 1);
         let mut tools = server.tools();
         assert!(tools.try_next().await?.is_some());
         assert_eq!(refused_code(&tools.collect().await.unwrap_err()), Some(-32602));
