@@ -103,6 +103,8 @@
 //!
 //! It starts no processes and knows no concrete transport. It does not bridge MCP over ACP. It does not restart or bypass
 //! a component that has failed, because that component may have been there to hold messages back.
+
+// circle: malformed.rs, split.rs: text that cannot be read is sent to the channels that the splitter has.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod closing;
@@ -113,6 +115,7 @@ mod deadline;
 mod envelope;
 mod error;
 mod forwarding;
+mod malformed;
 mod names;
 mod next;
 mod passing;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{Frame, Intent, Message, RequestId};
+use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_peer::Dialect;
 use agentwire_sync::{Mutex, MutexGuard, Wakers};
 use agentwire_transport::{Packet, Transport, TransportError};
@@ -24,6 +24,7 @@ use futures_util::task::AtomicWaker;
 use futures_util::{Sink, Stream};
 
 use crate::envelope::{self, Unwrapped};
+use crate::malformed::{incoming_id, malformed_by_channel};
 use crate::names;
 
 /// One of the two channels of a transport.
@@ -203,14 +204,10 @@ impl<T> Inner<T> {
     fn sort(&mut self, packet: Packet) {
         match packet {
             Packet::Frame { frame: Frame::Single(message), .. } => self.sort_message(message),
-            Packet::Frame { frame: Frame::Malformed(mut malformed), .. } => {
-                let mut channel = Channel::Plain;
-                if let Intent::Response(id) = &mut malformed.intent
-                    && let Some((of, inner)) = incoming_id(id)
-                {
-                    (channel, *id) = (of, inner);
+            Packet::Frame { frame: Frame::Malformed(malformed), .. } => {
+                for (channel, malformed) in malformed_by_channel(malformed) {
+                    self.park(channel, Packet::new(Frame::Malformed(malformed)));
                 }
-                self.park(channel, Packet::new(Frame::Malformed(malformed)));
             }
             Packet::RequestFailed { id, error } => {
                 if let Some((channel, id)) = incoming_id(&id) {
@@ -295,13 +292,6 @@ fn outgoing_id(channel: Channel, id: &RequestId) -> RequestId {
         Some(number) => RequestId::from(number.wrapping_mul(2).wrapping_add(channel as u64)),
         None => id.clone(),
     }
-}
-
-/// Returns the channel, and the id there, of a request that left under this id.
-fn incoming_id(id: &RequestId) -> Option<(Channel, RequestId)> {
-    let number = id.as_u64()?;
-    let channel = if number % 2 == 0 { Channel::Plain } else { Channel::Successor };
-    Some((channel, RequestId::from(number / 2)))
 }
 
 /// Packets that are parked for the dropped channel must not stop the other. A component that a conductor has dropped has

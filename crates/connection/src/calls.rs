@@ -70,6 +70,8 @@ pub(crate) struct Calls {
     cancelled: BTreeSet<CallId>,
     /// The last call before the last message that is no call, until the peer has answered a later call.
     before_other_message: Option<CallId>,
+    /// An error without an id for one of several calls, and the last of these.
+    unclaimed_error: Option<Box<(CallId, CallFailure)>>,
 }
 
 /// Which call an answer without a readable id is for.
@@ -78,6 +80,8 @@ pub(crate) enum Suspect {
     Certain(CallId),
     /// The only open call, unless the answer is a complaint about the notification before it.
     Likely(CallId),
+    /// One of the open calls, of which this is the last, unless the answer is a complaint about a notification before them.
+    OneOf(CallId),
     Unknown,
 }
 
@@ -139,10 +143,34 @@ impl Calls {
     /// The call that an answer without a readable id is for.
     pub(crate) fn suspect(&self) -> Suspect {
         let mut open = self.open.keys();
-        match (open.next(), open.next(), self.before_other_message) {
+        match (open.next(), open.next_back(), self.before_other_message) {
             (Some(only), None, None) => Suspect::Certain(*only),
-            (Some(only), None, Some(before)) if before < *only => Suspect::Likely(*only),
-            _ => Suspect::Unknown,
+            (Some(first), _, Some(before)) if before >= *first => Suspect::Unknown,
+            (Some(only), None, _) => Suspect::Likely(*only),
+            (Some(_), Some(last), _) => Suspect::OneOf(*last),
+            (None, ..) => Suspect::Unknown,
+        }
+    }
+
+    /// Keeps an error without an id that is for one of the calls up to `last`.
+    pub(crate) fn keep_unclaimed_error(&mut self, last: CallId, failure: CallFailure) {
+        self.unclaimed_error = Some(Box::new((last, failure)));
+    }
+
+    #[inline]
+    pub(crate) fn has_unclaimed_error(&self) -> bool {
+        self.unclaimed_error.is_some()
+    }
+
+    /// Lets the call that the kept error is for fail soon, if all the others are over.
+    #[cold]
+    pub(crate) fn fail_soon_by_unclaimed_error(&mut self, now: Instant) {
+        let Some(error) = self.unclaimed_error.take() else { return };
+        let mut suspects = self.open.range(..=error.0).map(|(call, _)| *call);
+        match (suspects.next(), suspects.next()) {
+            (Some(only), None) => self.fail_soon(now, only, error.1),
+            (Some(_), Some(_)) => self.unclaimed_error = Some(error),
+            (None, _) => {}
         }
     }
 

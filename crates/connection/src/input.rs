@@ -98,23 +98,52 @@ impl Connection {
             Some(call) => {
                 let outcome = response.outcome.map_err(CallFailure::Refused);
                 self.events.push_back(Event::Answered { call, outcome });
+                if self.calls.has_unclaimed_error() {
+                    self.calls.fail_soon_by_unclaimed_error(now);
+                }
             }
             None => self.handle_unmatched(now, response, None),
         }
     }
 
+    #[cold]
     pub(crate) fn handle_malformed(&mut self, now: Instant, malformed: Malformed, batch: Option<usize>) {
-        match malformed.intent {
-            Intent::Request(id) => {
-                // In a batch the sender reads with the other answers which element it was.
-                if (id.is_null() && batch.is_none()) || !self.responds_to(&id) {
-                    self.events.push_back(Event::Unreadable(malformed.error.clone()));
+        let Malformed { intent, error, .. } = malformed;
+        match intent {
+            Intent::Response(id) => self.handle_malformed_response(now, id, error),
+            Intent::ResponseOrRequest(id) => match self.take_call(&id) {
+                Some(call) => self.fail(call, CallFailure::Malformed(error)),
+                None => self.handle_malformed_request(id, error, batch),
+            },
+            Intent::Several { responses, has_requests } => {
+                for id in &responses {
+                    self.fail_soon(now, id, &error);
                 }
-                self.refuse(id, malformed.error, batch);
+                self.events.push_back(Event::Unreadable(error.clone()));
+                if has_requests {
+                    self.refuse(RequestId::NULL, error, batch);
+                }
             }
-            Intent::Response(id) => self.handle_malformed_response(now, id, malformed.error),
+            Intent::Request(id) => self.handle_malformed_request(id, error, batch),
             // A notification is never answered, whatever is wrong with it.
-            _ => self.events.push_back(Event::Unreadable(malformed.error)),
+            _ => self.events.push_back(Event::Unreadable(error)),
+        }
+    }
+
+    fn handle_malformed_request(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
+        // In a batch the sender reads with the other answers which element it was.
+        if (id.is_null() && batch.is_none()) || !self.responds_to(&id) {
+            self.events.push_back(Event::Unreadable(error.clone()));
+        }
+        self.refuse(id, error, batch);
+    }
+
+    /// Lets the call that a response within other text is for fail soon. The text may be a log of the response, which then
+    /// follows.
+    fn fail_soon(&mut self, now: Instant, id: &RequestId, error: &ErrorObject) {
+        let call = self.calls.named_by_text(id).or_else(|| CallId::from_request_id(id));
+        if let Some(call) = call {
+            self.calls.fail_soon(now, call, CallFailure::Malformed(error.clone()));
         }
     }
 
@@ -147,8 +176,12 @@ impl Connection {
                 }
                 // A result may as well be noise, behind which the answer comes.
                 Suspect::Certain(call) => self.calls.fail_soon(now, call, failure),
-                Suspect::Likely(call) if is_about_unreadable_text(&response) => {
+                Suspect::Likely(call) if !is_result && !is_about_unknown_method(&response) => {
                     self.calls.fail_soon(now, call, failure);
+                }
+                // Which one shows once the others are answered.
+                Suspect::OneOf(last) if !is_result && !is_about_unknown_method(&response) => {
+                    self.calls.keep_unclaimed_error(last, failure);
                 }
                 _ => {}
             }
@@ -168,16 +201,22 @@ impl Connection {
     pub(crate) fn refuse_batch(&mut self, now: Instant, messages: Vec<Result<Message, Malformed>>) {
         let mut has_others = false;
         for message in messages {
-            let id = match message {
-                Ok(Message::Response(Response { id, .. })) => id,
-                Err(Malformed { intent: Intent::Response(id), .. }) => id,
+            let ids = match message {
+                Ok(Message::Response(Response { id, .. })) => vec![id],
+                Err(Malformed { intent: Intent::Response(id), .. }) => vec![id],
+                Err(Malformed { intent: Intent::Several { responses, has_requests }, .. }) => {
+                    has_others |= has_requests;
+                    responses
+                }
                 _ => {
                     has_others = true;
                     continue;
                 }
             };
-            let why = "the answer is in an array of messages, which is not taken here";
-            self.handle_malformed_response(now, id, ErrorObject::new(code::INVALID_REQUEST, why));
+            for id in ids {
+                let why = "the answer is in an array of messages, which is not taken here";
+                self.handle_malformed_response(now, id, ErrorObject::new(code::INVALID_REQUEST, why));
+            }
         }
         if has_others {
             let error = ErrorObject::invalid_request("an array of messages is not taken here");
@@ -204,9 +243,16 @@ impl Connection {
         self.calls.take_answered(call).map(|_| call)
     }
 
-    /// Answers a message with an error, if it gets a response.
+    /// Answers a message with an error, if it gets a response. While enough refusals without an id are queued, a further one
+    /// would tell the peer nothing new. It is left out: a peer that writes noise without reading would wait for this side, and
+    /// this side for the peer.
+    #[cold]
     pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
         if !self.responds_to(&id) {
+            return;
+        }
+        let has_no_id = id.is_null() && batch.is_none();
+        if has_no_id && self.queue.has_refusals_enough() {
             return;
         }
         self.calls.note_other_message();
@@ -214,7 +260,10 @@ impl Connection {
         let response = Response::new(id, Err(error));
         match batch {
             Some(batch) => self.requests.add_to_batch(batch, response.into()),
-            None => self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1)),
+            None => {
+                let kind = if has_no_id { Kind::RefusalWithoutId } else { Kind::Answer(1) };
+                self.queue.push(Message::from(response), in_reply_to, kind);
+            }
         }
     }
 
@@ -258,10 +307,9 @@ fn without_id(response: &Response) -> CallFailure {
     }
 }
 
-/// Whether the error is one of the two that JSON-RPC has for text whose id cannot be read.
-fn is_about_unreadable_text(response: &Response) -> bool {
-    let error = response.outcome.as_ref().err();
-    error.is_some_and(|error| matches!(error.code, code::PARSE_ERROR | code::INVALID_REQUEST))
+/// Whether the error is the one for an unknown method. Many servers answer a notification that they do not know with it.
+fn is_about_unknown_method(response: &Response) -> bool {
+    response.outcome.as_ref().is_err_and(|error| error.code == code::METHOD_NOT_FOUND)
 }
 
 /// The params are the same in both protocols.

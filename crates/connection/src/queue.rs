@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Call(CallId),
     /// Answers to this many requests of the peer's.
     Answer(usize),
+    /// An error under the id null.
+    RefusalWithoutId,
     Notification,
 }
 
@@ -40,12 +42,16 @@ pub(crate) struct Queue {
     entries: VecDeque<Entry>,
     size: usize,
     answers: usize,
+    refusals_without_id: usize,
 }
+
+/// With this many errors under the id null in the queue, no further one is queued.
+const MAX_REFUSALS_WITHOUT_ID: usize = 16;
 
 impl Queue {
     /// An empty queue with one place, because the first growth makes four, and an idle session keeps them.
     pub(crate) fn new() -> Self {
-        Self { entries: VecDeque::with_capacity(1), size: 0, answers: 0 }
+        Self { entries: VecDeque::with_capacity(1), ..Self::default() }
     }
 
     #[inline]
@@ -53,8 +59,10 @@ impl Queue {
         let frame = frame.into();
         let size = frame.size_hint();
         self.size += size;
-        if let Kind::Answer(count) = kind {
-            self.answers += count;
+        match kind {
+            Kind::Answer(count) => self.answers += count,
+            Kind::RefusalWithoutId => self.refusals_without_id += 1,
+            Kind::Call(_) | Kind::Notification => {}
         }
         self.entries.push_back(Entry { transmit: Transmit { frame, in_reply_to, size }, kind });
     }
@@ -96,8 +104,10 @@ impl Queue {
 
     fn forget(&mut self, entry: &Entry) {
         self.size -= entry.transmit.size;
-        if let Kind::Answer(count) = entry.kind {
-            self.answers -= count;
+        match entry.kind {
+            Kind::Answer(count) => self.answers -= count,
+            Kind::RefusalWithoutId => self.refusals_without_id -= 1,
+            Kind::Call(_) | Kind::Notification => {}
         }
     }
 
@@ -110,7 +120,12 @@ impl Queue {
     /// How many answers are queued.
     #[inline]
     pub(crate) fn answers(&self) -> usize {
-        self.answers
+        self.answers + self.refusals_without_id
+    }
+
+    /// Whether a further error under the id null would tell the peer nothing new.
+    pub(crate) fn has_refusals_enough(&self) -> bool {
+        self.refusals_without_id >= MAX_REFUSALS_WITHOUT_ID
     }
 
     #[inline]

@@ -129,7 +129,7 @@ impl Envelope<'_> {
 
     fn into_call(self, frame: &ByteString) -> Result<Message, Malformed> {
         let Some(method) = self.method.and_then(|method| text_within(frame, method)) else {
-            return Err(self.malformed("the member \"method\" must be a string"));
+            return self.without_method(frame);
         };
         let params = match self.params {
             Some(params) if matches!(params.get().as_bytes()[0], b'{' | b'[') => {
@@ -146,6 +146,15 @@ impl Envelope<'_> {
             Some(id) => Ok(Request { id, method, params }.into()),
             None => Err(self
                 .malformed("the member \"id\" must be an integer, a string or null, of at most 1024 bytes")),
+        }
+    }
+
+    /// Reads a message whose method is not a string. Some serializers write members without a value as null.
+    #[cold]
+    fn without_method(self, frame: &ByteString) -> Result<Message, Malformed> {
+        match self.method {
+            Some(method) if !is_null(method) => Err(self.malformed("the member \"method\" must be a string")),
+            _ => Self { method: None, ..self }.into_response(frame),
         }
     }
 
@@ -174,17 +183,25 @@ impl Envelope<'_> {
         }
     }
 
+    #[cold]
     fn malformed(&self, why: impl fmt::Display) -> Malformed {
         let id = self.id();
-        let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        let has_method = self.method.is_some_and(|method| !is_null(method));
+        let is_response = !has_method && (self.result.is_some() || self.error.is_some());
+        let may_be_response = !has_method && self.params.is_none_or(is_null);
         let is_notification = self.id.is_none() && self.method.is_some_and(|m| m.get().starts_with('"'));
         let intent = match id {
             _ if is_response => Intent::Response(id.unwrap_or(RequestId::NULL)),
             _ if is_notification => Intent::Notification,
+            Some(id) if may_be_response && !id.is_null() => Intent::ResponseOrRequest(id),
             id => Intent::Request(id.unwrap_or(RequestId::NULL)),
         };
         Malformed { error: ErrorObject::invalid_request(why), intent }
     }
+}
+
+fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
 }
 
 fn is_version_two(version: &RawValue) -> bool {

@@ -77,10 +77,9 @@ impl Frame {
     /// Whether the frame holds an answer to the request with this id, readable or not. An answer under the text of the id's
     /// number counts.
     pub fn answers(&self, id: &RequestId) -> bool {
-        let is_it = |answer: &RequestId| answer == id || answer.number_in_text().as_ref() == Some(id);
         let answers = |message: Result<&Message, &Malformed>| match message {
-            Ok(Message::Response(response)) => is_it(&response.id),
-            Err(Malformed { intent: Intent::Response(answer), .. }) => is_it(answer),
+            Ok(Message::Response(response)) => response.id.answers(id),
+            Err(malformed) => malformed.intent.answers(id),
             _ => false,
         };
         match self {
@@ -187,13 +186,14 @@ fn read_envelope(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
     Ok(envelope)
 }
 
-/// The fault of text that begins neither an object nor an array.
+/// The fault of text that does not begin an object.
+#[cold]
 fn not_an_object(text: &str) -> Malformed {
     let error = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => ErrorObject::invalid_request("a message is a JSON object"),
         Err(error) => ErrorObject::parse_error(error),
     };
-    Malformed::request(RequestId::NULL, error)
+    Malformed { error, intent: Intent::of_unreadable(text.as_bytes()) }
 }
 
 fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
@@ -209,7 +209,10 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
             let error = ErrorObject::parse_error(error);
             match unreadable_answers(frame, limit, &error) {
                 Some(answers) => return Frame::Batch(answers),
-                None => error,
+                None => {
+                    let intent = Intent::of_unreadable(frame.as_bytes());
+                    return Frame::Malformed(Malformed { error, intent });
+                }
             }
         }
         Ok(()) if batch.messages.is_empty() => ErrorObject::invalid_request("an empty batch"),

@@ -71,6 +71,11 @@ impl RequestId {
         self.as_str()?.parse().map(|number: u64| Self::from(number)).ok()
     }
 
+    /// Whether a response under this id is for the request with that one: the same, or its number as text.
+    pub(crate) fn answers(&self, id: &Self) -> bool {
+        self == id || self.number_in_text().as_ref() == Some(id)
+    }
+
     /// The length of the text that it holds memory for.
     pub(crate) fn text_len(&self) -> usize {
         match &self.0 {

@@ -24,6 +24,17 @@ pub enum Intent {
     Notification,
     /// A response to a request of this side. That request fails. The id is null where none could be read.
     Response(RequestId),
+    /// An id without a method, a result and an error: a response in JavaScript whose result is undefined, if this side has
+    /// an open request with that id. That request fails. Otherwise it is a request.
+    ResponseOrRequest(RequestId),
+    /// Text that is not a message and has responses in it: several messages on one line, or a response behind a prefix. The
+    /// requests of this side with these ids fail, unless the right response follows.
+    Several {
+        /// The ids of the responses, up to 64.
+        responses: Vec<RequestId>,
+        /// Whether there are requests too. Then it is answered under null.
+        has_requests: bool,
+    },
 }
 
 impl Malformed {
@@ -43,10 +54,7 @@ impl Malformed {
     }
 
     pub(crate) fn write_answer(&self, out: &mut Vec<u8>) {
-        let id = match &self.intent {
-            Intent::Request(id) => id.clone(),
-            Intent::Notification | Intent::Response(_) => RequestId::NULL,
-        };
+        let id = self.intent.answer_id().unwrap_or(RequestId::NULL);
         Message::Response(Response::new(id, Err(self.error.clone()))).write(out);
     }
 
@@ -68,52 +76,114 @@ struct Members {
     call: bool,
     /// `result` or `error`.
     answer: bool,
+    /// The position up to which the text was read.
+    end: usize,
 }
 
+/// The most responses that are looked for in text that is not a message.
+const RESPONSE_LIMIT: usize = 64;
+
 impl Intent {
-    /// The intent of text that is not JSON, or not UTF-8: it fails the call that it would have answered. Anything else is
-    /// answered under null, as JSON-RPC demands.
+    /// The id under which the text is answered, or `None` if it is not answered.
+    pub fn answer_id(&self) -> Option<RequestId> {
+        match self {
+            Self::Request(id) | Self::ResponseOrRequest(id) => Some(id.clone()),
+            Self::Several { has_requests: true, .. } => Some(RequestId::NULL),
+            _ => None,
+        }
+    }
+
+    /// Whether it may be the response to the request with this id. A response under the text of the id's number counts.
+    pub(crate) fn answers(&self, id: &RequestId) -> bool {
+        match self {
+            Self::Response(answer) | Self::ResponseOrRequest(answer) => answer.answers(id),
+            Self::Several { responses, .. } => responses.iter().any(|answer| answer.answers(id)),
+            _ => false,
+        }
+    }
+
+    /// The intent of text that is not JSON, not UTF-8, or not an object: it fails the calls that it would have answered.
+    /// Anything else is answered under null, as JSON-RPC demands.
     #[cold]
     pub(crate) fn of_unreadable(bytes: &[u8]) -> Self {
-        let response = Self::recover(bytes).filter(|intent| matches!(intent, Self::Response(_)));
-        response.unwrap_or(Self::Request(RequestId::NULL))
+        let first = Self::recover(bytes).filter(|intent| matches!(intent, Self::Response(_)));
+        let (responses, has_requests) = responses_within(bytes);
+        let is_first_alone = match (&first, &responses[..]) {
+            (_, []) => true,
+            (Some(Self::Response(id)), [only]) => id == only && !has_requests,
+            _ => false,
+        };
+        if is_first_alone {
+            first.unwrap_or(Self::Request(RequestId::NULL))
+        } else {
+            Self::Several { responses, has_requests }
+        }
     }
 
     /// The kind of the message that the bytes are meant as: JSON that is cut off, is not UTF-8, or holds what JSON does not
     /// have, such as `NaN`. It finds the members of the outermost object by quotes and brackets alone.
     pub(crate) fn recover(bytes: &[u8]) -> Option<Self> {
         let mut members = Members::default();
-        // It ends where the text breaks off; what was found before that stays.
-        let _end = members.find(bytes);
-        let id = members.id.filter(|_| !members.is_ambiguous);
-        match (members.call, members.answer) {
-            (true, false) => id.map(Self::Request),
-            (false, true) => Some(Self::Response(id.unwrap_or(RequestId::NULL))),
-            _ => None,
+        let open = skip_space(bytes, 0);
+        if bytes.get(open) == Some(&b'{') {
+            // It ends where the text breaks off; what was found before that stays.
+            let _end = members.find(bytes, open);
         }
+        members.intent()
     }
 }
 
-impl Members {
-    fn find(&mut self, bytes: &[u8]) -> Option<()> {
-        let mut at = skip_space(bytes, 0);
-        if bytes.get(at) != Some(&b'{') {
-            return None;
+/// The ids of the responses in text that is not a message, up to [`RESPONSE_LIMIT`], and whether there are requests. Every
+/// byte is read once: after an object, or the part of one that can be read, the search goes on behind it.
+fn responses_within(bytes: &[u8]) -> (Vec<RequestId>, bool) {
+    let (mut responses, mut has_requests, mut at) = (Vec::new(), false, 0);
+    while responses.len() < RESPONSE_LIMIT
+        && let Some(more) = memchr::memchr(b'{', &bytes[at..])
+    {
+        let mut members = Members::default();
+        let _end = members.find(bytes, at + more);
+        at = members.end;
+        match members.intent() {
+            Some(Intent::Response(id)) if !id.is_null() => responses.push(id),
+            Some(Intent::Request(_)) => has_requests = true,
+            _ => {}
         }
+    }
+    (responses, has_requests)
+}
+
+impl Members {
+    fn intent(self) -> Option<Intent> {
+        let id = self.id.filter(|_| !self.is_ambiguous);
+        match (self.call, self.answer) {
+            (true, false) => id.map(Intent::Request),
+            (false, true) => Some(Intent::Response(id.unwrap_or(RequestId::NULL))),
+            _ => None,
+        }
+    }
+
+    /// Finds the members of the object that begins at `open`.
+    fn find(&mut self, bytes: &[u8], open: usize) -> Option<()> {
+        let mut at = open;
+        self.end = open + 1;
         loop {
             at = skip_space(bytes, at + 1);
             let name_end = quoted_end(bytes, at)?;
+            self.end = name_end;
             let name = &bytes[at + 1..name_end - 1];
             let colon = skip_space(bytes, name_end);
             bytes.get(colon).filter(|byte| **byte == b':')?;
             self.call |= matches!(name, b"method" | b"params");
             self.answer |= matches!(name, b"result" | b"error");
             let start = skip_space(bytes, colon + 1);
+            // A value without an end takes up the rest.
+            self.end = bytes.len();
             let end = if bytes.get(start) == Some(&b'\'') {
                 quoted_end(bytes, start)
             } else {
                 value_end(bytes, start)
             }?;
+            self.end = end;
             // A number at the end may go on behind it, and would be another one.
             if name == b"id" && end < bytes.len() {
                 self.is_ambiguous |= std::mem::replace(&mut self.has_id, true);

@@ -1,9 +1,9 @@
 //! What a peer can make us hold.
 
-use agentwire_connection::{Config, Dialect};
+use agentwire_connection::{CallOptions, Config, Dialect};
 use agentwire_jsonrpc::ErrorObject;
 
-use crate::{One, json};
+use crate::{One, json, ok, refusal};
 
 fn small() -> One {
     One::new(Config::new(Dialect::ACP).request_limit(3).high_water(200).backlog_limit(0))
@@ -103,4 +103,29 @@ fn refusals_are_bounded_too() {
         assert!(one.said().len() <= 10, "{text}");
         assert!(one.connection.wants_input());
     }
+}
+
+/// A peer that writes noise and does not read must not stop this side from reading.
+#[test]
+fn refusals_without_an_id_are_left_out_while_sixteen_are_queued() {
+    let mut one = One::acp();
+    let call = one.call(CallOptions::new());
+    for _ in 0..50_000 {
+        one.hear("noise");
+        assert_eq!(one.happened().len(), 1, "each is reported");
+    }
+    assert!(one.connection.wants_input());
+    assert_eq!(one.said().len(), 16);
+    one.hear_result("1", "1");
+    assert_eq!(one.happened(), [ok(call, "1")]);
+    // A peer that reads gets each of them.
+    for _ in 0..100 {
+        one.hear("noise");
+        assert_eq!(refusal(&one.said()).0, "null");
+    }
+    // Those with an id are all sent.
+    for id in 0..100 {
+        one.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":5}}"#));
+    }
+    assert_eq!(one.said().len(), 100);
 }

@@ -83,6 +83,68 @@ fn unreadable_answer_fails_its_call_and_gives_the_reason() {
     }
 }
 
+/// JavaScript leaves out a result that is undefined, and some serializers write every member.
+#[test]
+fn message_without_a_method_is_the_answer_to_the_open_call_with_its_id() {
+    for text in [r#"{"jsonrpc":"2.0","id":ID}"#, r#"{"id":ID,"method":null,"jsonrpc":"2.0"}"#] {
+        for mut one in [One::acp(), One::mcp()] {
+            let call = one.call(CallOptions::new());
+            one.hear(&text.replace("ID", "1"));
+            assert!(malformed(&mut one, call).contains("\"result\""));
+            assert_eq!(one.said(), [""; 0], "an answer is not answered");
+            // The same where no such call is open is a request.
+            for id in ["1", "7", "\"a\""] {
+                one.hear(&text.replace("ID", id));
+                assert_eq!(one.happened(), []);
+                let (refused, error) = refusal(&one.said());
+                assert_eq!((&*refused, error.code), (id, code::INVALID_REQUEST));
+            }
+            one.assert_idle();
+        }
+    }
+    let mut one = One::mcp();
+    let call = one.call(CallOptions::new());
+    one.hear(r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":2,"error":null}"#);
+    assert_eq!(one.happened(), [ok(call, "2")]);
+    one.assert_idle();
+}
+
+/// A line of a log may show the answer, which then follows.
+#[test]
+fn answer_within_other_text_fails_its_call_if_nothing_else_comes() {
+    let answer = r#"{"jsonrpc":"2.0","id":2,"result":1}"#;
+    for prefix in
+        [r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, r#"{"jsonrpc":"2.0","method":"m"}"#, "[INFO] ", "\0"]
+    {
+        let mut one = One::mcp();
+        let calls = [one.call(timeout(60)), one.call(timeout(60))];
+        one.hear(&format!("{prefix}{answer}"));
+        assert!(matches!(&one.happened()[..], [Event::Unreadable(_)]));
+        assert_eq!(one.said(), [""; 0], "an answer is not answered");
+        one.hear_result("2", "3");
+        assert_eq!(one.happened(), [ok(calls[1], "3")]);
+
+        let call = one.call(timeout(60));
+        one.hear(&format!("{prefix}{}", answer.replace('2', "3").replace("3.0", "2.0")));
+        one.happened();
+        one.at(SECOND);
+        assert!(malformed(&mut one, call).contains("parse error"));
+        one.hear_result("1", "1");
+        assert_eq!(one.happened(), [ok(calls[0], "1")]);
+    }
+    let mut one = One::mcp();
+    let call = one.call(timeout(60));
+    one.hear(r#"{"jsonrpc":"2.0","id":7,"method":"m"}{"jsonrpc":"2.0","id":1,"result":1}"#);
+    assert_eq!(refusal(&one.said()).0, "null", "the request is answered");
+    one.happened();
+    one.at(SECOND);
+    assert!(malformed(&mut one, call).contains("parse error"));
+    one.said();
+    let call = one.call(timeout(60));
+    one.hear(r#"[[{"jsonrpc":"2.0","id":2,"result":1}]]"#);
+    assert!(malformed(&mut one, call).contains("in an array"));
+}
+
 #[test]
 fn answer_that_is_not_utf8_fails_its_call() {
     for answer in [&b"{\"id\":1,\"result\":\"\xff\"}"[..], b"{\"result\":\"\xe9t\xe9\",\"id\":1}"] {
@@ -183,6 +245,54 @@ fn error_without_an_id_after_a_notification_fails_the_call_only_if_nothing_else_
     assert_eq!(one.happened(), [], "progress says that the error was about something else");
     one.at(60 * SECOND);
     assert_eq!(one.happened(), [timed_out(call, 60 * SECOND)]);
+}
+
+/// After a notification, the call has a second; the error for an unknown method is about the notification.
+#[test]
+fn error_without_an_id_after_a_notification_fails_the_call_soon_whatever_its_code() {
+    for (code, fails) in [(-32603, true), (-32602, true), (1, true), (-32601, false)] {
+        let mut one = One::mcp();
+        one.notify("notifications/initialized");
+        one.said();
+        let call = one.call(timeout(60));
+        one.hear(&COMPLAINT.replace("-32700", &code.to_string()));
+        assert!(matches!(&one.happened()[..], [Event::UnmatchedResponse(_)]));
+        one.at(SECOND);
+        let refused = failed(call, CallFailure::Refused(ErrorObject::new(code, "no")));
+        assert_eq!(one.happened(), Vec::from_iter(fails.then_some(refused)), "{code}");
+    }
+}
+
+/// It is for the one that is not answered.
+#[test]
+fn error_without_an_id_fails_the_last_of_several_calls_soon() {
+    let mut one = One::mcp();
+    let calls: Vec<_> = (0..3).map(|_| one.call(timeout(60))).collect();
+    one.hear(COMPLAINT);
+    let later = one.call(timeout(60));
+    one.happened();
+    one.hear_result("3", "1");
+    one.at(59 * SECOND / 2);
+    assert_eq!(one.happened(), [ok(calls[2], "1")], "two are open");
+    one.hear_result("1", "1");
+    one.happened();
+    one.at(61 * SECOND / 2);
+    assert_eq!(one.happened(), [refused(calls[1])]);
+    one.hear_result("4", "1");
+    assert_eq!(one.happened(), [ok(later, "1")]);
+
+    // All of them are answered.
+    one.said();
+    let calls: Vec<_> = (0..2).map(|_| one.call(CallOptions::new())).collect();
+    one.hear(COMPLAINT);
+    one.happened();
+    one.hear_result("5", "1");
+    one.hear_result("6", "1");
+    assert_eq!(one.happened(), [ok(calls[0], "1"), ok(calls[1], "1")]);
+    let call = one.call(CallOptions::new());
+    one.at(90 * SECOND);
+    one.hear_result("7", "1");
+    assert_eq!(one.happened(), [ok(call, "1")]);
 }
 
 #[test]

@@ -53,15 +53,78 @@ fn malformed_requests_are_answered_under_their_id() {
         (r#"{"jsonrpc":2.0,"id":1,"method":"m"}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":null,"method":"m","id":"a"}"#, r#"malformed -32600, answer "a""#),
         (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "malformed -32600, answer 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":null}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"\ud800"}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":5}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":"a"}"#, "malformed -32600, answer 1"),
-        (r#"{"jsonrpc":"2.0","id":1}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"params":{}}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":null,"params":[]}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":5,"result":1}"#, "malformed -32600, answer 1"),
+        (r#"{"jsonrpc":"2.0","id":null}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0"}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0","method":1}"#, "malformed -32600, answer null"),
         ("{}", "malformed -32600, answer null"),
     ]);
+}
+
+#[test]
+fn message_without_a_method_is_a_response_or_may_be_one() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":1,"method":null,"result":2}"#, "result 1 2"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":2,"error":null}"#, "result 1 2"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":null,"result":null,"error":{"code":3,"message":""}}"#,
+            "error 1 3",
+        ),
+        (r#"{"id":1,"method":null,"result":2}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "malformed -32600, fails or answer 1"),
+        (r#"{"id":1}"#, "malformed -32600, fails or answer 1"),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":null,"params":null}"#,
+            r#"malformed -32600, fails or answer "a""#,
+        ),
+    ]);
+    let frame = parse(r#"{"jsonrpc":"2.0","id":1}"#);
+    assert!(frame.answers(&1_u64.into()) && !frame.answers(&2_u64.into()));
+    assert!(written(&frame).contains(r#""id":1,"error""#));
+}
+
+/// Each fails its call, wherever it stands in the line.
+#[test]
+fn responses_within_other_text_are_found() {
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"id":3,"result":{}}}"#;
+    let request = r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#;
+    let table = [
+        (r#"{"jsonrpc":"2.0","id":99,"result":{}}ANSWER"#, "malformed -32700, fails each of 99 2"),
+        ("ANSWERANSWER", "malformed -32700, fails each of 2 2"),
+        (r#"{"jsonrpc":"2.0","method":"m","params":{}} ANSWER"#, "malformed -32700, fails each of 2"),
+        ("REQUESTANSWER", "malformed -32700, fails each of 2, answer null"),
+        ("[INFO] 12:00 sending ANSWER", "malformed -32700, fails each of 2"),
+        ("[INFO {x} ANSWER", "malformed -32700, fails each of 2"),
+        ("data: ANSWER", "malformed -32700, fails each of 2"),
+        ("\0ANSWER", "malformed -32700, fails each of 2"),
+        ("\u{1e}ANSWER", "malformed -32700, fails each of 2"),
+        ("/* x */ ANSWER", "malformed -32700, fails each of 2"),
+        ("Content-Length: 90 ANSWERContent-Length: 90", "malformed -32700, fails each of 2"),
+        ("> {'id': 2, 'error': {}}", "malformed -32700, fails each of 2"),
+        ("[[ANSWER]]", "batch [malformed -32600, fails each of 2]"),
+        ("[REQUEST,ANSWER,]", "malformed -32700, fails each of 2, answer null"),
+        // One answer alone, and what is not one.
+        ("ANSWER done", "malformed -32700, fails 2"),
+        ("REQUESTREQUEST", "malformed -32700, answer null"),
+        (r#"noise {"id":2} {"result":1} {"id":2,"method":"m","result":1}"#, "malformed -32700, answer null"),
+        (r#"noise {"a":{"id":2,"result":1}}"#, "malformed -32700, answer null"),
+        (r#""{\"id\":2,\"result\":1}""#, "malformed -32600, answer null"),
+    ];
+    for (text, expected) in table {
+        let text = text.replace("ANSWER", ANSWER).replace("REQUEST", request);
+        check(&[(&text, expected)]);
+        assert_eq!(parse(&text).answers(&2_u64.into()), expected.contains("fails"), "{text}");
+    }
+    let many = format!("x {}", ANSWER.repeat(1000));
+    assert_eq!(describe(&parse(&many)).matches(" 2").count(), 64);
+    for hostile in ["{".repeat(1 << 20), r#"{"id":"#.repeat(1 << 18), r#"{"{'"#.repeat(1 << 18)] {
+        describe(&parse(&format!("x {hostile}")));
+    }
 }
 
 #[test]
@@ -198,7 +261,10 @@ fn unreadable_answer_fails_its_call() {
             r#"[{"id":2,"result":NaN}, {"jsonrpc":"2.0","id":3,"result":4}, {"result":"#,
             "batch [malformed -32700, fails 2, malformed -32700, fails 3, malformed -32700, fails null]",
         ),
-        (r#"[{"id":2,"result":NaN},{"jsonrpc":"2.0","id":2,"method":"m"}]"#, "malformed -32700, answer null"),
+        (
+            r#"[{"id":2,"result":NaN},{"jsonrpc":"2.0","id":2,"method":"m"}]"#,
+            "malformed -32700, fails each of 2, answer null",
+        ),
     ]);
 }
 

@@ -45,6 +45,12 @@ fn describe_malformed(malformed: &Malformed) -> String {
         Intent::Request(id) => format!("malformed {code}, answer {id}"),
         Intent::Response(id) => format!("malformed {code}, fails {id}"),
         Intent::Notification => format!("malformed {code}, silent"),
+        Intent::ResponseOrRequest(id) => format!("malformed {code}, fails or answer {id}"),
+        Intent::Several { responses, has_requests } => {
+            let ids: Vec<_> = responses.iter().map(ToString::to_string).collect();
+            let answer = if *has_requests { ", answer null" } else { "" };
+            format!("malformed {code}, fails each of {}{answer}", ids.join(" "))
+        }
         other => panic!("a new intent: {other:?}"),
     }
 }

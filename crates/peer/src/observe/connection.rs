@@ -116,7 +116,13 @@ impl ConnectionObservation {
     /// Reports a malformed message, unless the connection makes an event of it, which [`event`](Self::event) reports.
     fn received_malformed(&mut self, malformed: &Malformed, in_batch: bool, now: Instant) {
         match &malformed.intent {
-            Intent::Request(id) if (!id.is_null() || in_batch) && self.responds_to(id) => {
+            Intent::ResponseOrRequest(id) if self.ours.contains_key(id) => {
+                guarded(|| self.observer.malformed(&malformed.error));
+                self.end_ours(id, Outcome::Malformed(&malformed.error), now);
+            }
+            Intent::Request(id) | Intent::ResponseOrRequest(id)
+                if (!id.is_null() || in_batch) && self.responds_to(id) =>
+            {
                 guarded(|| self.observer.malformed(&malformed.error));
             }
             Intent::Response(id) => {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId, code};
+use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, RequestId, code};
 use agentwire_mcp_wire::{Revision, code as mcp_code};
 use agentwire_store::StoreError;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -57,10 +57,7 @@ impl Refusal {
     }
 
     pub(crate) fn malformed(malformed: Malformed) -> Self {
-        let id = match malformed.intent {
-            Intent::Request(id) => id,
-            _ => RequestId::NULL,
-        };
+        let id = malformed.intent.answer_id().unwrap_or(RequestId::NULL);
         Self::error(id, malformed.error)
     }
 

@@ -142,7 +142,7 @@ impl SessionState {
 /// The id of the request that is answered by what is written for malformed text.
 pub(super) fn answers_to(malformed: &Malformed) -> Option<&RequestId> {
     match &malformed.intent {
-        Intent::Request(id) => Some(id).filter(|id| !id.is_null()),
+        Intent::Request(id) | Intent::ResponseOrRequest(id) => Some(id).filter(|id| !id.is_null()),
         _ => None,
     }
 }

@@ -18,7 +18,9 @@ fn json_of(body: &[u8]) -> Vec<u8> {
 async fn meant(client: &mut Client) -> String {
     match client.heard().await {
         Some(Ok(Packet::Frame { frame: Frame::Malformed(malformed), .. })) => match malformed.intent {
-            Intent::Response(id) => format!("fails {id}: {}", malformed.error.message),
+            Intent::Response(id) | Intent::ResponseOrRequest(id) => {
+                format!("fails {id}: {}", malformed.error.message)
+            }
             other => panic!("{other:?}"),
         },
         Some(Ok(packet @ Packet::Frame { .. })) => packet.into_json().unwrap(),
@@ -37,6 +39,8 @@ async fn unreadable_answer_fails_its_call_at_once() {
         (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, "fails 1: the answer has no id"),
         (r#"{"jsonrpc":"2.0","result":{}}"#, "fails 1: the answer has no id"),
         (r#"{"jsonrpc":"2.0","id":true,"result":{}}"#, "fails 1: invalid request"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "fails 1: invalid request"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":null,"result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
         (
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32700,"message":"no"}}"#,
