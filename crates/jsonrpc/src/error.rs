@@ -90,9 +90,12 @@ impl ErrorObject {
     }
 }
 
-/// The message and the code, as [`Printable`] shows them: a peer may have written the message.
+/// The message and the code, or the code alone if there is no message, as [`Printable`] shows them: a peer may have written the message.
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.message.is_empty() {
+            return write!(f, "error {}", self.code);
+        }
         write!(f, "{} ({})", Printable::new(&self.message), self.code)
     }
 }
@@ -146,10 +149,12 @@ impl<'de> Deserialize<'de> for ErrorObject {
     }
 }
 
-/// A code, also one that is written as `-32600.0`.
+/// A code, also one that is written as `-32600.0`. `None` for one that no `i64` holds.
 fn whole_number(code: &RawJson) -> Option<i64> {
-    let whole =
-        || code.decode::<f64>().ok().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    /// The least power of two that is beyond every `i64`.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < BEYOND;
+    let whole = || code.decode().ok().filter(is_whole).map(|number| number as i64);
     code.decode().ok().or_else(whole)
 }
 

@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::thread;
 
-use agentwire_jsonrpc::{Encoder, ErrorObject, RawJson};
+use agentwire_jsonrpc::{Encoder, ErrorObject, RawJson, RawObject};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Holder {
@@ -130,6 +131,17 @@ fn errors_travel_with_their_data() {
     assert_eq!(serde_json::from_str::<ErrorObject>(&text).unwrap(), error);
     let bare: ErrorObject = serde_json::from_str(r#"{"message":"m","code":-1,"data":null}"#).unwrap();
     assert_eq!(bare, ErrorObject::new(-1, "m"));
+    let rows = [
+        (r#"{"code":-1,"message":null}"#, "error -1"),
+        (r#"{"code":-1.0,"message":"m"}"#, "m (-1)"),
+        (r#"{"code":9223372036854775808,"message":"m"}"#, "9223372036854775808: m (-32603)"),
+        (r#"{"code":-1e30,"message":"m"}"#, "-1e30: m (-32603)"),
+        (r#"{"code":9223372036854775807,"message":"m"}"#, "m (9223372036854775807)"),
+    ];
+    for (text, shown) in rows {
+        let error: ErrorObject = serde_json::from_str(text).unwrap();
+        assert_eq!(error.to_string(), shown, "{text}");
+    }
 }
 
 #[test]
@@ -154,4 +166,15 @@ fn what_a_peer_wrote_as_json_steers_nothing_in_debug_output() {
         (text.to_owned(), text.to_owned()),
         "the JSON itself stays"
     );
+}
+
+#[test]
+fn values_of_ones_own_become_objects() {
+    let made: RawObject = json!({ "a": [1] }).as_object().unwrap().clone().into();
+    assert_eq!(made.as_str(), r#"{"a":[1]}"#);
+    assert_eq!(RawObject::encode(&json!({ "a": 1 })).unwrap().as_raw().as_str(), r#"{"a":1}"#);
+    assert!(RawObject::encode(&5).is_err());
+    assert!(RawObject::try_from(RawJson::NULL).is_err());
+    assert_eq!(agentwire_jsonrpc::wire::RawObjectBuilder::default().build(), RawObject::default());
+    assert_eq!(format!("{made} {made:?}"), r#"{"a":[1]} {"a":[1]}"#);
 }
