@@ -21,7 +21,16 @@ pub(crate) fn decode<P: DeserializeOwned>(
     limit: usize,
     tell: impl FnOnce(Skipped),
 ) -> Result<P, Error> {
-    decode_by(decode_params, params, limit, tell).map_err(|(_, why)| why)
+    decode_by(strictly, params, limit, tell).map_err(|(_, why)| why)
+}
+
+fn strictly<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
+    let (decoded, skipped) = noting(|| decode_params(params.clone()));
+    if decoded.is_err() || skipped.is_empty() {
+        return decoded;
+    }
+    // This leaves out the same parts, and notes their places.
+    params.unwrap_or(RawJson::EMPTY_OBJECT).decode_leniently().map_err(Error::invalid_params)
 }
 
 /// Decodes an update without the parts that it is usable without and that cannot be read. Returns the params with the error

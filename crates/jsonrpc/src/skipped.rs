@@ -206,7 +206,7 @@ pub(crate) fn is_lenient() -> bool {
 impl RawJson {
     /// Decodes the value as [`decode`](Self::decode) does. Where that fails, it decodes again and leaves out the parts that
     /// cannot be read and that the value is usable without: members that its protocol does not require, and items of lists.
-    /// Each is noted for [`noting`]. `12.0` is read as `12`.
+    /// Each is noted for [`noting`] with its place, also if the first attempt leaves it out. `12.0` is read as `12`.
     ///
     /// This is for values that a peer answers with or reports. In a request, a part that is left out changes what is asked
     /// for. Which members may be left out follows from the words of the derive `Wire`; any other type is decoded strictly.
@@ -215,9 +215,21 @@ impl RawJson {
     ///
     /// When the value cannot be used without a part that cannot be read.
     pub fn decode_leniently<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        let noted = NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)));
-        self.decode().or_else(|first| decode_again(self.as_str(), noted).unwrap_or(Err(first)))
+        let noted = noted();
+        match self.decode() {
+            // The second attempt leaves out the same parts, and knows their places.
+            Ok(first) if noted != self::noted() => {
+                Ok(decode_again(self.as_str(), noted).and_then(Result::ok).unwrap_or(first))
+            }
+            Ok(first) => Ok(first),
+            Err(first) => decode_again(self.as_str(), noted).unwrap_or(Err(first)),
+        }
     }
+}
+
+/// How many parts the current decoding has noted, and how many beyond these. `None` outside of [`noting`].
+fn noted() -> Option<(usize, usize)> {
+    NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)))
 }
 
 /// The second attempt at a text, after which only the notes before the first count, and its own. `None` if it fails without

@@ -107,9 +107,9 @@ fn what_is_left_out_of_a_list_is_named() {
     let steps = json!([commands, commands, plan, { "answer": { "stopReason": "end_turn" } }]);
     let agent = script(json!({}), json!({ "session/new": opened, "session/prompt": steps }));
     let ended = chat(&agent, &["hello"]);
-    ended.exits(0).tells("warning: agent: session/update: skipped AvailableCommand[1]: ");
-    ended.tells("warning: agent: session/update: skipped PlanEntry[0]: ");
-    ended.tells("warning: agent: session/new: skipped SessionConfigOption[0]: ");
+    ended.exits(0).tells("warning: agent: session/update: skipped update.availableCommands[1]: ");
+    ended.tells("warning: agent: session/update: skipped update.entries[0]: ");
+    ended.tells("warning: agent: session/new: skipped configOptions[0]: ");
     assert_eq!(ended.stderr.matches("skipped").count(), 3, "{ended}");
     let ended = chat(&agent, &["--json", "hello"]);
     ended.exits(0).prints(

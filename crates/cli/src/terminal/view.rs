@@ -243,7 +243,7 @@ impl View {
                 self.diagnostics.add(&format!("warning: agent: {method}: skipped {part}"));
             }
         }
-        let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "why": part.why });
+        let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "place": part.place, "why": part.why });
         let parts: Vec<_> = skipped.parts.iter().map(part).collect();
         self.large_json(
             "skipped",
