@@ -14,16 +14,16 @@ use crate::core_tasks::{ClientTasksCapability, ServerTasksCapability};
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// It tells the folders it works in.
-    #[wire(optional)]
+    #[wire(capability)]
     pub roots: Option<RootsCapability>,
     /// It lets the server ask its language model.
-    #[wire(optional)]
+    #[wire(capability)]
     pub sampling: Option<SamplingCapability>,
     /// It lets the server ask its user. Since 2025-06-18.
-    #[wire(optional)]
+    #[wire(capability)]
     pub elicitation: Option<ElicitationCapability>,
     /// It runs some requests as tasks. Only 2025-11-25.
-    #[wire(optional)]
+    #[wire(capability)]
     pub tasks: Option<ClientTasksCapability>,
     /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
     #[wire(
@@ -87,22 +87,22 @@ impl ClientCapabilities {
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It has tools.
-    #[wire(optional)]
+    #[wire(capability)]
     pub tools: Option<ToolsCapability>,
     /// It has resources.
-    #[wire(optional)]
+    #[wire(capability)]
     pub resources: Option<ResourcesCapability>,
     /// It has prompts.
-    #[wire(optional)]
+    #[wire(capability)]
     pub prompts: Option<PromptsCapability>,
     /// It sends log messages.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub logging: Option<JsonObject>,
     /// It completes arguments. Since 2025-03-26; before, no capability says so.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub completions: Option<JsonObject>,
     /// It runs some requests as tasks. Only 2025-11-25.
-    #[wire(optional)]
+    #[wire(capability)]
     pub tasks: Option<ServerTasksCapability>,
     /// Extensions of the protocol, by name, with their settings. Since 2026-07-28.
     #[wire(
@@ -221,10 +221,10 @@ setters!(ResourcesCapability {
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// It honours `includeContext` other than `none`.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub context: Option<JsonObject>,
     /// It lets the model use tools that the request offers.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub tools: Option<JsonObject>,
     /// Members that this version of the library does not know.
     #[wire(extra)]
@@ -243,10 +243,10 @@ setters!(SamplingCapability {
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// It shows a form.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub form: Option<JsonObject>,
     /// It sends the user to a web page.
-    #[wire(optional, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
+    #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub url: Option<JsonObject>,
     /// Members that this version of the library does not know.
     #[wire(extra)]

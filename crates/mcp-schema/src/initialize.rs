@@ -14,10 +14,10 @@ pub struct InitializeRequest {
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
     /// What the client offers to the server.
-    #[wire(required)]
+    #[wire(expected)]
     pub capabilities: ClientCapabilities,
     /// Who the client is.
-    #[wire(required)]
+    #[wire(expected)]
     pub client_info: Implementation,
     /// Extension metadata.
     #[wire(strict_meta)]

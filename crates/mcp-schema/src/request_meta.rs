@@ -40,10 +40,10 @@ pub struct RequestMeta {
     #[wire(optional, name = "io.modelcontextprotocol/clientInfo")]
     pub client_info: Option<Implementation>,
     /// From which level on the client wants the server's log about this request. None means none of it.
-    #[wire(optional, name = "io.modelcontextprotocol/logLevel")]
+    #[wire(strict, name = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<LoggingLevel>,
     /// The token under which the client wants to hear of progress.
-    #[wire(optional, name = "progressToken")]
+    #[wire(strict, name = "progressToken")]
     pub progress_token: Option<ProgressToken>,
 }
 

@@ -90,7 +90,7 @@ impl<'a> Field<'a> {
     /// Whether an object can be made without it.
     pub(crate) fn has_default(&self) -> bool {
         match &self.kind {
-            Kind::Member { word, .. } => !word.is_required,
+            Kind::Member { word, .. } => !word.is_required(),
             Kind::Union => argument(&self.source.ty, "Option").is_some(),
             Kind::Extra => true,
         }

@@ -32,8 +32,10 @@
 //! | `expected` | `T` | error | error; a lenient decoding takes the default for both |
 //! | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
 //! | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
-//! | `required_list` | `Vec<T>` | error | `null` is empty, anything else an error |
+//! | `required_list` | `Vec<T>` | empty, and always written | `null` is empty, anything else an error |
 //! | `optional` | `Option<T>` | none | `null` is none, anything else an error |
+//! | `strict` | `Option<T>` | none | the same; an error also in a lenient decoding, because it decides what is done |
+//! | `capability` | `Option<T>` | none | the same; a lenient decoding takes `{}` for anything but `null` and `false` |
 //! | `number` | `Option<T>` | none | the same; the setter takes a `T`, so that a literal needs no suffix |
 //! | `nullable` | `Option<T>` | none, which is written as `null` | the same as `optional` |
 //! | `optional_list` | `Option<Vec<T>>` | none | `null` is none, anything else an error |

@@ -6,7 +6,7 @@ use syn::{DeriveInput, LitStr, Result, Type};
 
 use crate::attribute::Options;
 use crate::field::{Field, Kind, argument, last_name};
-use crate::word::{Leniently, Word, Written};
+use crate::word::{Leniently, Missing, Word, Written};
 
 /// The names of the types that are maps.
 const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
@@ -230,6 +230,7 @@ fn leniently(field: &Field<'_>, word: &Word, way: &TokenStream) -> TokenStream {
             quote! { ::agentwire_jsonrpc::wire::OptionalItems }
         }
         Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::OrDefault<#way> },
+        Leniently::OrEmpty => quote! { ::agentwire_jsonrpc::wire::OrEmpty<#way> },
     }
 }
 
@@ -258,7 +259,7 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
     let place = place(at);
     match &field.kind {
         Kind::Union | Kind::Extra => quote! { #place },
-        Kind::Member { word, name } if word.is_required => {
+        Kind::Member { word, name } if word.missing == Missing::Error => {
             let missing = match word.leniently {
                 Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::expected::<_, A::Error>(#name)? },
                 _ => quote! {

@@ -64,7 +64,7 @@ fn field(field: &Field<'_>) -> TokenStream {
         Kind::Union | Kind::Extra => quote! { flatten },
         Kind::Member { word, name } => {
             // A member that is always written, be it `null`, has no default.
-            let has_default = !word.is_required && word.name != "nullable";
+            let has_default = !word.is_required() && word.name != "nullable";
             let default = has_default.then(|| quote! { default, });
             let skip = skip(field, word.written).map(|skip| quote! { skip_serializing_if = #skip, });
             let keywords = word.keywords;

@@ -13,8 +13,7 @@ pub(crate) struct Word {
     pub(crate) way: &'static str,
     /// How a lenient decoding reads it.
     pub(crate) leniently: Leniently,
-    /// Whether the object is malformed without it.
-    pub(crate) is_required: bool,
+    pub(crate) missing: Missing,
     pub(crate) written: Written,
     /// How `#[derive(Build)]` sets it.
     pub(crate) build: Build,
@@ -60,6 +59,19 @@ pub(crate) enum Leniently {
     Needed,
     /// As `Needed`; anything else is the default.
     OrDefault,
+    /// As `OrDefault`, and anything but null and `false` is an empty object.
+    OrEmpty,
+}
+
+/// What an object without the member is read as.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Missing {
+    /// It is malformed.
+    Error,
+    /// The member has its default, which the schema says.
+    Default,
+    /// The schema requires the member, and a reader takes an empty list.
+    Empty,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -97,48 +109,53 @@ macro_rules! words {
             shape: $shape,
             way: stringify!($way),
             leniently: Leniently::$leniently,
-            is_required: words!(@ $missing),
+            missing: Missing::$missing,
             written: $written,
             build: $build,
             keywords: &[$($keyword),*],
         },)+]
     };
-    (@ error) => { true };
-    (@ default) => { false };
 }
 
 pub(crate) const WORDS: &[Word] = words! {
     // word                  type        is read as      leniently  if missing  is written      is set   keywords
-    "required"               Any         Strict          Needed     error       Always          Argument [];
-    "expected"               Any         Strict          OrDefault  error       Always          Argument [];
-    "required_items"         Vector      Items           Same       error       Always          Argument [ON_ERROR SKIP_ITEMS];
-    "required_valid_items"   Vector      ValidItems      Same       error       Always          Argument [SKIP_ITEMS];
-    "required_list"          Vector      NullAsDefault   Respelled  error       Always          List     [ON_NULL];
-    "optional"               OptionOf    Strict          OrDefault  default     UnlessNone      Into     [];
-    "number"                 OptionOf    Strict          OrDefault  default     UnlessNone      Exact    [];
-    "nullable"               OptionOf    Strict          OrDefault  default     Always          Into     [];
-    "optional_list"          OptionOfVec Strict          OrDefault  default     UnlessNone      List     [];
-    "lenient"                OptionOf    Lenient         Same       default     UnlessNone      Into     [ON_ERROR];
-    "lenient_number"         OptionOf    Lenient         Same       default     UnlessNone      Exact    [ON_ERROR];
-    "lenient_list"           OptionOfVec Lenient         Same       default     UnlessNone      List     [ON_ERROR];
-    "raw"                    OptionOf    RawOrNull       Same       default     UnlessNone      Into     [];
-    "raw_object"             OptionOf    RawObjectOrNull OrDefault  default     UnlessNone      Into     [];
-    "default"                Any         Lenient         Same       default     Always          Exact    [ON_ERROR];
-    "or_default"             Any         Strict          Respelled  default     Always          Exact    [];
-    "default_list"           Collection  NullAsDefault   OrDefault  default     Always          List     [];
-    "flag"                   Bool        NullAsDefault   OrDefault  default     UnlessDefault   Exact    [];
-    "list"                   Collection  NullAsDefault   Respelled  default     UnlessEmpty     List     [ON_NULL];
-    "plain_list"             Collection  NullAsDefault   OrDefault  default     UnlessEmpty     List     [];
-    "items"                  Vector      Items           Same       default     UnlessEmpty     List     [ON_ERROR SKIP_ITEMS];
-    "optional_items"         OptionOfVec OptionalItems   Same       default     UnlessNone      List     [ON_ERROR SKIP_ITEMS];
-    "patch"                  PatchOf     Lenient         Same       default     UnlessKept      Into     [ON_ERROR];
-    "strict_patch"           PatchOf     Strict          Respelled  default     UnlessKept      Into     [];
-    "patch_items"            PatchOfVec  PatchItems      Same       default     UnlessKept      Into     [ON_ERROR SKIP_ITEMS];
-    "meta"                   OptionOf    Lenient         Same       default     UnlessNone      Into     [ON_ERROR];
-    "strict_meta"            OptionOf    Strict          OrDefault  default     UnlessNone      Into     [];
+    "required"               Any         Strict          Needed     Error       Always          Argument [];
+    "expected"               Any         Strict          OrDefault  Error       Always          Argument [];
+    "required_items"         Vector      Items           Same       Error       Always          Argument [ON_ERROR SKIP_ITEMS];
+    "required_valid_items"   Vector      ValidItems      Same       Error       Always          Argument [SKIP_ITEMS];
+    "required_list"          Vector      NullAsDefault   Respelled  Empty       Always          List     [ON_NULL];
+    "optional"               OptionOf    Strict          OrDefault  Default     UnlessNone      Into     [];
+    "strict"                 OptionOf    Strict          Respelled  Default     UnlessNone      Into     [];
+    "capability"             OptionOf    Strict          OrEmpty    Default     UnlessNone      Into     [];
+    "number"                 OptionOf    Strict          OrDefault  Default     UnlessNone      Exact    [];
+    "nullable"               OptionOf    Strict          OrDefault  Default     Always          Into     [];
+    "optional_list"          OptionOfVec Strict          OrDefault  Default     UnlessNone      List     [];
+    "lenient"                OptionOf    Lenient         Same       Default     UnlessNone      Into     [ON_ERROR];
+    "lenient_number"         OptionOf    Lenient         Same       Default     UnlessNone      Exact    [ON_ERROR];
+    "lenient_list"           OptionOfVec Lenient         Same       Default     UnlessNone      List     [ON_ERROR];
+    "raw"                    OptionOf    RawOrNull       Same       Default     UnlessNone      Into     [];
+    "raw_object"             OptionOf    RawObjectOrNull OrDefault  Default     UnlessNone      Into     [];
+    "default"                Any         Lenient         Same       Default     Always          Exact    [ON_ERROR];
+    "or_default"             Any         Strict          Respelled  Default     Always          Exact    [];
+    "default_list"           Collection  NullAsDefault   OrDefault  Default     Always          List     [];
+    "flag"                   Bool        NullAsDefault   OrDefault  Default     UnlessDefault   Exact    [];
+    "list"                   Collection  NullAsDefault   Respelled  Default     UnlessEmpty     List     [ON_NULL];
+    "plain_list"             Collection  NullAsDefault   OrDefault  Default     UnlessEmpty     List     [];
+    "items"                  Vector      Items           Same       Default     UnlessEmpty     List     [ON_ERROR SKIP_ITEMS];
+    "optional_items"         OptionOfVec OptionalItems   Same       Default     UnlessNone      List     [ON_ERROR SKIP_ITEMS];
+    "patch"                  PatchOf     Lenient         Same       Default     UnlessKept      Into     [ON_ERROR];
+    "strict_patch"           PatchOf     Strict          Respelled  Default     UnlessKept      Into     [];
+    "patch_items"            PatchOfVec  PatchItems      Same       Default     UnlessKept      Into     [ON_ERROR SKIP_ITEMS];
+    "meta"                   OptionOf    Lenient         Same       Default     UnlessNone      Into     [ON_ERROR];
+    "strict_meta"            OptionOf    Strict          OrDefault  Default     UnlessNone      Into     [];
 };
 
 impl Word {
+    /// Whether the schema requires the member.
+    pub(crate) fn is_required(&self) -> bool {
+        self.missing != Missing::Default
+    }
+
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         WORDS.iter().find(|word| word.name == name)
     }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A version of the protocol: one number, raised only by breaking changes.
 ///
 /// The client sends the latest version that it supports. The agent answers with the same number if it supports it, otherwise
 /// with its own latest. See <https://agentclientprotocol.com/protocol/v1/initialization>.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ProtocolVersion(u16);
@@ -29,6 +30,41 @@ impl ProtocolVersion {
     /// The number on the wire.
     pub const fn number(self) -> u16 {
         self.0
+    }
+}
+
+/// A whole number is also one that is written as `1.0`.
+impl<'de> Deserialize<'de> for ProtocolVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct VersionVisitor;
+
+        impl Visitor<'_> for VersionVisitor {
+            type Value = ProtocolVersion;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a version of the protocol: a whole number from 0 to 65535")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<ProtocolVersion, E> {
+                let version = u16::try_from(number).map(ProtocolVersion);
+                version.map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<ProtocolVersion, E> {
+                let version = u16::try_from(number).map(ProtocolVersion);
+                version.map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<ProtocolVersion, E> {
+                let is_version = number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(&number);
+                if !is_version {
+                    return Err(E::invalid_value(Unexpected::Float(number), &self));
+                }
+                Ok(ProtocolVersion(number as u16))
+            }
+        }
+
+        deserializer.deserialize_u16(VersionVisitor)
     }
 }
 

@@ -170,6 +170,39 @@ fn null_means_empty_and_anything_else_is_an_error() {
     }
 }
 
+/// The lists that schemas require and that may be empty: a reader does without them.
+#[test]
+fn required_list_that_is_missing_is_empty() {
+    let servers = |server: &str| format!(r#"{{"cwd":"/","mcpServers":[{server}]}}"#);
+    let rows = [
+        (r#"{"cwd":"/"}"#.to_owned(), r#"{"cwd":"/","mcpServers":[]}"#.to_owned()),
+        (
+            servers(r#"{"name":"n","command":"c"}"#),
+            servers(r#"{"name":"n","command":"c","args":[],"env":[]}"#),
+        ),
+        (
+            servers(r#"{"type":"http","name":"n","url":"u"}"#),
+            servers(r#"{"type":"http","name":"n","url":"u","headers":[]}"#),
+        ),
+    ];
+    let params = types("session/new").params;
+    for (without, with) in rows {
+        assert_eq!(params(&without).unwrap(), params(&with).unwrap(), "{without}");
+    }
+    assert!((types("session/prompt").params)(r#"{"sessionId":"s"}"#).is_err());
+}
+
+#[test]
+fn version_with_a_fraction_of_zero_is_a_whole_number() {
+    let params = types("initialize").params;
+    for one in ["1.0", "1e0", "10E-1"] {
+        let read = params(&format!(r#"{{"protocolVersion":{one}}}"#)).unwrap();
+        assert_eq!(read["protocolVersion"], 1, "{one}");
+    }
+    let why = params(r#"{"protocolVersion":"1"}"#).expect_err("it is text").to_string();
+    assert!(why.contains("expected a version of the protocol: a whole number from 0 to 65535"), "{why}");
+}
+
 #[test]
 fn members_without_a_keyword_stay_strict() {
     let cases = [
@@ -183,6 +216,10 @@ fn members_without_a_keyword_stay_strict() {
         ("initialize", r#"{"protocolVersion":"1"}"#),
         ("initialize", r#"{"protocolVersion":70000}"#),
         ("initialize", r#"{"protocolVersion":1.5}"#),
+        ("initialize", r#"{"protocolVersion":-1.0}"#),
+        ("initialize", r#"{"protocolVersion":65536.0}"#),
+        ("initialize", r#"{"protocolVersion":null}"#),
+        ("initialize", "{}"),
         ("session/set_config_option", r#"{"sessionId":"s","configId":"c","value":true}"#),
         ("session/set_config_option", r#"{"sessionId":"s","configId":"c","type":"boolean","value":1}"#),
         ("elicitation/create", r#"{"message":"m","mode":"form","sessionId":"s","requestedSchema":[1]}"#),
@@ -223,6 +260,22 @@ fn what_is_left_out_is_named() {
     assert_eq!(kinds(&format!("{{{call}}}")), [""; 0]);
 }
 
+/// A lenient decoding names the place also of what the strict one leaves out.
+#[test]
+fn part_that_is_left_out_has_its_place() {
+    let text = r#"{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":7,
+        "locations":[{"path":"/a"},5],"content":[{"type":"content","content":{"type":"text","text":"x","annotations":3}}]}}"#;
+    let raw = RawJson::parse(text.replace('\n', " ").into()).expect("it is JSON");
+    let (read, skipped) = noting(|| raw.decode_leniently::<SessionNotification>());
+    let strictly = raw.decode::<SessionNotification>().expect("it is read without what is bad");
+    assert_eq!(read.expect("so is this"), strictly);
+    let mut places: Vec<_> = skipped.parts.iter().map(|part| &*part.place).collect();
+    places.sort_unstable();
+    let expected = ["update.content[0].content.annotations", "update.kind", "update.locations[1]"];
+    assert_eq!(places, expected);
+    assert!(skipped.to_string().contains("update.kind: invalid type: integer `7`"), "{skipped}");
+}
+
 #[test]
 fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
     let bad = vec![r#"{"type":"text","text":1}"#; 1000].join(",");
@@ -236,6 +289,9 @@ fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
     assert!(why.chars().count() <= 256 && !why.contains('\u{1b}'), "{why}");
 }
 
+/// A method, and its params with this value in them.
+type Form<'a> = (&'a str, &'a dyn Fn(&str) -> String);
+
 /// Editors that pass on the entry of a configuration file send its objects.
 #[test]
 fn object_of_names_and_values_reads_as_list() {
@@ -246,7 +302,7 @@ fn object_of_names_and_values_reads_as_list() {
         format!(r#"{{"cwd":"/","mcpServers":[{{"type":"http","name":"n","url":"u","headers":{headers}}}]}}"#)
     };
     let terminal = |env: &str| format!(r#"{{"sessionId":"s","command":"c","env":{env}}}"#);
-    let forms: [(&str, &dyn Fn(&str) -> String); 3] =
+    let forms: [Form<'_>; 3] =
         [("session/new", &stdio), ("session/new", &http), ("terminal/create", &terminal)];
     let rows = [
         ("{}", "[]"),

@@ -10,8 +10,8 @@
 //! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
 //!
 //! Each member also has a way for the second attempt at a message whose first failed: [`RawJson::decode_leniently`]. That is
-//! [`OrDefault`] for a member that the protocol does not require and [`Respelled`] for one that it does; a list without its bad
-//! items is read as [`Items`], [`OptionalItems`] or [`RequiredItems`].
+//! [`OrDefault`] for a member that the protocol does not require, [`OrEmpty`] for a capability, and [`Respelled`] for one that
+//! is needed; a list without its bad items is read as [`Items`], [`OptionalItems`] or [`RequiredItems`].
 //!
 //! These ways must go on after any fault, so they first take the member as JSON text, which succeeds for every
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
@@ -186,6 +186,22 @@ impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrDefault<W> 
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let raw = undecoded(deserializer)?;
         Ok(respelled::<W, T>(&raw).inspect_err(|why| note::<T>(&raw, why)).unwrap_or_default())
+    }
+}
+
+/// A capability, whose presence alone says that it is offered: as [`OrDefault`], but anything other than `null` and `false` is
+/// an empty object. Never fails on JSON.
+#[derive(Debug)]
+pub struct OrEmpty<W>(PhantomData<W>);
+
+impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrEmpty<W> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let raw = undecoded(deserializer)?;
+        Ok(respelled::<W, T>(&raw).unwrap_or_else(|why| {
+            note::<T>(&raw, &why);
+            let is_offered = !matches!(raw.get(), "null" | "false");
+            is_offered.then(|| read_as::<W, T>("{}").ok()).flatten().unwrap_or_default()
+        }))
     }
 }
 

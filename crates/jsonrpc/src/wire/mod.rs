@@ -21,8 +21,8 @@ pub use crate::text::Text;
 #[cfg(feature = "schema")]
 pub use described::describe_tag;
 pub use lenient::{
-    Items, Lenient, MapAs, NullAsDefault, OptionalItems, OrDefault, PatchItems, RawObjectOrNull, RawOrNull,
-    ReadAs, RequiredItems, Respelled, Strict, ValidItems, lenient,
+    Items, Lenient, MapAs, NullAsDefault, OptionalItems, OrDefault, OrEmpty, PatchItems, RawObjectOrNull,
+    RawOrNull, ReadAs, RequiredItems, Respelled, Strict, ValidItems, lenient,
 };
 pub use members::{Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members};
 pub use patch::Patch;

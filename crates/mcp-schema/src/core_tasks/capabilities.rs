@@ -13,7 +13,7 @@ macro_rules! capability {
             pub struct $name {
                 $(
                     $(#[$member_attribute])*
-                    #[wire(optional)]
+                    #[wire(capability)]
                     pub $member: Option<$kind>,
                 )+
                 /// Members that this version of the library does not know.

@@ -204,6 +204,36 @@ fn bad_part_of_a_result_does_not_cost_the_rest() {
     assert_eq!(left_out, ["tools[0].annotations", "tools[1]", "nextCursor"]);
 }
 
+/// Its presence alone says that a capability is offered.
+#[test]
+fn capability_of_another_type_is_an_empty_object() {
+    let of = |capabilities: &str| {
+        let text = format!(
+            r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"serverInfo":{{"name":"n","version":"1"}}}}"#
+        );
+        let (result, left_out) = leniently::<InitializeResult>(&text);
+        (result.expect("it is read").capabilities, left_out)
+    };
+    for value in ["true", "5", r#""x""#, "[1]"] {
+        let text = format!(
+            r#"{{"tools":{value},"prompts":{value},"completions":{value},"tasks":{{"list":{value}}}}}"#
+        );
+        let (read, left_out) = of(&text);
+        for path in ["tools", "prompts", "completions", "tasks.list"] {
+            assert!(read.has(path), "{path}: {value}");
+        }
+        assert!(!read.has("tools.listChanged"));
+        let expected = ["tools", "prompts", "completions", "tasks.list"];
+        assert_eq!(left_out, expected.map(|path| format!("capabilities.{path}")), "{value}");
+    }
+    for value in ["null", "false"] {
+        assert!(
+            !of(&format!(r#"{{"tools":{value},"logging":{value},"odd":[true]}}"#)).0.has("tools"),
+            "{value}"
+        );
+    }
+}
+
 #[test]
 fn part_that_a_result_is_useless_without_is_an_error() {
     for text in [r#"{"content":{}}"#, r#"{"content":null}"#] {

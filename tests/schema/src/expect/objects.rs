@@ -137,7 +137,7 @@ impl Reader<'_> {
     fn forgives(&self, name: &str, member: &Member, definitions: &[&str]) -> bool {
         let is_list = |shape: &Shape| matches!(shape.kind, Kind::List { .. });
         let mut shapes = self.document.shapes_of_all(&member.schemas).iter().any(is_list);
-        shapes &= self.rules.missing_list_is_empty;
+        shapes &= self.rules.missing_list_is_empty || member.default_on_null;
         shapes || self.rules.forgives(definitions, name)
     }
 
