@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::lazy_capabilities::LazyCapabilities;
 use crate::lazy_json::LazyJson;
 use crate::params::Params;
+use crate::warning::Warnings;
 
 /// The client of a modern request, as the request describes it.
 pub(crate) struct ClientMeta {
@@ -30,7 +31,11 @@ impl ClientMeta {
     /// # Errors
     ///
     /// When a required member is missing or malformed, or the version is not supported.
-    pub(crate) fn of(params: &Params<'_>, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
+    pub(crate) fn of(
+        params: &Params<'_>,
+        in_session: bool,
+        warnings: &Warnings,
+    ) -> Result<Option<Arc<Self>>, ErrorObject> {
         let Some(text) = params.get(Member::Meta) else {
             return Ok(None);
         };
@@ -39,7 +44,7 @@ impl ClientMeta {
         }
         match Self::read(params) {
             Some(client_meta) => Ok(Some(Arc::new(client_meta))),
-            None => Self::parse_strictly(text, in_session),
+            None => Self::parse(&params.kept(text), in_session, warnings),
         }
     }
 
@@ -69,15 +74,19 @@ impl ClientMeta {
         })
     }
 
-    /// Reads any other `_meta`, and returns the error that names its fault.
+    /// Reads any other `_meta` without the malformed parts that are not needed, or returns the error that names its fault.
     #[cold]
-    fn parse_strictly(text: &str, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
-        let read = read::<RequestMeta>(text);
+    fn parse(
+        text: &RawJson,
+        in_session: bool,
+        warnings: &Warnings,
+    ) -> Result<Option<Arc<Self>>, ErrorObject> {
+        let read = warnings.noting_client(|| text.decode_leniently::<RequestMeta>());
         let found;
         let version = match &read {
             Ok(meta) => &meta.protocol_version,
             Err(_) => {
-                found = version_in(text)?;
+                found = version_in(text.as_str())?;
                 let Some(version) = &found else { return Ok(None) };
                 version
             }
@@ -149,6 +158,7 @@ fn is_plain_info(info: &str) -> bool {
 #[cold]
 fn version_in(meta: &str) -> Result<Option<ProtocolVersion>, ErrorObject> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     struct Version {
         #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
         version: Option<RawJson>,

@@ -68,7 +68,7 @@ impl Context {
         round: Option<Box<InputRound>>,
     ) -> Result<Self, ErrorObject> {
         let progress = Progress::new(client.progress_token(params));
-        let meta = params.meta()?.map(LazyJson::new);
+        let meta = params.meta().map(LazyJson::new);
         let (yields, keys) = (YieldTimer::default(), Keys::default());
         let (values, task) = (OnceLock::new(), OnceLock::new());
         let parts = Parts { settings, client, request, meta, progress, yields, round, keys, values, task };

@@ -44,7 +44,7 @@ fn reply(
 ) -> Result<Reply, ErrorObject> {
     let params = Params::of(request.params.as_ref(), scope.source().map(|source| &**source));
     value_limit::check(&server.parts.settings, request, &params)?;
-    match ClientMeta::of(&params, session.get().is_some())? {
+    match ClientMeta::of(&params, session.get().is_some(), &server.parts.settings.warnings)? {
         Some(client) => modern::reply(server, client, request, params, scope),
         None => legacy::reply(server, session, request, params, scope),
     }

@@ -21,6 +21,6 @@ impl<T: DeserializeOwned> LazyJson<T> {
 
     /// The value; none where the JSON is not what such a value is written as.
     pub(crate) fn value(&self) -> Option<&T> {
-        self.value.get_or_init(|| self.text.decode().ok()).as_ref()
+        self.value.get_or_init(|| self.text.decode_leniently().ok()).as_ref()
     }
 }

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, RawJson, decode_params, read};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RawObject, decode_params, read};
 use agentwire_mcp_wire::{Member, ParamsIndex, ParamsMembers};
 use agentwire_transport::MessageSource;
 use serde::de::DeserializeOwned;
+
+use crate::warning::Warnings;
 
 /// The members of a request's params that decide how it is handled, as text. A tool is found by `name`, and decodes
 /// `arguments` itself.
@@ -79,13 +81,9 @@ impl<'a> Params<'a> {
         arguments.ok_or_else(|| ErrorObject::invalid_params("`arguments` must be an object"))
     }
 
-    /// The attachments, an object.
-    pub(crate) fn meta(&self) -> Result<Option<RawJson>, ErrorObject> {
-        let Some(text) = self.get(Member::Meta) else { return Ok(None) };
-        match self.kept(text).into_object() {
-            None => Err(ErrorObject::invalid_params("`_meta` must be an object")),
-            meta => Ok(meta),
-        }
+    /// The attachments, an object. Nothing is done with them here, so anything else counts as absent.
+    pub(crate) fn meta(&self) -> Option<RawJson> {
+        self.kept(self.get(Member::Meta)?).into_object()
     }
 
     /// A value of these params that may outlive the message: a slice of a short message, a copy of a part of a long one.
@@ -99,7 +97,31 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Reads the params of a request; absent ones count as an empty object.
+/// Reads the params of a request; absent ones count as an empty object. A `_meta` that is not an object counts as absent. Any
+/// other malformed member is an error, because a request without it would be another one.
 pub(crate) fn read_params<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
-    decode_params(params.cloned())
+    decode_params(params.cloned()).or_else(|error| match params.and_then(without_malformed_meta) {
+        Some(params) => decode_params(Some(params)),
+        None => Err(error),
+    })
+}
+
+/// The params without their `_meta`. `None` if that is not malformed.
+#[cold]
+fn without_malformed_meta(params: &RawJson) -> Option<RawJson> {
+    let mut params = RawObject::try_from(params.clone()).ok()?;
+    if params.get("_meta")?.into_object().is_some() {
+        return None;
+    }
+    params.remove("_meta");
+    Some(params.into())
+}
+
+/// Reads the params of a request that only describes the client, without the parts that are malformed and not needed.
+pub(crate) fn read_description<P: DeserializeOwned>(
+    params: Option<&RawJson>,
+    warnings: &Warnings,
+) -> Result<P, ErrorObject> {
+    let params = params.cloned().unwrap_or(RawJson::EMPTY_OBJECT);
+    warnings.noting_client(|| params.decode_leniently()).map_err(ErrorObject::invalid_params)
 }

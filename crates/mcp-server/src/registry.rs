@@ -170,6 +170,7 @@ fn parse_cursor(items: &str, cursor: &str) -> Option<u64> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct ListParams {
     #[serde(default)]
     cursor: Option<String>,

@@ -257,7 +257,7 @@ impl Server {
     }
 
     /// Sets the receiver of warnings (default: one line on stderr each): what a function does has no effect, because the server lacks
-    /// a setting. Each warning is given once.
+    /// a setting, or parts of a client's description of itself were left out. Each kind of warning is given once.
     #[must_use]
     pub fn on_warning(self, receive: impl Fn(ServerWarning) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.warnings = Warnings::new(receive))

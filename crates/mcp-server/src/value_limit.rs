@@ -74,7 +74,7 @@ pub(crate) fn decode_answer<R: DeserializeOwned>(answer: &RawJson) -> Result<R, 
     if let Some(why) = is_over("the answer", answer.as_str(), Settings::VALUE_LIMIT) {
         return Err(serde_json::Error::custom(why));
     }
-    match answer.decode() {
+    match answer.decode_leniently() {
         Err(_) if answer.is_null() => RawJson::EMPTY_OBJECT.decode(),
         decoded => decoded,
     }

@@ -1,12 +1,14 @@
-//! Warnings of a server: settings without which something that its functions do has no effect.
+//! Warnings of a server: settings that its functions lack, and what a client's description of itself cannot say.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Something that has no effect for want of a setting of the server. Each is given once; see
-/// [`Server::on_warning`](crate::Server::on_warning).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use agentwire_jsonrpc::{Skipped, noting};
+
+/// Something that has no effect: a call that lacks a setting of the server, or a malformed part of a client's description of
+/// itself. Each kind is given once; see [`Server::on_warning`](crate::Server::on_warning).
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerWarning {
     /// A function [logs](crate::Context::log), and the server has no [`logging`](crate::Server::logging).
@@ -16,10 +18,21 @@ pub enum ServerWarning {
     NoResourceUpdates,
     /// A tool may run as a [task](crate::ServerTool::task), and the server has no [`tasks`](crate::Server::tasks).
     NoTasks,
+    /// A client describes itself, in `initialize` or in `_meta`, with members that cannot be read. They are left out.
+    ClientDescription(Skipped),
 }
 
 impl ServerWarning {
-    const COUNT: usize = 3;
+    const COUNT: usize = 4;
+
+    fn kind(&self) -> usize {
+        match self {
+            Self::NoLogging => 0,
+            Self::NoResourceUpdates => 1,
+            Self::NoTasks => 2,
+            Self::ClientDescription(_) => 3,
+        }
+    }
 }
 
 impl fmt::Display for ServerWarning {
@@ -30,6 +43,9 @@ impl fmt::Display for ServerWarning {
                 "`resource_updated` notifies nobody: call `Server::resource_updates` to let clients subscribe"
             }
             Self::NoTasks => "`ServerTool::task` has no effect: call `Server::tasks` to run calls as tasks",
+            Self::ClientDescription(skipped) => {
+                return write!(f, "a client describes itself with members that cannot be read: {skipped}");
+            }
         })
     }
 }
@@ -49,9 +65,18 @@ impl Warnings {
     /// Gives a warning, unless it was given.
     #[cold]
     pub(crate) fn give(&self, warning: ServerWarning) {
-        if !self.given[warning as usize].swap(true, Ordering::Relaxed) {
+        if !self.given[warning.kind()].swap(true, Ordering::Relaxed) {
             (self.receive)(warning);
         }
+    }
+
+    /// Runs a decoding of a client's description of itself, and gives a warning if parts were left out.
+    pub(crate) fn noting_client<R>(&self, decode: impl FnOnce() -> R) -> R {
+        let (decoded, skipped) = noting(decode);
+        if !skipped.is_empty() {
+            self.give(ServerWarning::ClientDescription(skipped));
+        }
+        decoded
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
 
 /// What is wanted of a [`GetPromptRequest`] here. What it brings back of earlier rounds is read as it is needed.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct PromptParams {
     name: String,
     arguments: Option<RawObject>,

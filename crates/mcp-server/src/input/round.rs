@@ -153,7 +153,7 @@ impl Questioner for InputRound {
     async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Response, AskError> {
         if let Some(answer) = self.answer(key) {
             // The answer came with the request, so a wrong one makes the request invalid.
-            return answer.decode().map_err(|why| AskError::wrong(key, why.to_string(), true));
+            return answer.decode_leniently().map_err(|why| AskError::wrong(key, why.to_string(), true));
         }
         let _withdrawn_when_dropped = self.open(key, question.into())?;
         // Only a future that has left its function is still polled then.

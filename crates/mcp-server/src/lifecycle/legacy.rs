@@ -13,7 +13,7 @@ use crate::Server;
 use crate::capability::{Capability, CapabilitySet};
 use crate::client_context::ClientContext;
 use crate::dispatch::dispatch;
-use crate::params::{Params, read_params};
+use crate::params::{Params, read_description, read_params};
 use crate::quota::Holder;
 use crate::request_future::Reply;
 use crate::scope::RequestScope;
@@ -76,7 +76,7 @@ fn initialize(
         text.len(),
     )
     .map_err(ErrorObject::invalid_params)?;
-    let request: InitializeRequest = read_params(params)?;
+    let request: InitializeRequest = read_description(params, &settings.warnings)?;
     let asked = request.protocol_version.revision().filter(|revision| revision.is_legacy());
     let revision = asked.unwrap_or(Revision::LATEST_LEGACY);
     let mut result = InitializeResult::new(revision, settings.info.clone());

@@ -285,7 +285,7 @@ impl TaskHandle {
 impl Questioner for TaskHandle {
     async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Response, AskError> {
         let answer = self.ask_raw(key, question.into()).await?;
-        answer.decode().map_err(|why| AskError::wrong(key, why.to_string(), false))
+        answer.decode_leniently().map_err(|why| AskError::wrong(key, why.to_string(), false))
     }
 }
 

@@ -90,6 +90,7 @@ pub(crate) fn reply(
 
 /// The params of `tasks/update`. The questions decide how the answers are decoded.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 struct UpdateParams {
     task_id: String,
@@ -262,9 +263,9 @@ pub(super) async fn find(
 /// An answer that the question's method does not have would end the function that asked, and the client could not mend it.
 pub(super) fn check(question: &InputRequest, answer: &RawJson) -> Result<(), serde_json::Error> {
     match question {
-        InputRequest::Elicit(_) => answer.decode::<ElicitResult>().map(drop),
-        InputRequest::CreateMessage(_) => answer.decode::<CreateMessageResult>().map(drop),
-        InputRequest::ListRoots(_) => answer.decode::<ListRootsResult>().map(drop),
+        InputRequest::Elicit(_) => answer.decode_leniently::<ElicitResult>().map(drop),
+        InputRequest::CreateMessage(_) => answer.decode_leniently::<CreateMessageResult>().map(drop),
+        InputRequest::ListRoots(_) => answer.decode_leniently::<ListRootsResult>().map(drop),
         _ => Ok(()),
     }
 }

@@ -89,8 +89,6 @@ async fn st_06_what_a_request_must_say_is_asked_for() {
             json!({ VERSION: 2026 }),
             json!({ CAPABILITIES: [1] }),
             json!({ CAPABILITIES: "all" }),
-            json!({ INFO: "raw" }),
-            json!({ INFO: { "name": "raw" } }),
             json!({ LOG_LEVEL: 3 }),
             json!({ "progressToken": [] }),
         ] {
