@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::{
     ResumeSessionResponse, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
     SetSessionModeRequest, SetSessionModeResponse,
 };
-use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
 use crate::{Context, Error, RemoteClient};
 
@@ -134,6 +134,11 @@ agentwire_peer::method_trait! {
     /// `session/cancel`: called when a turn is cancelled. The turn's [`Context`] reports the same, so most agents have
     /// nothing to do here.
     fn cancel(notification: CancelNotification, client: &RemoteClient) = ();
+
+    /// Called just before [`prompt`](Self::prompt) for parts of the prompt that cannot be read, and that it is left without:
+    /// blocks, and members that a block does not need. A prompt without any readable block is refused. The default ignores
+    /// them.
+    fn skipped(method: &str, skipped: Skipped) = ();
 
     extensions(Context, client: &RemoteClient)
 }

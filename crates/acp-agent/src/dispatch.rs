@@ -15,7 +15,7 @@ use futures_util::future::{Either, ready};
 use crate::connection_state::{ConnectionState, Handshake};
 use crate::method::{Method, answer, broken};
 use crate::methods::Connection;
-use crate::{Agent, Context, Error, RemoteClient, outgoing};
+use crate::{Agent, Context, Error, RemoteClient, outgoing, prompt, rules};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
@@ -45,7 +45,7 @@ impl<A: Agent> Dispatch<A> {
         if self.ready().is_ok() {
             return Err(twice());
         }
-        let mut request = <InitializeRequest as Method<Connection<'_>>>::decode(params)?;
+        let mut request = rules::read_initialize(params)?;
         let peer = context.request.peer().clone();
         // Only one version is served, so it answers every requested version.
         request.protocol_version = ProtocolVersion::V1;
@@ -107,6 +107,15 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
+    /// Decodes a prompt, and reports the parts that it is left without.
+    fn read_prompt(&self, params: Option<RawJson>) -> Result<PromptRequest, Error> {
+        let (request, skipped) = prompt::read::<PromptRequest>(params)?;
+        if !skipped.is_empty() {
+            self.agent.skipped(PromptRequest::NAME, skipped);
+        }
+        Ok(request)
+    }
+
     /// Runs one turn. The turn is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
@@ -154,9 +163,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         let context = Context::new(self.client(context.peer()), context);
         if &*request.method == PromptRequest::NAME {
             // The prompt must be registered before this returns.
-            Either::Left(
-                self.prompt(<PromptRequest as Method<Connection<'_>>>::decode(request.params), context),
-            )
+            Either::Left(self.prompt(self.read_prompt(request.params), context))
         } else {
             // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
             Either::Right(Box::pin(self.dispatch(request, context)))

@@ -38,6 +38,7 @@
 //! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second one is refused. The
 //!   answer has the version that both sides speak.
 //! - A method that the agent did not advertise answers "method not found", even where the agent implements it.
+//! - A prompt arrives without the blocks that cannot be read, which are reported to [`Agent::skipped`].
 //! - A request is refused with "invalid params" and the reason when its params cannot be decoded, a directory is not
 //!   absolute, or it has an MCP server, a content block or an authentication method that the agent did not advertise.
 //! - `session/cancel` reaches the turn, even right behind the prompt. The turn then answers `cancelled`, whatever the agent
@@ -62,6 +63,8 @@
 //!
 //! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
 //! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
+
+// circle: methods.rs, rules.rs: the table of methods names the rule of each, and a rule reads the connection that the table is of.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "v2")]
@@ -76,6 +79,7 @@ mod method;
 mod methods;
 mod outgoing;
 mod path;
+mod prompt;
 #[cfg(feature = "v2")]
 mod router;
 mod rules;
@@ -92,7 +96,7 @@ use agentwire_transport::Transport;
 #[cfg(feature = "v2")]
 pub use absent::Absent;
 pub use agent::Agent;
-pub use agentwire_jsonrpc::ErrorObject as Error;
+pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{BoxError, CallError, Closed, OrInternal};
 pub use client::{Context, RemoteClient};

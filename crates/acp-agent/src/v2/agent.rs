@@ -8,7 +8,7 @@ use agentwire_acp_schema::v2::{
     NewSessionRequest, NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, Skipped};
 
 use super::{Context, RemoteClient, Turn, session_not_found};
 use crate::Error;
@@ -105,6 +105,11 @@ agentwire_peer::method_trait! {
     /// prompt that has not ended is dropped, and reported as cancelled. Work of [`begin_work`](RemoteClient::begin_work) is
     /// reported as cancelled too; it is not dropped, but its updates are refused.
     fn close_grace() -> Duration = Duration::from_secs(10);
+
+    /// Called just before [`prompt`](Self::prompt) for parts of the prompt that cannot be read, and that it is left without:
+    /// blocks, and members that a block does not need. A prompt without any readable block is refused. The default ignores
+    /// them.
+    fn skipped(method: &str, skipped: Skipped) = ();
 
     extensions(Context, client: &RemoteClient)
 }

@@ -20,8 +20,8 @@ use super::methods::Connection;
 use super::work::Work;
 use super::work_guard::WorkGuard;
 use super::{Agent, Context, RemoteClient, Turn, outgoing, rules};
-use crate::Error;
 use crate::method::{Method, answer, broken};
+use crate::{Error, prompt};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
@@ -179,6 +179,15 @@ impl<A: Agent> Dispatch<A> {
         SetSessionConfigOptionRequest::write(&peer, response, at)
     }
 
+    /// Decodes a prompt, and reports the parts that it is left without.
+    fn read_prompt(&self, params: Option<RawJson>) -> Result<PromptRequest, Error> {
+        let (request, skipped) = prompt::read::<PromptRequest>(params)?;
+        if !skipped.is_empty() {
+            self.agent.skipped(PromptRequest::NAME, skipped);
+        }
+        Ok(request)
+    }
+
     /// Runs one prompt. It is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
@@ -222,9 +231,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         }
         if &*request.method == PromptRequest::NAME {
             // The prompt must be registered before this returns.
-            return Either::Left(Either::Right(
-                self.prompt(<PromptRequest as Method<Connection<'_>>>::decode(request.params), context),
-            ));
+            return Either::Left(Either::Right(self.prompt(self.read_prompt(request.params), context)));
         }
         let context = Context { client: self.client(context.peer(), None), request: context };
         // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
@@ -252,6 +259,7 @@ impl<A: Agent> Handler for Dispatch<A> {
 /// the answer, which names a version that it can speak.
 fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     struct Later {
         info: Option<RawJson>,
         capabilities: Option<RawJson>,
@@ -281,6 +289,7 @@ fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> 
 /// Decodes the requested version alone, whatever the other params are.
 pub(crate) fn asked_version(params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     #[serde(rename_all = "camelCase")]
     struct VersionOnly {
         protocol_version: ProtocolVersion,

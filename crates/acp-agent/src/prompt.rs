@@ -1,0 +1,118 @@
+//! Reads the params of `session/prompt`, also where a block is malformed.
+
+use agentwire_acp_schema::v1;
+#[cfg(feature = "v2")]
+use agentwire_acp_schema::v2;
+use agentwire_jsonrpc::{RawJson, Skipped, noting};
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// The params of `session/prompt` in one version.
+pub(crate) trait Prompt: DeserializeOwned {
+    fn is_empty(&self) -> bool;
+
+    /// Names each link that has no name by its URI.
+    fn name_links(&mut self);
+}
+
+macro_rules! prompt {
+    ($version:ident) => {
+        impl Prompt for $version::PromptRequest {
+            fn is_empty(&self) -> bool {
+                self.prompt.is_empty()
+            }
+
+            fn name_links(&mut self) {
+                for block in &mut self.prompt {
+                    if let $version::ContentBlock::ResourceLink(link) = block
+                        && link.name.is_empty()
+                    {
+                        link.name = name_of(&link.uri);
+                    }
+                }
+            }
+        }
+    };
+}
+
+prompt! { v1 }
+#[cfg(feature = "v2")]
+prompt! { v2 }
+
+/// Decodes a prompt without the parts that cannot be read, and returns these. A prompt of which no block is left is an error.
+pub(crate) fn read<P: Prompt>(params: Option<RawJson>) -> Result<(P, Skipped), Error> {
+    let params = params.unwrap_or(RawJson::EMPTY_OBJECT).into_object();
+    let params = params.ok_or_else(|| Error::invalid_params("params must be an object"))?;
+    let (read, skipped) = noting(|| params.decode_leniently::<P>());
+    let mut prompt = read.map_err(Error::invalid_params)?;
+    if prompt.is_empty() {
+        // The list itself is right where there is nothing to leave out.
+        return match params.decode::<P>() {
+            Err(why) if skipped.is_empty() => Err(Error::invalid_params(why)),
+            Err(_) => Err(Error::invalid_params(skipped)),
+            Ok(_) => Ok((prompt, skipped)),
+        };
+    }
+    if !skipped.is_empty() {
+        prompt.name_links();
+    }
+    Ok((prompt, skipped))
+}
+
+/// The last part of a URI's path, or else the URI.
+fn name_of(uri: &str) -> String {
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    path.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(uri).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<P: Prompt>(blocks: &str) -> Result<(P, Skipped), Error> {
+        let params = format!(r#"{{"sessionId":"s","prompt":{blocks}}}"#);
+        read(Some(RawJson::parse(params.into()).expect("it is JSON")))
+    }
+
+    const GOOD: &str = r#"{"type":"text","text":"hello"}"#;
+
+    #[test]
+    fn malformed_block_is_left_out_and_reported() {
+        let rows = [
+            (r#"{"type":"text","text":null}"#, "prompt[0]: invalid type: null"),
+            ("5", "prompt[0]: invalid type: integer"),
+            (r#"{"type":"image","mimeType":"image/png"}"#, "prompt[0]: missing field `data`"),
+            (r#"{"text":"no type"}"#, "prompt[0]: missing field `type`"),
+        ];
+        for (bad, reported) in rows {
+            let (prompt, skipped) = of::<v1::PromptRequest>(&format!("[{bad},{GOOD}]")).unwrap();
+            assert_eq!(prompt.prompt, [v1::ContentBlock::from("hello")], "{bad}");
+            assert!(skipped.to_string().starts_with(reported), "{skipped} instead of {reported}");
+            let why = of::<v1::PromptRequest>(&format!("[{bad},{bad}]")).expect_err("nothing is left");
+            assert!(why.code == -32602 && why.message.contains(reported), "{why}");
+        }
+        let (_, skipped) = of::<v1::PromptRequest>(&format!("[{GOOD}]")).unwrap();
+        assert!(skipped.is_empty(), "{skipped}");
+        for wrong in ["5", "{}", "null", r#""hello""#] {
+            assert!(of::<v1::PromptRequest>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn link_without_a_name_gets_that_of_its_uri() {
+        let rows = [
+            ("file:///src/main.rs", "main.rs"),
+            ("a:b", "b"),
+            ("https://example.com/x/?q=/y#z/", "x"),
+            ("", ""),
+        ];
+        for (uri, name) in rows {
+            let link = format!(r#"{{"type":"resource_link","uri":"{uri}"}}"#);
+            let (prompt, skipped) = of::<v1::PromptRequest>(&format!("[{link},{GOOD}]")).unwrap();
+            let v1::ContentBlock::ResourceLink(link) = &prompt.prompt[0] else { panic!("a link") };
+            assert_eq!((&*link.uri, &*link.name), (uri, name));
+            assert_eq!(skipped.parts[0].place, "prompt[0].name");
+        }
+    }
+}
