@@ -197,15 +197,19 @@ impl Fetcher {
         if !fetched.status.is_success() {
             return Err(FetchError::Status { url: url.to_owned(), status: fetched.status });
         }
-        read_json(&fetched.body).map_err(|error| match is_object(&fetched.body) {
-            true => FetchError::Invalid { url: url.to_owned(), why: error.to_string() },
-            false => FetchError::NotJson { url: url.to_owned() },
-        })
+        if !is_object(&fetched.body) {
+            return Err(FetchError::NotJson { url: url.to_owned() });
+        }
+        read_json(&fetched.body)
+            .map_err(|error| FetchError::Invalid { url: url.to_owned(), why: error.to_string() })
     }
 }
 
-/// Reads JSON, also behind a byte order mark.
+/// Reads a JSON object, also behind a byte order mark. Derived code would also take an array, as members by position.
 pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    if !is_object(body) {
+        return Err(serde::de::Error::custom("it is not a JSON object"));
+    }
     agentwire_jsonrpc::read_bytes(without_mark(body))
 }
 

@@ -1,5 +1,9 @@
-//! The documents of OAuth that a client reads. Members that it does not use are ignored, and `null` is the same as no member.
+//! The documents of OAuth that a client reads. Members that it does not use are ignored. One that it can do
+//! without is the same as absent if it is `null` or malformed.
 
+use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::runtime::read_items;
+use agentwire_jsonrpc::wire::lenient;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Secret;
@@ -7,11 +11,13 @@ use crate::Secret;
 /// A protected resource's metadata: RFC 9728, section 2.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ResourceMetadata {
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) resource: Option<String>,
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default, deserialize_with = "words")]
     pub(crate) authorization_servers: Vec<String>,
+    #[serde(default, deserialize_with = "optional_words")]
     pub(crate) scopes_supported: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) dpop_bound_access_tokens_required: bool,
 }
 
@@ -19,21 +25,27 @@ pub(crate) struct ResourceMetadata {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ServerMetadata {
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "lenient")]
     pub(crate) issuer: String,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) authorization_endpoint: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) token_endpoint: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) registration_endpoint: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) revocation_endpoint: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "words")]
     pub(crate) scopes_supported: Vec<String>,
+    #[serde(deserialize_with = "optional_words")]
     pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(deserialize_with = "optional_words")]
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "words")]
     pub(crate) dpop_signing_alg_values_supported: Vec<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "lenient")]
     pub(crate) authorization_response_iss_parameter_supported: bool,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "lenient")]
     pub(crate) client_id_metadata_document_supported: bool,
 }
 
@@ -41,11 +53,14 @@ pub(crate) struct ServerMetadata {
 #[derive(Debug, Deserialize)]
 pub(crate) struct RegistrationAnswer {
     pub(crate) client_id: String,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) client_secret: Option<Secret>,
     /// When the secret expires, in seconds since 1970; 0 is never.
     #[serde(default, deserialize_with = "date")]
     pub(crate) client_secret_expires_at: u64,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) token_endpoint_auth_method: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) scope: Option<String>,
 }
 
@@ -68,11 +83,14 @@ pub(crate) struct RegistrationRequest<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct TokenAnswer {
     pub(crate) access_token: Secret,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) token_type: Option<String>,
     /// In seconds.
     #[serde(default, deserialize_with = "seconds")]
     pub(crate) expires_in: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) refresh_token: Option<Secret>,
+    #[serde(default, deserialize_with = "lenient")]
     pub(crate) scope: Option<String>,
 }
 
@@ -80,15 +98,24 @@ pub(crate) struct TokenAnswer {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorAnswer {
+    #[serde(deserialize_with = "lenient")]
     pub(crate) error: Option<String>,
+    #[serde(deserialize_with = "lenient")]
     pub(crate) error_description: Option<String>,
 }
 
-/// A member that is `null`, as some servers write one that they do not have, is the default.
-fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+/// A list of words. Some servers write one as text with spaces; an item that is not text is left out, and so is any other value.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(optional_words(deserializer)?.unwrap_or_default())
+}
+
+/// The same, but `None` for any other value.
+fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let value = RawJson::deserialize(deserializer)?;
+    Ok(match value.decode::<String>() {
+        Ok(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        Err(_) => read_items(value.as_str()).ok(),
+    })
 }
 
 /// A lifetime, which some servers write as a string. A negative one is over; one that is no number is unknown.
@@ -105,15 +132,15 @@ fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Number {
+    enum Form {
         Number(f64),
         Text(String),
         Other(serde::de::IgnoredAny),
     }
-    Ok(match Option::<Number>::deserialize(deserializer)? {
-        Some(Number::Number(number)) => Some(number),
-        Some(Number::Text(text)) => text.trim().parse().ok(),
-        Some(Number::Other(_)) | None => None,
+    Ok(match Option::<Form>::deserialize(deserializer)? {
+        Some(Form::Number(number)) => Some(number),
+        Some(Form::Text(text)) => text.trim().parse().ok(),
+        Some(Form::Other(_)) | None => None,
     })
 }
 
@@ -143,15 +170,18 @@ mod tests {
             None
         );
     }
-    /// Each document with every optional member set to `null` reads as the document without them.
+
+    /// Each document with every optional member set to `null`, or malformed, reads as the document without them.
     #[test]
-    fn null_reads_as_an_absent_member() {
+    fn null_or_malformed_reads_as_an_absent_member() {
         fn read<T: serde::de::DeserializeOwned + std::fmt::Debug>(required: &str, optional: &[&str]) {
             let read = |text: &str| format!("{:?}", agentwire_jsonrpc::read::<T>(text).unwrap());
-            let nulls: Vec<_> = optional.iter().map(|name| format!(r#""{name}":null"#)).collect();
             let comma = if required.is_empty() { "" } else { "," };
-            let with_nulls = format!("{{{required}{comma}{}}}", nulls.join(","));
-            assert_eq!(read(&with_nulls), read(&format!("{{{required}}}")));
+            for wrong in ["null", "{}", r#"{"a":1}"#] {
+                let members: Vec<_> = optional.iter().map(|name| format!(r#""{name}":{wrong}"#)).collect();
+                let with_wrong = format!("{{{required}{comma}{}}}", members.join(","));
+                assert_eq!(read(&with_wrong), read(&format!("{{{required}}}")), "{wrong}");
+            }
         }
         let of_resource =
             ["resource", "authorization_servers", "scopes_supported", "dpop_bound_access_tokens_required"];
@@ -174,6 +204,23 @@ mod tests {
         read::<RegistrationAnswer>(r#""client_id":"a""#, &of_client);
         read::<TokenAnswer>(r#""access_token":"a""#, &["token_type", "expires_in", "refresh_token", "scope"]);
         read::<ErrorAnswer>("", &["error", "error_description"]);
+    }
+
+    #[test]
+    fn list_is_read_in_each_form() {
+        let of = |list: &str| {
+            let text = format!(r#"{{"scopes_supported":{list},"authorization_servers":{list}}}"#);
+            let read: ResourceMetadata = agentwire_jsonrpc::read(&text).unwrap();
+            assert_eq!(read.authorization_servers, read.scopes_supported.clone().unwrap_or_default());
+            read.scopes_supported
+        };
+        let both = Some(vec!["a".to_owned(), "b".to_owned()]);
+        for list in [r#"["a","b"]"#, r#""a b""#, r#"" a  b ""#, r#"[null,"a",5,{},"b"]"#] {
+            assert_eq!(of(list), both, "{list}");
+        }
+        for nothing in ["5", "true", "{}"] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
     }
 
     #[test]
