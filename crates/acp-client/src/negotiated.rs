@@ -21,6 +21,7 @@ pub(crate) struct BothVersions<'a> {
 
 /// The members that show the version of an answer to `initialize`.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 struct Members {
     protocol_version: v1::ProtocolVersion,

@@ -314,6 +314,7 @@ fn is_about_unknown_method(response: &Response) -> bool {
 
 /// The params are the same in both protocols.
 #[derive(Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 struct CancelParams {
     request_id: RequestId,
@@ -322,6 +323,7 @@ struct CancelParams {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 struct ProgressParams {
     progress_token: RequestId,

@@ -37,6 +37,7 @@ type Elicit<M> = Arc<dyn Fn(M) -> BoxFuture<'static, Result<ElicitResult, ErrorO
 
 /// A question of the server that came as part of a result.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 pub(crate) struct Question {
     pub(crate) method: String,
     pub(crate) params: Option<RawJson>,

@@ -211,6 +211,7 @@ impl ConnectionCache {
     /// Forgets a resource, and those that contain it.
     pub(crate) fn forget_resource(&self, uri: &str) {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Params {
             uri: String,
         }
@@ -260,6 +261,7 @@ impl ConnectionCache {
 
     pub(crate) fn keep(&self, place: Place, text: &RawJson) {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         #[serde(rename_all = "camelCase")]
         struct Hints {
             ttl_ms: Option<serde_json::Number>,

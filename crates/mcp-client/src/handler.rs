@@ -150,6 +150,7 @@ impl ClientHandler {
     /// The task that a request belongs to, in 2025-11-25: the answer must name it, too.
     fn related_task(&self, params: Option<&RawJson>) -> Option<RelatedTaskMetadata> {
         #[derive(serde::Deserialize)]
+        #[serde(expecting = "an object")]
         struct Params {
             #[serde(rename = "_meta")]
             meta: Option<Meta>,

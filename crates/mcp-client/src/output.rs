@@ -94,6 +94,7 @@ fn compile(schema: &JsonSchema) -> Result<Validator, String> {
 
 fn matches(result: &RawJson, validator: &Validator) -> Result<(), String> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     #[serde(rename_all = "camelCase")]
     struct Structured {
         #[serde(default)]

@@ -75,15 +75,9 @@ pub(crate) enum ResultKind {
 
 /// The kind of a modern server's result.
 pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Kind {
-        result_type: Option<ResultType>,
-    }
-
     // Some servers send null where the protocol wants an empty object.
     let result = if result.is_null() { &RawJson::EMPTY_OBJECT } else { result };
-    Ok(match result.decode::<Kind>()?.result_type {
+    Ok(match ResultType::of(result)? {
         None | Some(ResultType::Complete) => ResultKind::Complete,
         Some(ResultType::InputRequired) => ResultKind::InputRequired,
         Some(ResultType::Task) => ResultKind::Task,

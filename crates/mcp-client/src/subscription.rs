@@ -33,7 +33,7 @@ pub struct Subscription {
 
 /// What carries the notifications.
 enum Source {
-    Request(agentwire_peer::Call<RawJson>, Registration),
+    Request(Box<agentwire_peer::Call<RawJson>>, Registration),
     Session(Peer),
 }
 
@@ -57,7 +57,7 @@ impl Subscription {
     /// [subscribe](crate::RemoteServer::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
         match self.source {
-            Source::Request(call, _registration) => match call.await {
+            Source::Request(call, _registration) => match (*call).await {
                 // A server may end it by a result or by a cancellation.
                 Err(CallError::Cancelled { .. }) => Ok(()),
                 outcome => ended(&outcome?),
@@ -112,7 +112,7 @@ impl Subscriptions {
         let why = select_biased! {
             filter = acknowledged => match filter {
                 Ok(acknowledged) => {
-                    return Ok(Subscription { source: Source::Request(call, registration), acknowledged });
+                    return Ok(Subscription { source: Source::Request(Box::new(call), registration), acknowledged });
                 }
                 Err(oneshot::Canceled) => "the connection ended it",
             },
@@ -128,6 +128,7 @@ impl Subscriptions {
     /// Takes in the server's acknowledgement.
     pub(crate) fn acknowledge(&self, params: Option<&RawJson>) {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Acknowledged {
             notifications: SubscriptionFilter,
         }
@@ -192,6 +193,7 @@ fn ended(text: &RawJson) -> Result<(), CallError> {
 /// The subscription that a notification belongs to.
 fn id(params: Option<&RawJson>) -> Option<RequestId> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     struct Params {
         #[serde(rename = "_meta")]
         meta: Option<NotificationMeta>,

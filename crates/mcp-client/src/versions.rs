@@ -8,6 +8,7 @@ use serde::Deserialize;
 /// The versions that an error names, whatever its code is.
 pub(crate) fn named(error: &ErrorObject, requested: Revision) -> Option<UnsupportedVersion> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     struct Versions {
         supported: Vec<ProtocolVersion>,
         requested: Option<ProtocolVersion>,

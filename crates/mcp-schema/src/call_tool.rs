@@ -80,6 +80,7 @@ setters!(CallToolRequest {
 /// For whoever reads calls: nothing is copied, however large the arguments are, and what few calls carry is not
 /// decoded before it is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolParams<'a> {

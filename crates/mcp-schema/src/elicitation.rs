@@ -47,6 +47,7 @@ impl ElicitRequest {
 impl<'de> Deserialize<'de> for ElicitRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Mode {
             mode: Option<String>,
         }

@@ -176,6 +176,7 @@ pub enum InputResponse {
 impl<'de> Deserialize<'de> for InputResponse {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Default, Deserialize)]
+        #[serde(expecting = "an object")]
         struct Members {
             action: Option<serde::de::IgnoredAny>,
             roots: Option<serde::de::IgnoredAny>,

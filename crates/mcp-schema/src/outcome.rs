@@ -38,14 +38,8 @@ pub enum Outcome<T> {
 /// The text is read twice rather than collected: the first time only for its `resultType`.
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Outcome<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Kind {
-            result_type: Option<ResultType>,
-        }
-
         let result = RawJson::deserialize(deserializer)?;
-        let Kind { result_type } = result.decode().map_err(D::Error::custom)?;
+        let result_type = ResultType::of(&result).map_err(D::Error::custom)?;
         match result_type {
             None | Some(ResultType::Complete) => result.decode().map(Self::Complete),
             Some(ResultType::InputRequired) => result.decode().map(Self::InputRequired),

@@ -1,5 +1,6 @@
 //! The members `resultType` and `cacheScope`, which 2026-07-28 adds to results.
 
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_wire_derive::Wire;
 
 /// What kind of result one is. Since 2026-07-28; absent, as in older revisions, means complete.
@@ -19,6 +20,18 @@ pub enum ResultType {
     /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
+}
+
+impl ResultType {
+    /// The kind of a result, if it has one. The other members are not decoded.
+    ///
+    /// # Errors
+    ///
+    /// When the result is not an object, or its `resultType` is not a string or is repeated.
+    pub fn of(result: &RawJson) -> Result<Option<Self>, serde_json::Error> {
+        let object = RawObject::try_from(result.clone())?;
+        Ok(object.decode_member::<Option<Self>>("resultType")?.flatten())
+    }
 }
 
 /// Who may be given a result that was kept. Since 2026-07-28.

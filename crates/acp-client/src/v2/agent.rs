@@ -145,6 +145,7 @@ impl AgentHandle {
 /// Reads the answer to `initialize`. Of one of another version only the version is read.
 pub(crate) fn read_answer(answer: &RawJson) -> Result<InitializeResponse, serde_json::Error> {
     #[derive(Deserialize)]
+    #[serde(expecting = "an object")]
     #[serde(rename_all = "camelCase")]
     struct Version {
         protocol_version: ProtocolVersion,

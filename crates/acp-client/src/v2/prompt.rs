@@ -184,6 +184,7 @@ impl fmt::Debug for Turn {
 
 /// The answer to `session/prompt`, also of older drafts.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Receipt {
     #[serde(rename = "messageId", default)]
     message_id: Option<MessageId>,

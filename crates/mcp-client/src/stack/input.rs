@@ -41,6 +41,7 @@ pub(crate) async fn call(connection: &Connection, mut call: RawCall) -> Result<R
 
 /// What a server must know first. Methods and parameters stay as they came, so that an error can name what has no answer.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Questions {
     input_requests: Option<BTreeMap<String, Question>>,

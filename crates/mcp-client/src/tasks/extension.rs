@@ -158,6 +158,7 @@ impl OpenQuestions {
 
 /// An [`UpdateTaskRequest`] with answers that are JSON text.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 struct Update {
     task_id: String,

@@ -38,6 +38,7 @@ pub struct TaskState {
 
 /// A server's report on a task, in either protocol. Only the members that the client needs are required.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     pub(crate) task_id: String,
@@ -102,6 +103,7 @@ impl fmt::Debug for StartedTask {
 impl<'de> Deserialize<'de> for CreatedTask {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Created {
             task: Option<Box<Report>>,
         }
