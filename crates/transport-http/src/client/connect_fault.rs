@@ -30,8 +30,14 @@ pub enum ConnectFault {
 impl HttpError {
     /// Why there was no response, if that is known and a person can do something about it.
     pub fn connect_fault(&self) -> Option<ConnectFault> {
-        let mut causes = std::iter::successors(self.source(), |&error| error.source());
-        causes.find_map(of_cause)
+        self.source().and_then(ConnectFault::of)
+    }
+}
+
+impl ConnectFault {
+    /// The first such fault among an error of an [`HttpClient`](crate::client::HttpClient) and its causes.
+    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        std::iter::successors(Some(error), |&error| error.source()).find_map(of_cause)
     }
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt};
 use http::{Request, Response};
+use tokio::sync::OnceCell;
 
 use crate::client::certificates::check_certificates;
 use crate::client::plain::Plain;
@@ -20,16 +21,27 @@ use crate::client::{Body, BoxError, HttpClient, HttpClientError, inflate};
 /// Compression, proxies and the user agent are as described at `Hyper`, the client without `reqwest`. Plain `http` requests
 /// without a proxy go to hyper directly.
 #[derive(Clone, Debug)]
-pub struct Reqwest {
-    client: ::reqwest::Client,
-    own: Option<OwnSettings>,
+pub struct Reqwest(Clients);
+
+#[derive(Clone, Debug)]
+enum Clients {
+    Given(::reqwest::Client),
+    Own(Box<OwnClients>),
 }
 
-/// What a client adds that is built here.
+/// The clients of [`Reqwest::new`].
 #[derive(Clone, Debug)]
-struct OwnSettings {
-    plain: Plain,
+struct OwnClients {
+    connect_timeout: Duration,
     proxies: Arc<Proxies>,
+    plain: Plain,
+    /// Built for the first request that `plain` cannot send: they read the platform's root certificates.
+    with_tls: Arc<OnceCell<ClientsWithTls>>,
+}
+
+#[derive(Clone, Debug)]
+struct ClientsWithTls {
+    client: ::reqwest::Client,
     /// For URLs that `NO_PROXY` exempts: `reqwest` does not know each form of it.
     direct: ::reqwest::Client,
 }
@@ -37,24 +49,18 @@ struct OwnSettings {
 impl Reqwest {
     /// A client that follows no redirect and waits `connect_timeout` for a connection.
     ///
+    /// It reads the platform's root certificates at the first request that needs TLS or a proxy. Where `SSL_CERT_FILE` or
+    /// `SSL_CERT_DIR` names none that can be used, such a request fails with a
+    /// [`CertificateError`](crate::client::CertificateError).
+    ///
     /// # Errors
     ///
-    /// When TLS cannot be set up. A [`CertificateError`](crate::client::CertificateError) says that `SSL_CERT_FILE` or
-    /// `SSL_CERT_DIR` names no certificates.
+    /// Never. [`DefaultClient`](crate::client::DefaultClient) may be another client, whose `new` can fail.
     pub fn new(connect_timeout: Duration) -> Result<Self, HttpClientError> {
-        check_certificates().map_err(HttpClientError::new)?;
-        let builder = || {
-            ::reqwest::Client::builder()
-                .redirect(::reqwest::redirect::Policy::none())
-                .connect_timeout(connect_timeout)
-                .tcp_nodelay(true)
-        };
-        let build = |builder: ::reqwest::ClientBuilder| builder.build().map_err(HttpClientError::new);
-        let client = build(builder())?;
         let proxies = Arc::new(Proxies::from_environment());
-        let direct = if proxies.exempts_none() { client.clone() } else { build(builder().no_proxy())? };
         let plain = Plain::new(connect_timeout, proxies.clone());
-        Ok(Self { client, own: Some(OwnSettings { plain, proxies, direct }) })
+        let own = OwnClients { connect_timeout, proxies, plain, with_tls: Arc::default() };
+        Ok(Self(Clients::Own(Box::new(own))))
     }
 }
 
@@ -62,23 +68,45 @@ impl Reqwest {
 /// this protocol along to wherever it is sent.
 impl From<::reqwest::Client> for Reqwest {
     fn from(client: ::reqwest::Client) -> Self {
-        Self { client, own: None }
+        Self(Clients::Given(client))
     }
 }
 
 impl HttpClient for Reqwest {
     fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
         inflate::offer(request.headers_mut());
-        match &self.own {
-            Some(own) if own.plain.reaches(request.uri()) => {
-                own.plain.clone().send(request).map_ok(inflate::inflated).boxed()
-            }
-            Some(own) if own.proxies.is_exempt(request.uri()) => {
-                send(own.direct.clone(), request).map_ok(inflate::inflated).boxed()
-            }
-            _ => send(self.client.clone(), request).map_ok(inflate::inflated).boxed(),
+        match &self.0 {
+            Clients::Given(client) => send(client.clone(), request).map_ok(inflate::inflated).boxed(),
+            Clients::Own(own) => own.clone().send(request).map_ok(inflate::inflated).boxed(),
         }
     }
+}
+
+impl OwnClients {
+    async fn send(self, request: Request<Bytes>) -> Result<Response<Body>, BoxError> {
+        if self.plain.reaches(request.uri()) {
+            return self.plain.send(request).await;
+        }
+        let (timeout, exempts_none) = (self.connect_timeout, self.proxies.exempts_none());
+        // Reading files may block, so that has a thread.
+        let build = async { tokio::task::spawn_blocking(move || with_tls(timeout, exempts_none)).await? };
+        let clients = self.with_tls.get_or_try_init(|| build).await?.clone();
+        let client = if self.proxies.is_exempt(request.uri()) { clients.direct } else { clients.client };
+        send(client, request).await
+    }
+}
+
+fn with_tls(connect_timeout: Duration, exempts_none: bool) -> Result<ClientsWithTls, BoxError> {
+    check_certificates()?;
+    let builder = || {
+        ::reqwest::Client::builder()
+            .redirect(::reqwest::redirect::Policy::none())
+            .connect_timeout(connect_timeout)
+            .tcp_nodelay(true)
+    };
+    let client = builder().build()?;
+    let direct = if exempts_none { client.clone() } else { builder().no_proxy().build()? };
+    Ok(ClientsWithTls { client, direct })
 }
 
 async fn send(client: ::reqwest::Client, request: Request<Bytes>) -> Result<Response<Body>, BoxError> {
