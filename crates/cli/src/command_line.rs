@@ -60,6 +60,13 @@ pub(crate) fn is_url(text: &str) -> bool {
 /// The error for a word that begins as a URL of another scheme does: `ws://…`, `htp://…`, `http:/…`. It shows no query, which
 /// may be secret.
 pub(crate) fn other_scheme(text: &str) -> Option<String> {
+    if let Some((scheme, rest)) = text.split_once("//")
+        && ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme))
+        && !text.contains(char::is_whitespace)
+    {
+        let place = one_line(&shown_url(&format!("{}://{rest}", scheme.to_ascii_lowercase())));
+        return Some(format!("the URL has no colon; write {place}"));
+    }
     let (scheme, rest) = text.split_once(":/")?;
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     // One letter is a drive.
@@ -245,6 +252,7 @@ mod tests {
     #[test]
     fn a_url_of_another_scheme_is_no_command() {
         let rows = [
+            ("https//a.example", "the URL has no colon; write https://a.example"),
             ("ws://a.example/mcp?key=abc", "`ws:` is no URL of an MCP server; write http://a.example/mcp"),
             ("WSS://a.example", "`wss:` is no URL of an MCP server; write https://a.example"),
             ("htps://a.example", "`htps:` is no URL of an MCP server; write https://a.example"),
@@ -254,11 +262,14 @@ mod tests {
                 "http:/localhost:1/mcp",
                 "the URL has one slash where it needs two; write http://localhost:1/mcp",
             ),
+            ("HTTP//localhost:1/mcp?key=abc", "the URL has no colon; write http://localhost:1/mcp"),
         ];
         for (text, expected) in rows {
             assert_eq!(target(text).unwrap_err(), expected, "{text}");
         }
-        for text in ["server --at ws://a", "C:/server", "a=b://c", "./a:/b", "http://a.example"] {
+        for text in
+            ["server --at ws://a", "C:/server", "a=b://c", "./a:/b", "http://a.example", "http/a", "a//b"]
+        {
             assert_eq!(other_scheme(text), None, "{text}");
         }
     }

@@ -102,6 +102,11 @@ fn certificates_that_cannot_be_used_are_named() {
         ended
             .exits(2)
             .tells(&format!("SSL_CERT_FILE names {file:?}: {why}; name a file with root certificates"));
+        for command in [&["login"][..], &["agents", "search", "x", "--registry"]] {
+            let ended =
+                Program::start_with(&variables, &[command, &["https://127.0.0.1:1/mcp"]].concat()).end(SOON);
+            ended.exits(2).tells(&format!("error: SSL_CERT_FILE names {file:?}: {why}; name a file"));
+        }
         // They do not matter without TLS.
         let plain = Program::start_with(&variables, &["tools", "http://127.0.0.1:1/mcp"]).end(SOON);
         plain.exits(4).tells("nothing listens at 127.0.0.1:1");
@@ -198,9 +203,10 @@ fn a_program_of_the_other_protocol_is_told_of() {
         .exits(1)
         .tells("error: the agent refused initialize: ")
         .tells(" is an MCP server, try `agentwire tools`, or give it to an agent by --mcp\n");
+    // It answers with the version of its own protocol.
     run(&["tools", &agent])
         .exits(1)
-        .tells("error: the server refused initialize: ")
+        .tells("error: the server's answer to initialize cannot be read: ")
         .tells(" is an ACP agent, try `agentwire chat --agent`\n");
 }
 

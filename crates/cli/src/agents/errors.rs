@@ -2,11 +2,17 @@
 
 use agentwire_agent_registry::{ProbeError, RegistryError, RunError};
 
-use crate::failure::{Exit, Failure, sentence};
+use crate::failure::{Exit, Failure, connect_phrase, sentence};
 
 /// The failure of a command.
 pub(super) fn to_failure(error: RegistryError) -> anyhow::Error {
-    Failure::new(exit(&error), error).into()
+    let exit = exit(&error);
+    if let RegistryError::Fetch(fetch) = &error
+        && let Some(phrase) = connect_phrase(Some(fetch.url()), fetch)
+    {
+        return Failure::new(exit, format!("cannot reach {}: {phrase}", fetch.url())).into();
+    }
+    Failure::new(exit, error).into()
 }
 
 /// The failure of a command, with advice behind it.

@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use super::arguments::Places;
 use super::errors::{of_setting, to_failure};
-use crate::failure::{Usage, sentence};
+use crate::failure::{Exit, Failure, Usage, sentence};
 use crate::text::Notes;
 
 /// The environment variable with the index of agents.
@@ -56,7 +56,12 @@ impl Places {
 
     /// Reads the index. Notes say when it is an old one, or has entries that cannot be read.
     pub(super) async fn index(&self, store: &AgentStore, notes: &Notes) -> Result<Index> {
-        let mut index = store.index(&self.source()?).await.map_err(to_failure)?;
+        let source = self.source()?;
+        let mut index = store.index(&source).await.map_err(|error| match &source {
+            // A file that the person names.
+            IndexSource::File(_) => Failure::new(Exit::Usage, error).into(),
+            _ => to_failure(error),
+        })?;
         if let Some(failure) = index.failure.take() {
             let age = index.age.map_or_else(String::new, |age| format!(" of {}", ago(age)));
             let why = sentence(&failure.into());
@@ -173,5 +178,14 @@ mod tests {
         assert_eq!(places.store().unwrap_err().to_string(), expected);
         let at = StoreFolder { path: folder.path().join("new"), setting: None };
         assert!(at.open_if_usable().unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn file_of_the_registry_that_cannot_be_read_is_wrong_usage() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("none.json").display().to_string();
+        let places = Places { store: Some(folder.path().join("agents")), registry: Some(missing) };
+        let error = places.index(&places.store().unwrap(), &Notes::new()).await.err().unwrap();
+        assert_eq!(exit_code(&error), 2, "{error}");
     }
 }

@@ -19,13 +19,14 @@ use tokio::time::Instant;
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
 use super::time_limit::TimeLimit;
-use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, sentence};
+use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, is_cut_short, sentence};
 use crate::program_stderr::ProgramStderr;
 use crate::signals::Signals;
 use crate::terminal::{TerminalModes, User, View};
 
-/// How long to wait for the rest of the output after a second ^C has ended a turn.
-const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long writing the rest of the output may take after a signal or a time limit has ended the conversation: 1 s. An unread pipe
+/// that is full would hold that end.
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How often the spinner turns.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(100);
@@ -79,8 +80,6 @@ pub(super) struct Console {
     pub(super) pending: Option<PendingPrompt>,
     /// What has interrupted the last turn.
     pub(super) interrupted: Option<Interrupted>,
-    /// Whether a second ^C has ended a turn that the agent did not end.
-    abandoned_turn: bool,
 }
 
 impl Console {
@@ -113,7 +112,6 @@ impl Console {
             is_logged_in: false,
             pending: None,
             interrupted: None,
-            abandoned_turn: false,
         })
     }
 
@@ -217,7 +215,6 @@ impl Console {
                 self.interrupted.filter(|first| *first != Interrupted::BY_KEY).unwrap_or(interrupted);
             self.interrupted = Some(interrupted);
             if is_second {
-                self.abandoned_turn = true;
                 self.view.turn_ended(None)?;
                 return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
             }
@@ -276,11 +273,10 @@ impl Console {
             let _error_of_the_turn = cancel().await;
             turn.await;
         };
-        let ended = tokio::select! {
-            ended = tokio::time::timeout(LAST_TURN_TIMEOUT, ended) => ended.is_ok(),
+        tokio::select! {
+            _ended = tokio::time::timeout(LAST_TURN_TIMEOUT, ended) => {}
             interrupted = self.signals.interrupted() => return interrupted.into(),
-        };
-        self.abandoned_turn |= !ended;
+        }
         let limit = self.limit.whole();
         match self.view.turn_ended(None) {
             Ok(()) => {
@@ -291,20 +287,22 @@ impl Console {
         }
     }
 
-    /// Waits until all output is written, until a signal, or after an abandoned turn for at most [`LAST_OUTPUT_TIMEOUT`].
+    /// Waits until all output is written, or until a signal.
     pub(super) async fn written(&mut self) -> Result<(), BoxError> {
-        let abandoned_turn = self.abandoned_turn;
-        let timeout = async {
-            if abandoned_turn {
-                tokio::time::sleep(LAST_OUTPUT_TIMEOUT).await
-            } else {
-                std::future::pending().await
-            }
-        };
         tokio::select! {
             written = self.view.output().written() => Ok(written?),
-            () = timeout => Ok(()),
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
+        }
+    }
+
+    /// The same at the end of a conversation with this outcome. After a signal or a time limit it takes at most
+    /// [`LAST_OUTPUT_TIMEOUT`].
+    pub(super) async fn last_written(&mut self, outcome: &Result<()>) -> Result<(), BoxError> {
+        let is_cut_short = outcome.as_ref().is_err_and(is_cut_short);
+        match tokio::time::timeout(LAST_OUTPUT_TIMEOUT, self.written()).await {
+            Ok(written) => written,
+            Err(_) if is_cut_short => Ok(()),
+            Err(_) => self.written().await,
         }
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::pin::pin;
 use std::time::Instant;
 
-use agentwire_acp_client::{BoxError, Closed};
+use agentwire_acp_client::{BoxError, CallError, Closed};
+use agentwire_transport::TransportError;
 
 use super::adapter::AgentAdapter;
 use super::agent_login::TerminalLogin;
@@ -16,7 +17,7 @@ use super::editor::Editor;
 use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
 use super::session::{Session, TurnStopped};
-use crate::failure::{Exit, Failure, Interrupted, Usage};
+use crate::failure::{Exit, Failure, Interrupted};
 use crate::features::missing;
 use crate::signals::stop_process;
 use crate::terminal::{Screen, is_dumb};
@@ -86,12 +87,19 @@ fn report<A: AgentAdapter>(
     }
 }
 
-/// Whether an error is a failure of the agent, which its stderr may explain. It is none where the agent has stopped a turn for a
-/// reason, or a person or a rule has ended it.
+/// Whether an error is a failure of the agent, which its stderr may explain. It is none where a person has mistyped something, the
+/// agent has stopped a turn for a reason, or a person or a rule has ended it.
 pub(super) fn is_failure(error: &BoxError) -> bool {
-    let exit = error.downcast_ref().map(Failure::exit);
-    let is_ours = matches!(exit, Some(Exit::NotPermitted | Exit::Usage | Exit::Interrupted(_)));
-    !is_ours && !error.is::<TurnStopped>() && !error.is::<Interrupted>() && !error.is::<Usage>()
+    match error.downcast_ref().map(Failure::exit) {
+        Some(Exit::NotPermitted | Exit::Usage | Exit::Interrupted(_)) => false,
+        Some(_) => true,
+        None => {
+            error.find::<CallError>().is_some()
+                || error.find::<Closed>().is_some()
+                || error.find::<TransportError>().is_some()
+                || error.exited().is_some()
+        }
+    }
 }
 
 /// Sends the prompt of the command line with the text of stdin, or that text alone. An empty prompt only opens the session.
@@ -199,7 +207,10 @@ impl Console {
             };
             self.view.on_screen(Screen::stop_spinner)?;
             let output = self.view.output();
-            output.written().await?;
+            tokio::select! {
+                written = output.written() => written?,
+                interrupted = self.signals.interrupted() => return Err(interrupted.into()),
+            }
             let held = output.hold();
             editor.add(&self.user.take_typed());
             let mut interruption = None;
@@ -271,4 +282,30 @@ fn read_line() -> io::Result<Option<String>> {
     let is_there = io::stdin().read_line(&mut line)? > 0;
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
     Ok(is_there.then_some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::failure::Usage;
+
+    #[test]
+    fn only_a_failure_of_the_agent_shows_its_stderr() {
+        let rows: [(BoxError, bool); 9] = [
+            (CallError::timed_out("session/new", Duration::from_secs(1)).into(), true),
+            (Closed::default().into(), true),
+            (Failure::new(Exit::TimedOut, "late").into(), true),
+            (Failure::new(Exit::Unauthorized, "log in").into(), true),
+            ("there is no mode `plan`; there are: ask, code".into(), false),
+            (Usage("it is `:new`".into()).into(), false),
+            (Failure::new(Exit::NotPermitted, "no").into(), false),
+            (Interrupted::BY_KEY.into(), false),
+            (io::Error::from(io::ErrorKind::BrokenPipe).into(), false),
+        ];
+        for (error, is_of_agent) in rows {
+            assert_eq!(is_failure(&error), is_of_agent, "{error:?}");
+        }
+    }
 }

@@ -63,7 +63,7 @@ use self::throttle::Throttle;
 use self::time_limit::TimeLimit;
 use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
-use crate::command_line;
+use crate::command_line::{self, is_url, other_scheme};
 use crate::config::Config;
 use crate::connect::Output;
 use crate::failure::{
@@ -164,7 +164,8 @@ async fn run_chat(
         // If stdout is closed, `written` fails below.
         let _reported_below = view.turn_ended(None).and_then(|()| view.failure(error));
     }
-    match outcome.and(console.written().await.map_err(to_anyhow)) {
+    let written = console.last_written(&outcome).await.map_err(to_anyhow);
+    match outcome.and(written) {
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
@@ -198,7 +199,7 @@ impl Chat<'_> {
             let Err(error) = outcome else { return Ok(()) };
             let login = error.downcast::<TerminalLogin>()?;
             self.console.view.turn_ended(None)?;
-            self.console.view.output().written().await?;
+            self.console.written().await?;
             let since = Instant::now();
             login.run(command, &mut self.console.signals).await?;
             self.console.limit.exclude(since);
@@ -353,6 +354,10 @@ fn agent_command(line: Option<&str>, config: &Config) -> Result<(Command, Option
     match crate::agents::find(line)? {
         Some((command, guard)) => Ok((command, Some(guard))),
         None => {
+            if is_url(line.trim()) || other_scheme(line.trim()).is_some() {
+                let why = "--agent: an agent is a program, not a URL; an MCP server at a URL is given to an agent by --mcp NAME=URL";
+                return Err(Usage(why.into()).into());
+            }
             let installed = crate::agents::names();
             config.check_agent(line, installed.iter().map(String::as_str))?;
             Ok((command_line::parse(line).context("--agent")?, None))

@@ -5,13 +5,25 @@ use std::error::Error;
 use agentwire_mcp_auth::client::{AuthError, Remedy};
 
 use super::chain::{causes, chain};
+use super::http::connect_phrase;
 
 /// The advice on a server that takes a token from somewhere else.
 pub(super) const OWN_TOKEN: &str = "send a token that you have by --header-file or --token";
 
 /// A failure of a login with its causes, and the option that gets around it.
 pub(super) fn auth_causes(error: &(dyn Error + 'static)) -> String {
-    causes(error) + &advice(error)
+    let unsent = chain(error).find_map(unsent);
+    unsent.unwrap_or_else(|| causes(error)) + &advice(error)
+}
+
+/// The sentence on a request of a login that could not be sent, if the cause is known.
+pub(super) fn unsent(error: &(dyn Error + 'static)) -> Option<String> {
+    match error.downcast_ref()? {
+        AuthError::Transient { step, cause, .. } => {
+            Some(format!("{step} failed: {}", connect_phrase(None, &**cause)?))
+        }
+        _ => None,
+    }
 }
 
 /// The advice after a failure of a login. Empty for any other failure.

@@ -9,6 +9,7 @@ use agentwire_mcp_auth::client::AuthError;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::ConnectError;
 use agentwire_peer::{BoxError, CallError};
+use agentwire_transport_http::client::CertificateError;
 use agentwire_transport_stdio::SpawnError;
 
 /// What a failure means to a script. Success is 0; a signal and a recorded program have codes of their own.
@@ -168,6 +169,7 @@ pub(crate) fn to_anyhow(error: BoxError) -> anyhow::Error {
         .or_else(known::<Usage>)
         .or_else(known::<SpawnError>)
         .or_else(known::<AuthError>)
+        .or_else(known::<CertificateError>)
         .or_else(known::<io::Error>)
         .unwrap_or_else(|error| anyhow::Error::from_boxed(error.into_boxed()))
 }

@@ -8,7 +8,7 @@ use agentwire_mcp_auth::client::AuthError;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_client::schema::CallToolRequest;
 use agentwire_peer::CallError;
-use agentwire_transport_http::client::{CertificateError, ConnectFault, HttpError};
+use agentwire_transport_http::client::{CertificateError, HttpError};
 use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 use http::StatusCode;
@@ -36,7 +36,19 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     if is_output_closed(error) {
         return OUTPUT_CLOSED;
     }
+    // Wherever it comes up, the environment is wrong.
+    if error.chain().any(|cause| cause.is::<CertificateError>()) {
+        return Exit::Usage.code();
+    }
     error.chain().find_map(code_of).unwrap_or(Exit::Failed.code())
+}
+
+/// Whether a signal or a time limit has ended the command.
+pub(crate) fn is_cut_short(error: &anyhow::Error) -> bool {
+    let is_cut = |cause: &(dyn Error + 'static)| {
+        cause.is::<Interrupted>() || matches!(exit_of(cause), Some(Exit::TimedOut | Exit::Interrupted(_)))
+    };
+    error.chain().any(is_cut)
 }
 
 /// The exit code of an error, if its type says it.
@@ -60,7 +72,7 @@ fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
     if error.is::<Overdue>() {
         return Some(Exit::TimedOut);
     }
-    if error.is::<Usage>() || error.is::<CertificateError>() {
+    if error.is::<Usage>() {
         return Some(Exit::Usage);
     }
     if error.is::<ToolFailed>() {
@@ -108,9 +120,6 @@ fn of_http(error: &HttpError) -> Option<Exit> {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Unauthorized,
             _ => Exit::Failed,
         }),
-        HttpError::Unsent(_) if error.connect_fault() == Some(ConnectFault::Certificates) => {
-            Some(Exit::Usage)
-        }
         HttpError::Unsent(_) => Some(Exit::Unreachable),
         HttpError::TimedOut { .. } => Some(Exit::TimedOut),
         _ => None,
@@ -165,6 +174,21 @@ mod tests {
         ];
         for (error, code) in rows {
             assert_eq!(exit_code(&error), code, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn signal_and_time_limit_cut_a_command_short() {
+        let rows: [(anyhow::Error, bool); 6] = [
+            (to_anyhow(Interrupted(143).into()), true),
+            (to_anyhow(Interrupted::BY_KEY.explained("interrupted").into()), true),
+            (Failure::new(Exit::TimedOut, "late").into(), true),
+            (CallError::timed_out("m", Duration::from_secs(1)).into(), true),
+            (Failure::new(Exit::NotPermitted, "no").into(), false),
+            (anyhow::anyhow!("any other"), false),
+        ];
+        for (error, is_cut) in rows {
+            assert_eq!(is_cut_short(&error), is_cut, "{error:?}");
         }
     }
 }

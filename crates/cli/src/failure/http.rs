@@ -19,7 +19,7 @@ const EXCERPT_LIMIT: usize = 500;
 /// A failed request to a URL, as a sentence. `sends_authorization` if the command line has a header for that.
 pub(super) fn http_phrase(url: &str, error: &HttpError, sends_authorization: bool) -> String {
     match error {
-        HttpError::Unsent(why) => format!("cannot reach {url}: {}", unsent(url, error, &**why)),
+        HttpError::Unsent(why) => format!("cannot reach {url}: {}", unsent(url, &**why)),
         HttpError::Declined(why) => auth_causes(&**why),
         HttpError::TimedOut { wait, after, .. } => {
             format!("{url} did not answer in time: {wait} took longer than {after:?}")
@@ -82,47 +82,48 @@ fn try_another(url: &str) -> String {
     format!("; try {}/mcp", url.trim_end_matches('/'))
 }
 
-fn unsent(url: &str, error: &HttpError, why: &(dyn Error + 'static)) -> String {
-    let uri = url.parse::<Uri>().ok();
+fn unsent(url: &str, why: &(dyn Error + 'static)) -> String {
+    connect_phrase(Some(url), why).unwrap_or_else(|| causes(why))
+}
+
+/// Why nothing could be sent to a URL, or to a place that is named before this, as a sentence. None if the cause is not known.
+pub(crate) fn connect_phrase(url: Option<&str>, why: &(dyn Error + 'static)) -> Option<String> {
+    let uri = url.and_then(|url| url.parse::<Uri>().ok());
     let authority = uri.as_ref().and_then(|url| url.authority());
-    let host = authority.map_or(url, |authority| authority.as_str());
-    let with_scheme = |scheme: &str| match url.split_once("://") {
+    let at = authority.map_or("there".to_owned(), |authority| format!("at {authority}"));
+    let of = authority.map_or("the server", |authority| authority.as_str());
+    let with_scheme = |scheme: &str| match url.and_then(|url| url.split_once("://")) {
         Some((_, rest)) => format!("{scheme}://{rest}"),
-        None => url.to_owned(),
+        None => format!("{scheme}://…"),
     };
     let causes = causes(why);
-    let proxy = uri.as_ref().and_then(EnvironmentProxy::of);
-    match error.connect_fault() {
+    let proxy = uri.as_ref().and_then(EnvironmentProxy::of).as_ref().map(proxy_phrase);
+    Some(match ConnectFault::of(why) {
         Some(ConnectFault::Refused) => match &proxy {
-            Some(proxy) => format!("nothing listens at {}", proxy_phrase(proxy)),
-            None => format!("nothing listens at {host}"),
+            Some(proxy) => format!("nothing listens at {proxy}"),
+            None => format!("nothing listens {at}"),
         },
         Some(ConnectFault::NoTls) => {
-            format!("what listens at {host} speaks no TLS; for plain HTTP, write {}", with_scheme("http"))
+            format!("what listens {at} speaks no TLS; for plain HTTP, write {}", with_scheme("http"))
         }
         Some(ConnectFault::NoHttp) => {
-            format!("what listens at {host} does not answer in HTTP; for TLS, write {}", with_scheme("https"))
+            format!("what listens {at} does not answer in HTTP; for TLS, write {}", with_scheme("https"))
         }
         Some(ConnectFault::UnknownIssuer) => {
             let trusted = match env::var_os("SSL_CERT_FILE").filter(|_| cfg!(unix)) {
                 Some(file) => format!("SSL_CERT_FILE names {}, which lacks it", file.display()),
                 None => "SSL_CERT_FILE can name a file that has it".to_owned(),
             };
-            format!("the certificate of {host} is signed by an authority that is not trusted; {trusted}")
+            format!("the certificate of {of} is signed by an authority that is not trusted; {trusted}")
         }
-        Some(ConnectFault::OtherName) => format!("the certificate of {host} is for another name: {causes}"),
-        Some(ConnectFault::Expired) => format!("the certificate of {host} has expired: {causes}"),
-        // Their text is whole.
-        Some(ConnectFault::Certificates) => causes,
+        Some(ConnectFault::OtherName) => format!("the certificate of {of} is for another name: {causes}"),
+        Some(ConnectFault::Expired) => format!("the certificate of {of} has expired: {causes}"),
         _ if causes.contains("dns error") || causes.contains("failed to lookup address") => match &proxy {
-            Some(proxy) => format!("the name is not known of {}", proxy_phrase(proxy)),
-            None => format!("the name of {host} is not known"),
+            Some(proxy) => format!("the name is not known of {proxy}"),
+            None => format!("the name of {of} is not known"),
         },
-        _ => match &proxy {
-            Some(proxy) => format!("{causes}; the connection goes through {}", proxy_phrase(proxy)),
-            None => causes,
-        },
-    }
+        _ => return proxy.map(|proxy| format!("{causes}; the connection goes through {proxy}")),
+    })
 }
 
 /// A proxy, and the variable that names it.
@@ -236,6 +237,15 @@ mod tests {
             ("files:read a;b".into(), true, " --scope files:read --scope 'a;b'".into())
         );
         assert_eq!(read("Bearer scope=one, realm=\"scope\""), ("one".into(), false, " --scope one".into()));
+    }
+
+    #[test]
+    fn refused_connection_is_named_with_or_without_its_url() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let phrase = |url| connect_phrase(url, &refused);
+        assert_eq!(phrase(Some("http://a.example:1/x")).unwrap(), "nothing listens at a.example:1");
+        assert_eq!(phrase(None).unwrap(), "nothing listens there");
+        assert_eq!(connect_phrase(None, &std::io::Error::other("no")), None);
     }
 
     #[test]

@@ -15,7 +15,9 @@ pub(crate) use self::errors::{
     AlreadyPrinted, ErrorWithHint, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage,
     to_anyhow,
 };
-pub(crate) use self::exit::{exit_code, is_output_closed};
+pub(crate) use self::exit::{exit_code, is_cut_short, is_output_closed};
+#[cfg(feature = "agents")]
+pub(crate) use self::http::connect_phrase;
 pub(crate) use self::json::to_json;
 pub(crate) use self::remote::{RemoteError, attempts};
 pub(crate) use self::sentence::sentence;

@@ -1,8 +1,9 @@
 //! A failure as a sentence.
 
 use agentwire_jsonrpc::Printable;
+use agentwire_transport_http::client::CertificateError;
 
-use super::auth::advice;
+use super::auth::{advice, unsent};
 use super::chain::TEXT_LIMIT;
 use super::errors::AlreadyPrinted;
 use super::remote::RemoteError;
@@ -15,15 +16,21 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return sentence(error);
     }
-    let mut sentence = beginning(Printable::display(error), TEXT_LIMIT);
+    // It is whole, and the environment is wrong, not what the command was to do.
+    if let Some(certificates) = error.chain().find_map(|cause| cause.downcast_ref::<CertificateError>()) {
+        return beginning(certificates, TEXT_LIMIT);
+    }
+    let mut sentence =
+        unsent(error.as_ref()).unwrap_or_else(|| beginning(Printable::display(error), TEXT_LIMIT));
     let is_remote = error.chain().any(|cause| cause.is::<RemoteError>());
-    let mut is_whole = error.is::<RemoteError>();
+    let mut is_whole = error.is::<RemoteError>() || unsent(error.as_ref()).is_some();
     for cause in error.chain().skip(1) {
         if is_whole {
             break;
         }
-        is_whole = cause.is::<RemoteError>();
-        let cause = beginning(Printable::display(cause), TEXT_LIMIT);
+        let phrase = unsent(cause);
+        is_whole = cause.is::<RemoteError>() || phrase.is_some();
+        let cause = phrase.unwrap_or_else(|| beginning(Printable::display(cause), TEXT_LIMIT));
         if !sentence.contains(&cause) {
             sentence = format!("{sentence}: {cause}");
         }

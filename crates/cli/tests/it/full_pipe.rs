@@ -1,5 +1,6 @@
 //! Ends of the command while one of its pipes is full and unread, or has lost its reader.
 
+#[cfg(feature = "record")]
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _, pipe};
 use std::net::TcpStream;
@@ -35,8 +36,12 @@ fn ended(mut child: Child) -> ExitStatus {
 }
 
 fn terminate(child: &Child) {
+    send(child, Signal::TERM);
+}
+
+fn send(child: &Child, signal: Signal) {
     let id = Pid::from_raw(child.id().try_into().expect("an id is positive")).expect("an id is not 0");
-    kill_process(id, Signal::TERM).expect("it runs");
+    kill_process(id, signal).expect("it runs");
 }
 
 /// Waits until a pipe is full.
@@ -92,6 +97,44 @@ fn command_with_a_full_output_pipe_ends_at_a_signal() {
     terminate(&child);
     let status = ended(child);
     assert_eq!((status.code(), status.signal()), (Some(128 + 15), None));
+}
+
+/// An agent that makes the file `begun` when a turn begins, and ends the turn when it is cancelled.
+const AGENT: &str = r#"while read -r line; do
+    id=$(printf '%s' "$line" | grep -o '"id":[^,}]*' | head -n 1)
+    case $line in
+        *'"session/cancel"'*) echo "{\"jsonrpc\":\"2.0\",$turn,\"result\":{\"stopReason\":\"cancelled\"}}" ;;
+        *'"session/prompt"'*) turn=$id; : > "$begun" ;;
+        *'"session/new"'*) echo "{\"jsonrpc\":\"2.0\",$id,\"result\":{\"sessionId\":\"s\"}}" ;;
+        *'"initialize"'*) echo "{\"jsonrpc\":\"2.0\",$id,\"result\":{\"protocolVersion\":1}}" ;;
+    esac
+done"#;
+
+#[test]
+fn chat_with_a_full_error_pipe_ends_at_a_signal() {
+    for (signal, code) in [(Signal::TERM, 128 + 15), (Signal::INT, 128 + 2)] {
+        let folder = tempfile::tempdir().expect("there is room");
+        let (script, begun) = (folder.path().join("agent"), folder.path().join("begun"));
+        std::fs::write(&script, AGENT).expect("there is room");
+        let (reader, mut writer) = pipe().expect("there are descriptors");
+        rustix::pipe::fcntl_setpipe_size(&writer, PIPE).expect("it is a pipe");
+        writer.write_all(&[b'x'; PIPE]).expect("it has a reader");
+        let child = agentwire(&["chat", "--agent", &format!("sh '{}'", script.display()), "hello"])
+            .env("begun", &begun)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(writer)
+            .spawn()
+            .expect("it starts");
+        let started = Instant::now();
+        while !begun.exists() {
+            assert!(started.elapsed() < SOON, "no turn begins");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        send(&child, signal);
+        assert_eq!(ended(child).code(), Some(code), "{signal:?}");
+        drop(reader);
+    }
 }
 
 /// The end of a `record` whose stdin stays open and whose stdout has lost its reader.
