@@ -50,12 +50,13 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     // Typed while the agent gets ready, as for the next prompt.
     chat.write(b"please add tests\na\n");
     let mut seen = 0;
+    next(&chat, &mut seen, "  rm -rf /\r\n  1) allow once (a): Yes\r\n  2) reject once (r): No\r\n");
     for (line, shows) in [
         ("clear", "`clear` is none of the answers."),
         ("yes", "`yes` is none of the answers."),
         ("10", "`10` is none of the answers."),
     ] {
-        next(&chat, &mut seen, "  rm -rf /\r\n  1) allow once (a): Yes\r\n  2) reject once (r): No\r\n");
+        next(&chat, &mut seen, "Type 1-2, a, r, then Enter:\r\n");
         next(&chat, &mut seen, ANSWER);
         answer(&mut chat, &mut seen, "> ", line, shows);
     }
@@ -73,6 +74,7 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     next(&chat, &mut seen, ANSWER);
     chat.write(b"2\r");
     next(&chat, &mut seen, "\"optionId\":\"no\"");
+    assert_eq!(chat.stdout.text().matches("1) allow once").count(), 1, "the question is shown once");
     leaves(chat, &terminal, 0);
 }
 

@@ -55,10 +55,11 @@ impl ColonCommand {
         };
         match (name, &*rest) {
             ("mode", []) => Ok(Self::Mode(None)),
-            ("mode", [id]) => Ok(Self::Mode(Some(id.clone()))),
+            // A name may have spaces.
+            ("mode", words) => Ok(Self::Mode(Some(joined(words)))),
             ("option", []) => Ok(Self::Option(None)),
             ("option", [id, value @ ..]) if !value.is_empty() => {
-                Ok(Self::Option(Some((id.clone(), value.join(" ")))))
+                Ok(Self::Option(Some((id.clone(), joined(value)))))
             }
             ("new", []) => Ok(Self::New),
             ("resume", [id]) => Ok(Self::Resume(id.clone())),
@@ -72,6 +73,13 @@ impl ColonCommand {
     }
 }
 
+/// The words as one text, without the quotes around it that a shell would need.
+fn joined(words: &[String]) -> String {
+    let text = words.join(" ");
+    let unquoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    unquoted.unwrap_or(&text).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,8 +87,13 @@ mod tests {
     #[test]
     fn commands_are_read() {
         assert_eq!(ColonCommand::read(":mode plan"), Ok(ColonCommand::Mode(Some("plan".into()))));
+        for line in [":mode Code Mode", ":mode \"Code Mode\"", ":mode 'Code  Mode' "] {
+            assert_eq!(ColonCommand::read(line), Ok(ColonCommand::Mode(Some("Code Mode".into()))), "{line}");
+        }
         let option = Some(("model".into(), "large one".into()));
-        assert_eq!(ColonCommand::read(":option model large one"), Ok(ColonCommand::Option(option)));
+        for line in [":option model large one", ":option model 'large one'"] {
+            assert_eq!(ColonCommand::read(line), Ok(ColonCommand::Option(option.clone())), "{line}");
+        }
         assert_eq!(ColonCommand::read(":quit"), Ok(ColonCommand::Quit));
         assert_eq!(ColonCommand::read(":delete"), Err("it is `:delete ID`".into()));
         assert_eq!(ColonCommand::read(":resume s1"), Ok(ColonCommand::Resume("s1".into())));

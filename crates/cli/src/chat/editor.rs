@@ -9,7 +9,8 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyModifiers};
 use reedline::{
     Completer, EditCommand, Emacs, MenuBuilder as _, PromptEditMode, PromptHistorySearch, Reedline,
-    ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
+    ReedlineEvent, ReedlineMenu, SearchDirection, SearchQuery, Signal, Span, Suggestion,
+    default_emacs_keybindings,
 };
 
 use super::complete::Completions;
@@ -26,6 +27,7 @@ const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) struct Editor {
     /// None while a thread reads from the terminal.
     reedline: Option<Reedline>,
+    completions: Completions,
     stop: Arc<AtomicBool>,
 }
 
@@ -33,30 +35,7 @@ impl Editor {
     /// `None` in a build without the feature `editor`.
     pub(super) fn open(completions: Completions) -> Option<Self> {
         let stop = Arc::<AtomicBool>::default();
-        let menu = reedline::ColumnarMenu::default().with_name(MENU);
-        let mut keys = default_emacs_keybindings();
-        let open = [ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
-        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(open.into()));
-        keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-        let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
-        keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
-        // The editor's own meaning of this key is to undo.
-        keys.add_binding(
-            KeyModifiers::CONTROL,
-            KeyCode::Char('z'),
-            ReedlineEvent::ExecuteHostCommand("".into()),
-        );
-        let reedline = Reedline::create()
-            .with_break_signal(stop.clone())
-            .with_ansi_colors(Style::of(true).colours)
-            // Lines that are pasted together are one prompt.
-            .use_bracketed_paste(true)
-            .with_completer(Box::new(completions))
-            .with_quick_completions(true)
-            .with_partial_completions(true)
-            .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
-            .with_edit_mode(Box::new(Emacs::new(keys)));
-        Some(Self { reedline: Some(reedline), stop })
+        Some(Self { reedline: Some(reedline(completions.clone(), stop.clone())), completions, stop })
     }
 
     /// Adds to the text of the next read what was typed before it. An Enter in it sends nothing.
@@ -93,15 +72,60 @@ impl Editor {
             }
         };
         let (reedline, signal) = read?;
-        self.reedline = Some(reedline);
-        Ok(match signal? {
+        let outcome = match signal? {
             Signal::Success(line) => EditOutcome::Line(line),
             Signal::CtrlC => EditOutcome::Cleared,
             Signal::CtrlD => EditOutcome::End,
             Signal::HostCommand(_) => EditOutcome::Suspended,
             _ => EditOutcome::Interrupted,
-        })
+        };
+        self.reedline = Some(match outcome {
+            EditOutcome::Suspended | EditOutcome::Interrupted => self.renewed(&reedline),
+            _ => reedline,
+        });
+        Ok(outcome)
     }
+
+    /// An editor with the same text and history, whose prompt begins where the cursor is. The one before would draw its prompt where
+    /// that was, over a line that was written there since: it takes the row below its prompt for a part of it.
+    fn renewed(&self, before: &Reedline) -> Reedline {
+        let mut next = reedline(self.completions.clone(), self.stop.clone());
+        let all = SearchQuery::everything(SearchDirection::Forward, None);
+        for item in before.history().search(all).unwrap_or_default() {
+            // It has no file, so nothing can fail.
+            let _saved = next.history_mut().save(item);
+        }
+        let position = before.current_insertion_point();
+        next.run_edit_commands(&[
+            EditCommand::InsertString(before.current_buffer_contents().to_owned()),
+            EditCommand::MoveToPosition { position, select: false },
+        ]);
+        next
+    }
+}
+
+/// A line editor. `stop` interrupts it.
+fn reedline(completions: Completions, stop: Arc<AtomicBool>) -> Reedline {
+    let menu = reedline::ColumnarMenu::default().with_name(MENU);
+    let mut keys = default_emacs_keybindings();
+    let open = [ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(open.into()));
+    keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+    let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
+    // The editor's own meaning of this key is to undo.
+    let suspend = ReedlineEvent::ExecuteHostCommand("".into());
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
+    Reedline::create()
+        .with_break_signal(stop)
+        .with_ansi_colors(Style::of(true).colours)
+        // Lines that are pasted together are one prompt.
+        .use_bracketed_paste(true)
+        .with_completer(Box::new(completions))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_edit_mode(Box::new(Emacs::new(keys)))
 }
 
 impl Completer for Completions {
@@ -140,5 +164,32 @@ impl reedline::Prompt for Prompt {
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         format!("search {:?}: ", search.term).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reedline::HistoryItem;
+
+    use super::*;
+
+    #[test]
+    fn interrupted_editor_keeps_its_text_and_history() {
+        let editor = Editor::open(Completions::default()).unwrap();
+        let mut before = reedline(Completions::default(), editor.stop.clone());
+        for line in ["first", "second\nline", "third"] {
+            before.history_mut().save(HistoryItem::from_command_line(line)).unwrap();
+        }
+        before.run_edit_commands(&[
+            EditCommand::InsertString("größer".into()),
+            EditCommand::MoveLeft { select: false },
+        ]);
+        let next = editor.renewed(&before);
+        assert_eq!(next.current_buffer_contents(), "größer");
+        assert_eq!(next.current_insertion_point(), before.current_insertion_point());
+        let all = SearchQuery::everything(SearchDirection::Forward, None);
+        let lines: Vec<_> =
+            next.history().search(all).unwrap().into_iter().map(|item| item.command_line).collect();
+        assert_eq!(lines, ["first", "second\nline", "third"]);
     }
 }

@@ -122,7 +122,8 @@ impl User {
     ) -> Result<RequestPermissionResponse, Error> {
         let _keyboard = self.keyboard().await?;
         let choices = Choices::new(request);
-        let menu = format!("{choices}{}\n", choices.prompt().trim_end());
+        let prompt = format!("{}\n", choices.prompt().trim_end());
+        let mut menu = format!("{choices}{prompt}");
         loop {
             let TypedInput::Line(line) = self.deliberate(&menu, "> ").await? else {
                 // The notification cancels the turn.
@@ -131,7 +132,11 @@ impl User {
             };
             match choices.select(&line) {
                 Some(response) => return Ok(response),
-                None => self.tell(&format!("`{}` is none of the answers.", line.trim()))?,
+                None => {
+                    self.tell(&format!("`{}` is none of the answers.", line.trim()))?;
+                    // The question is above.
+                    menu.clone_from(&prompt);
+                }
             }
         }
     }
