@@ -5,6 +5,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+// circle: failure/auth.rs, failure/http.rs: a login fails over HTTP, and a request over HTTP fails for want of a login.
 // circle: recording/replay/http.rs, recording/replay/mod.rs, recording/replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
 
 mod absent;
@@ -42,6 +43,7 @@ mod questions;
 #[cfg_attr(not(feature = "record"), path = "absent/recording.rs")]
 mod recording;
 mod save;
+mod schema_reference;
 mod server;
 mod server_target;
 mod sessions;

@@ -2,10 +2,13 @@
 //!
 //! Schemas come from the server and may be hostile: depth, width and length of what is shown are limited, and so is the work.
 
+use std::collections::HashMap;
+
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
+use crate::schema_reference::{reference, resolve};
 use crate::text;
 
 /// The longest schema whose arguments are shown: 64 KiB.
@@ -14,14 +17,17 @@ const SCHEMA_LIMIT: usize = 64 << 10;
 /// The most arguments that are shown.
 const ARGUMENTS: usize = 24;
 
+/// The most names whose order is kept, of each object.
+const NAMES: usize = ARGUMENTS;
+
+/// How deep in a schema orders are kept. Each level reads the text below it again.
+const ORDER_DEPTH: usize = 16;
+
 /// The most members of an object's type, alternatives of a union and values of an enumeration that are shown.
 const WIDTH: usize = 6;
 
 /// How deep types are shown.
 const DEPTH: usize = 3;
-
-/// How many steps of a reference are followed.
-const REFERENCE_DEPTH: usize = 32;
 
 /// How many subschemas of a tool are looked at.
 const BUDGET: usize = 200;
@@ -44,27 +50,67 @@ pub(crate) fn signature(tool: &Tool) -> String {
     let json = RawJson::encode(&tool.input_schema).unwrap_or(RawJson::EMPTY_OBJECT);
     // Not the tree that the schema keeps: with a long list that would take much memory.
     let root: Map<String, Value> = json.decode().unwrap_or_default();
-    let mut types = Types { root: &root, budget: BUDGET };
-    let names = argument_names(&json);
-    let properties = root.get("properties").and_then(Value::as_object);
-    let arguments = names.iter().take(ARGUMENTS).map(|name| {
-        let property = properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
+    let mut types = Types { root: &root, orders: Orders::of(&root, &json), budget: BUDGET };
+    let empty = Map::new();
+    let properties = root.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let names = types.orders.names(properties, ARGUMENTS);
+    let arguments = names.iter().map(|name| {
+        let property = properties.get(name).unwrap_or(&Value::Null);
         argument(&mut types, name, property, is_required(&root, name))
     });
     let mut shown: Vec<_> = arguments.collect();
-    if names.len() > ARGUMENTS {
+    if properties.len() > ARGUMENTS {
         shown.push("…".into());
     }
     text::beginning(format_args!("{name}({})", shown.join(", ")), LIMIT)
 }
 
-/// The names of the arguments in the order of the schema, at most [`ARGUMENTS`] and one more.
-fn argument_names(schema: &RawJson) -> Vec<String> {
-    let properties = schema.member("properties");
-    let Some(properties) = properties.and_then(|properties| RawObject::try_from(properties).ok()) else {
-        return Vec::new();
-    };
-    properties.iter().map(|(name, _)| name.into_owned()).take(ARGUMENTS + 1).collect()
+/// The order in which the text of a schema has the names of its `properties`, wherever they are. A [`Map`] sorts them.
+struct Orders(HashMap<*const Map<String, Value>, Vec<String>>);
+
+impl Orders {
+    fn of(root: &Map<String, Value>, json: &RawJson) -> Self {
+        let mut orders = Self(HashMap::new());
+        orders.add(root, json, 0);
+        orders
+    }
+
+    fn add(&mut self, map: &Map<String, Value>, json: &RawJson, depth: usize) {
+        if depth == ORDER_DEPTH {
+            return;
+        }
+        let Ok(object) = RawObject::try_from(json.clone()) else { return };
+        for (name, json) in object.iter() {
+            match map.get(&*name) {
+                Some(Value::Object(inner)) => {
+                    if name == "properties"
+                        && let Ok(properties) = RawObject::try_from(json.clone())
+                    {
+                        let names = properties.iter().map(|(name, _)| name.into_owned()).take(NAMES);
+                        self.0.insert(inner, names.collect());
+                    }
+                    self.add(inner, &json, depth + 1);
+                }
+                Some(Value::Array(elements)) => {
+                    let texts: Vec<RawJson> = json.decode().unwrap_or_default();
+                    for (element, json) in elements.iter().zip(&texts) {
+                        if let Some(element) = element.as_object() {
+                            self.add(element, json, depth + 1);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The first names of `properties`.
+    fn names(&self, properties: &Map<String, Value>, limit: usize) -> Vec<String> {
+        match self.0.get(&std::ptr::from_ref(properties)) {
+            Some(names) => names.iter().take(limit).cloned().collect(),
+            None => properties.keys().take(limit).cloned().collect(),
+        }
+    }
 }
 
 /// Whether an argument must be given.
@@ -99,6 +145,7 @@ fn short(value: &Value) -> String {
 /// The types of one tool's schema.
 struct Types<'a> {
     root: &'a Map<String, Value>,
+    orders: Orders,
     /// How many subschemas may still be looked at.
     budget: usize,
 }
@@ -109,11 +156,11 @@ impl Types<'_> {
         let Some(schema) = schema.as_object() else { return "any".into() };
         let Some(left) = self.budget.checked_sub(1) else { return "…".into() };
         self.budget = left;
-        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let found = resolve(self.root, reference);
+        if let Some(name) = reference(schema) {
+            let found = resolve(self.root, name);
             return match found {
                 Some(found) if depth < DEPTH => self.of(found, depth + 1),
-                _ => reference.rsplit('/').next().unwrap_or("any").into(),
+                _ => name.rsplit(['/', '#']).next().unwrap_or("any").into(),
             };
         }
         if let Some(value) = schema.get("const") {
@@ -177,8 +224,10 @@ impl Types<'_> {
         properties: &Map<String, Value>,
         depth: usize,
     ) -> String {
-        let members = properties.iter().take(WIDTH).map(|(name, property)| {
+        let names = self.orders.names(properties, WIDTH);
+        let members = names.iter().map(|name| {
             let mark = if is_required(schema, name) { "" } else { "?" };
+            let property = properties.get(name).unwrap_or(&Value::Null);
             format!("{}{mark}: {}", text::beginning(name, NAME_LIMIT), self.of(property, depth + 1))
         });
         let mut members: Vec<_> = members.collect();
@@ -189,18 +238,6 @@ impl Types<'_> {
     }
 }
 
-/// The schema to which a reference within the same schema points: a JSON Pointer (RFC 6901) in a URI fragment, such as
-/// `#/$defs/NAME`. Others are not followed.
-pub(crate) fn resolve<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<&'a Value> {
-    let pointer = percent_decoded(reference.strip_prefix("#/")?)?;
-    let mut tokens = pointer.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
-    let found = root.get(&tokens.next()?)?;
-    tokens.take(REFERENCE_DEPTH).try_fold(found, |found, token| match found {
-        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
-        other => other.get(&token),
-    })
-}
-
 /// The schemas of an array's first elements, as in a tuple, and that of its other elements. Before 2020-12 an array of `items`
 /// was what `prefixItems` is now.
 pub(crate) fn elements(schema: &Map<String, Value>) -> (&[Value], Option<&Value>) {
@@ -208,27 +245,6 @@ pub(crate) fn elements(schema: &Map<String, Value>) -> (&[Value], Option<&Value>
         (None, Some(Value::Array(first))) => (first, schema.get("additionalItems")),
         (first, items) => (first.map(Vec::as_slice).unwrap_or_default(), items),
     }
-}
-
-/// A text without the percent-encoding of a URI. None where that is malformed.
-fn percent_decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((first, more)) = rest.split_first() {
-        (bytes, rest) = match (first, more) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                let byte = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
-                bytes.push(byte);
-                (bytes, after)
-            }
-            (b'%', _) => return None,
-            (byte, after) => {
-                bytes.push(*byte);
-                (bytes, after)
-            }
-        };
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn union(mut shown: Vec<String>, all: usize) -> String {
@@ -282,12 +298,24 @@ mod tests {
                 "f(o?: {x: number, y?: any})",
             ),
             (
+                r#"{"properties":{"z":{"properties":{"y":{},"b":{}},"required":["b"]},"a":{"items":{"properties":{"d":{},"c":{}}}}}}"#,
+                "f(z?: {y?: any, b: any}, a?: any)",
+            ),
+            (
+                r#"{"properties":{"a":{"anyOf":[{"properties":{"d":{},"c":{}}},{"type":"null"}]}}}"#,
+                "f(a?: {d?: any, c?: any}|null)",
+            ),
+            (
                 r##"{"properties":{"o":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"boolean"}}}"##,
                 "f(o?: boolean)",
             ),
             (
                 r##"{"properties":{"t":{"prefixItems":[{"type":"number"},{"$ref":"#/$defs/a~1b"}]}},"$defs":{"a/b":{"type":"string"}}}"##,
                 "f(t?: [number, string])",
+            ),
+            (
+                r##"{"properties":{"o":{"$ref":"#p"},"n":{"$dynamicRef":"#none"}},"$defs":{"P":{"$anchor":"p","type":"boolean"}}}"##,
+                "f(o?: boolean, n?: none)",
             ),
             (r##"{"properties":{"o":{"$ref":"#/$defs/None"},"p":true}}"##, "f(o?: None, p?: any)"),
         ];

@@ -100,6 +100,14 @@ impl Word {
     }
 }
 
+/// Whether a word has the form of an argument, whatever its value or its file.
+pub(crate) fn is_argument(word: &str) -> bool {
+    let at = word.find(['=', '@']);
+    is_json(word)
+        || word == "-"
+        || at.is_some_and(|at| !matches!(&word[at..=at], "=" if at == 0 || &word[..at] == ":"))
+}
+
 /// The error for a name that two words have.
 pub(crate) fn twice(name: &str) -> Usage {
     Usage(format!("argument {} is given twice", quoted(name)))
@@ -134,6 +142,16 @@ pub(crate) fn read_stdin(stdin: io::Stdin) -> Result<String, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn form_of_an_argument_does_not_depend_on_its_value() {
+        for word in ["a=", "a:=no json", "a@/no/such", "@/no/such", "-", "{no json"] {
+            assert!(is_argument(word), "{word}");
+        }
+        for word in ["-y", "server", "=2", ":=2"] {
+            assert!(!is_argument(word), "{word}");
+        }
+    }
 
     /// A word as `NAME SOURCE VALUE`.
     fn read(word: &str) -> Result<String, String> {

@@ -6,7 +6,8 @@ use agentwire_jsonrpc::{Printable, RawJson, did_you_mean};
 use serde_json::{Map, Value};
 
 use crate::failure::Usage;
-use crate::signature::{elements, resolve};
+use crate::schema_reference::{reference, resolve};
+use crate::signature::elements;
 use crate::text;
 
 /// How many subschemas of an argument are looked at, and how many of its allowed values.
@@ -51,7 +52,7 @@ impl<'a> Kinds<'a> {
             self.allows_any = true;
             return;
         };
-        if let Some(found) = schema.get("$ref").and_then(Value::as_str).and_then(|name| resolve(root, name)) {
+        if let Some(found) = reference(schema).and_then(|name| resolve(root, name)) {
             return open.push(found);
         }
         if let Some(value) = schema.get("const") {

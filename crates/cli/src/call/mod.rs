@@ -26,7 +26,7 @@ use crate::pretty::pretty;
 use crate::questions::Questions;
 use crate::text::{self, Notes};
 use crate::tools::{find, no_such_tool};
-use crate::words::Arguments;
+use crate::words::{Arguments, is_argument};
 
 /// How long the list of tools may take that explains a failed call: 10 s.
 const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
@@ -41,8 +41,10 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     let Call { connect, words, save, .. } = arguments;
     let (tool, words) = words.split_first().ok_or_else(|| Usage("TOOL is missing".into()))?;
     let arguments = Arguments::read(words).map_err(|Usage(why)| match connect.bare_program() {
-        Some(program) => Usage(format!("{why}; {}", unquoted(program))),
-        None => Usage(why),
+        Some(program) if !words.iter().all(|word| is_argument(word)) => {
+            Usage(format!("{why}; {}", unquoted(program)))
+        }
+        _ => Usage(why),
     })?;
     let mut printer = Printer::new(json, save)?;
     with_questions(connect, output, async |server, questions| {
@@ -172,10 +174,12 @@ fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
         return false;
     }
     let Ok(structured) = structured.decode::<Value>() else { return false };
-    let is_same = |value: &Value, text: &str| {
-        value.as_str() == Some(text)
-            || agentwire_jsonrpc::read::<Value>(text).is_ok_and(|json| json == *value)
+    // 1.0 is 1.
+    let is_json = |value: &Value, text: &str| {
+        Some(RawJson::encode(value).ok()? == RawJson::parse(text.to_owned().into()).ok()?)
     };
+    let is_same =
+        |value: &Value, text: &str| value.as_str() == Some(text) || is_json(value, text) == Some(true);
     let only = structured.as_object().filter(|members| members.len() == 1);
     let only = only.and_then(|members| members.values().next());
     let elements = only.and_then(Value::as_array).filter(|elements| elements.len() == texts.len());
@@ -203,6 +207,8 @@ mod tests {
         assert!(is_repeated(&["42"], json!({ "result": 42 })));
         assert!(is_repeated(&["yes"], json!({ "result": "yes" })));
         assert!(is_repeated(&["a", "b"], json!({ "result": ["a", "b"] })));
+        assert!(is_repeated(&["{\"a\": 1.0}"], json!({ "a": 1 })));
+        assert!(!is_repeated(&["{\"a\": 1.5}"], json!({ "a": 1 })));
         assert!(!is_repeated(&["The sum is 42."], json!({ "sum": 42 })));
         assert!(!is_repeated(&["a", "c"], json!({ "result": ["a", "b"] })));
         assert!(!is_repeated(&[], json!({ "a": 1 })));
