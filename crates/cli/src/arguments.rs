@@ -128,7 +128,7 @@ pub(crate) struct SessionStore {
 
 #[derive(Debug, Args)]
 pub(crate) struct Login {
-    /// The URL of the server
+    /// The URL of the server, or its name in the configuration file
     pub(crate) url: String,
     /// A scope to ask for; may be given again [default: what the server asks for]
     #[arg(long = "scope", value_name = "SCOPE")]
@@ -158,7 +158,7 @@ pub(crate) struct Login {
 
 #[derive(Debug, Args)]
 pub(crate) struct Logout {
-    /// The URL of the server
+    /// The URL of the server, or its name in the configuration file
     pub(crate) url: String,
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn read_secret_text(path: &Path, limit: u64) -> Result<String, ReadEr
     read_from(file, limit)
 }
 
-/// A file of root may be readable by its group: so a container's secrets are given to a process that does not run as root.
+/// A file of root may be readable by its group if this process does not run as root: so a container gets its secrets.
 #[cfg(unix)]
 fn check_private(file: &File) -> Result<(), ReadError> {
     use std::os::unix::fs::MetadataExt as _;
@@ -49,10 +49,11 @@ fn check_private(file: &File) -> Result<(), ReadError> {
         return Ok(());
     }
     let (mode, owner) = (metadata.mode() & 0o7777, metadata.uid());
-    if ![ROOT, rustix::process::geteuid().as_raw()].contains(&owner) {
-        return Err(ReadError::Foreign(owner));
-    }
-    let of_others = if owner == ROOT { 0o037 } else { 0o077 };
+    let of_others = match (owner, rustix::process::geteuid().as_raw()) {
+        (owner, user) if owner == user => 0o077,
+        (ROOT, _) => 0o037,
+        _ => return Err(ReadError::Foreign(owner)),
+    };
     if mode & of_others == 0 { Ok(()) } else { Err(ReadError::Open(mode)) }
 }
 
@@ -115,7 +116,7 @@ mod tests {
         let path = folder.path().join("keys");
         fs::write(&path, "text").unwrap();
         for (mode, is_private) in
-            [(0o600, true), (0o400, true), (0o644, false), (0o604, false), (0o620, false), (0o666, false)]
+            [(0o600, true), (0o400, true), (0o640, false), (0o644, false), (0o604, false), (0o620, false)]
         {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             match read_secret_text(&path, 4) {

@@ -22,12 +22,14 @@ use futures_util::future::BoxFuture;
 use http::Uri;
 
 use crate::arguments::{Login, Logout};
+use crate::command_line::other_scheme;
+use crate::config::{Config, ConfigArguments};
 use crate::failure::{Usage, sentence};
-use crate::files::read_text;
+use crate::files::read_secret_text;
 use crate::output::print_json;
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_client};
-use crate::text::{self, Notes};
+use crate::text::{self, Notes, quoted};
 use crate::values::NamedValue;
 
 /// The environment variable with the path of the file of credentials.
@@ -38,7 +40,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Logs in at a server, and keeps its token.
 pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
-    let url = http_url(&arguments.url)?;
+    let url = http_url(&arguments.url, own_config)?;
     let browser = pasting(browser(notes, ELSEWHERE), notes);
     let browser = match arguments.port {
         Some(port) => browser.port(port),
@@ -74,7 +76,7 @@ pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result
 
 /// Forgets the token of a server.
 pub(crate) async fn logout(arguments: Logout, json: bool, notes: &Notes) -> Result<()> {
-    let url = http_url(&arguments.url)?;
+    let url = http_url(&arguments.url, own_config)?;
     let was_in = Authorization::new(config(notes)?, client()?).logout(&url).await;
     let was_in = was_in.with_context(|| format!("cannot log out at {}", shown_url(&url)))?;
     report(if was_in { "logged out" } else { "not logged in" }, &url, json)
@@ -251,11 +253,29 @@ fn credentials() -> Option<PathBuf> {
     Some(folder.join("agentwire").join("credentials.json"))
 }
 
-fn http_url(text: &str) -> Result<String> {
-    match Target::parse(text) {
-        Ok(Target::Http(target)) => Ok(target.url().to_owned()),
-        _ => Err(Usage(format!("`{}` is no URL of an MCP server", shown_url(text))).into()),
+/// The URL of the command line, or that of the server with this name in the configuration.
+fn http_url(text: &str, config: impl FnOnce() -> Result<Config>) -> Result<String> {
+    if let Ok(Target::Http(target)) = Target::parse(text) {
+        return Ok(target.url().to_owned());
     }
+    let config = config()?;
+    match config.server(text)? {
+        Some(Target::Http(target)) => return Ok(target.url().to_owned()),
+        Some(_) => {
+            let why = format!("the server {} is a program; only a server at a URL has a login", quoted(text));
+            return Err(Usage(why).into());
+        }
+        None => {}
+    }
+    config.check_server(text)?;
+    Err(Usage(
+        other_scheme(text).unwrap_or_else(|| format!("`{}` is no URL of an MCP server", shown_url(text))),
+    )
+    .into())
+}
+
+fn own_config() -> Result<Config> {
+    Ok(Config::load(&ConfigArguments { config: None })?)
 }
 
 /// The longest file of a secret: 64 KiB.
@@ -264,7 +284,7 @@ const SECRET_LIMIT: u64 = 64 << 10;
 /// The file's text without the line break at its end. A pipe may wait for its writer, so a thread reads.
 async fn read_secret(path: PathBuf) -> Result<String> {
     let shown = path.display().to_string();
-    let text = tokio::task::spawn_blocking(move || read_text(&path, SECRET_LIMIT)).await?;
+    let text = tokio::task::spawn_blocking(move || read_secret_text(&path, SECRET_LIMIT)).await?;
     let text = text.map_err(|why| Usage(format!("--client-secret-file {shown}: {why}")))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
@@ -274,6 +294,37 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn server_of_the_configuration_is_known_by_its_name() {
+        let text = "[servers.web]\nurl = 'https://a.example/mcp'\n[servers.files]\ncommand = 'x'\n";
+        let config = || Ok(Config::parse(text));
+        let url = |text: &str| http_url(text, config).map_err(|error| error.to_string());
+        assert_eq!(url("https://b.example/mcp").unwrap(), "https://b.example/mcp");
+        assert_eq!(url("web").unwrap(), "https://a.example/mcp");
+        let rows = [
+            ("files", "the server `files` is a program; only a server at a URL has a login"),
+            ("fils", "there is no server `fils`, and no such command; did you mean `files`?"),
+            ("https//a.example", "the URL has no colon; write https://a.example"),
+            ("quite-other", "`quite-other` is no URL of an MCP server"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(url(text).unwrap_err(), expected, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    #[cfg(unix)]
+    async fn secret_that_others_can_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "hunter2\n").unwrap();
+        assert_eq!(read_secret(file.path().into()).await.unwrap(), "hunter2");
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+        let why = read_secret(file.path().into()).await.unwrap_err().to_string();
+        assert!(why.contains("it has mode 0644") && !why.contains("hunter2"), "{why}");
+    }
 
     #[test]
     fn json_has_no_query_of_the_url() {

@@ -211,7 +211,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
         "error: `fake` is an agent that is not installed; `agentwire agents install fake` installs it\n"
     );
     let ended = place.run(&["agents", "--registry", "http://127.0.0.1:1/r.json", "search"]);
-    ended.exits(4).tells("error: http://127.0.0.1:1/r.json: it cannot be reached: ");
+    ended.exits(4).tells("error: cannot reach http://127.0.0.1:1/r.json: nothing listens at 127.0.0.1:1\n");
     let ended = place.run(&["agents", "install", "fake@latest", "--yes"]);
     assert_eq!(ended.exits(6).stderr, "error: `fake` is refused: `latest` is no single version of `fake`\n");
 }

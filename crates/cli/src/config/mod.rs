@@ -97,6 +97,12 @@ impl Config {
         self.0.format
     }
 
+    /// The configuration of a file's text, for tests.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &str) -> Self {
+        Self(ConfigFile::parse(std::path::Path::new("c.toml"), text).expect("it is a configuration"))
+    }
+
     fn find(&self, kind: &str, entries: &Table, name: &str) -> Result<Option<Target>, Usage> {
         let Some(entry) = entries.get(name).and_then(|entry| entry.as_table()) else { return Ok(None) };
         let lookup = |variable: &str| env::var(variable).ok();

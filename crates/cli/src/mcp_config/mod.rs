@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{WithCauses, did_you_mean};
 use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
-use self::path::{FileAndName, base_folder, file_and_name};
+use self::path::{FileAndName, base_folder, check_file, file_and_name};
 use crate::config::Config;
 use crate::failure::Usage;
 use crate::target::checked_target;
@@ -35,6 +35,7 @@ pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Targ
         None => {
             let target = checked_target(text)?;
             config.check_server(text)?;
+            check_file(text)?;
             Ok(target)
         }
     }

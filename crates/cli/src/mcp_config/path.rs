@@ -1,8 +1,13 @@
 //! `FILE` and `FILE:NAME` on the command line, and the folder that a file's relative paths begin at.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use agentwire_jsonrpc::nearest;
+
 use crate::failure::Usage;
+use crate::programs;
+use crate::text::quoted;
 
 /// A configuration file, and the name of a server in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,6 +15,9 @@ pub(super) struct FileAndName<'a> {
     pub(super) path: &'a Path,
     pub(super) name: Option<&'a str>,
 }
+
+/// How many entries of a folder are compared with a mistyped name.
+const ENTRIES: usize = 1000;
 
 /// The end of the names of configuration files.
 const ENDING: &str = ".json";
@@ -45,6 +53,32 @@ pub(super) fn file_and_name(text: &str) -> Result<Option<FileAndName<'_>>, Usage
     }
 }
 
+/// Refuses one word that is near to the name of a configuration file, and neither a file nor a command.
+pub(super) fn check_file(text: &str) -> Result<(), Usage> {
+    let word = text.split_once(':').map_or(text, |(file, _)| file);
+    let path = Path::new(word);
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return Ok(()) };
+    let is_known = text.contains(char::is_whitespace) || path.exists() || programs::find(word).is_some();
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if is_known || !name.contains('.') {
+        return Ok(());
+    }
+    let entries = folder.read_dir().into_iter().flatten().take(ENTRIES).flatten();
+    let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    match nearest(name, names.iter().map(String::as_str).filter(|name| name.ends_with(ENDING))) {
+        Some(meant) => {
+            let meant = folder.join(meant);
+            let meant = meant.strip_prefix(".").unwrap_or(&meant).to_string_lossy().into_owned();
+            let (word, meant) = (quoted(word), quoted(&meant));
+            Err(Usage(format!("there is no file {word}, and no such command; did you mean {meant}?")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The folder in which the servers of a file start, and from which their relative paths are taken: that of the file, or the one
 /// above where editors keep the file in a folder of their own.
 pub(super) fn base_folder(path: &Path) -> PathBuf {
@@ -59,6 +93,22 @@ pub(super) fn base_folder(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistyped_file_is_answered_with_the_file_that_was_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().display();
+        std::fs::write(folder.path().join("mine.json"), "").unwrap();
+        let check = |name: &str| check_file(&format!("{place}/{name}")).map_err(|Usage(why)| why);
+        for name in ["mine.jsn", "mine.jsn:files", "mne.jso"] {
+            let why = check(name).unwrap_err();
+            assert!(why.ends_with("mine.json`?") && why.starts_with("there is no file `"), "{why}");
+        }
+        for name in ["other.example", "mine", "mine.jsn x"] {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        assert_eq!(check_file("sh").map_err(|Usage(why)| why), Ok(()));
+    }
 
     #[test]
     fn a_file_is_told_from_a_command_and_a_url() {

@@ -42,6 +42,10 @@ const FINISH_LIMIT: Duration = Duration::from_secs(30);
 /// Starts the recorder that the command line asks for.
 pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recorder>> {
     let options = &arguments.recording;
+    if !options.masks.is_empty() {
+        // A wrong pattern is one without a recording too.
+        masker(&options.masks, options.no_mask)?;
+    }
     let (transport, protocol) = match &arguments.command {
         Command::Chat(_) | Command::Agent(_) => (TransportKind::Stdio, Some(Protocol::Acp)),
         Command::Server(server) => {
