@@ -195,10 +195,11 @@ impl Plan {
         Ok(())
     }
 
-    /// The variables that send the agent's requests, and with them its keys, to a service that the index chooses. A person should
-    /// look at their values. Variables that load code, change trust or lead through a proxy are refused when the plan is made.
-    pub fn chosen_services(&self) -> impl Iterator<Item = &str> {
-        self.effects().map(|(variable, _)| variable)
+    /// The variables whose values a person should look at, each with its effect in words. They send the agent's requests and keys to
+    /// a service that the index chooses, or may change its settings. Variables that load code, change trust, lead through a proxy or
+    /// give permissions are refused when the plan is made.
+    pub fn marked_variables(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.effects().map(|(variable, effect)| (variable, effect.text()))
     }
 
     fn effects(&self) -> impl Iterator<Item = (&str, Effect)> {

@@ -111,6 +111,7 @@ fn a_plan_refuses_what_is_no_agent() {
         ("GIT_SSH_COMMAND", "can load other code"),
         ("NODE_EXTRA_CA_CERTS", "changes which certificates are trusted"),
         ("https_proxy", "changes where the traffic goes"),
+        ("OPENCODE_PERMISSION", "changes what the agent may do without a question"),
     ] {
         let why = error(&format!(r#"{{"uvx":{{"package":"a@1.0.0","env":{{"{variable}":"x"}}}}}}"#));
         assert_eq!(why, format!("`a` is refused: it sets the variable {variable}, which {effect}"));
@@ -126,13 +127,14 @@ fn a_plan_refuses_what_is_no_agent() {
     );
     let older = plan(r#"{"npx":{"package":"a@1.0.0"}}"#, options().version("0.9.0")).unwrap();
     assert_eq!((&*older.source, &*older.version), ("a@0.9.0", "0.9.0"));
-    let env =
-        r#"{"npx":{"package":"a@1.0.0","env":{"ANTHROPIC_BASE_URL":"https://x.example","MODE":"acp"}}}"#;
+    let env = r#"{"npx":{"package":"a@1.0.0","env":{"AGENT_HOME":"/x","ANTHROPIC_BASE_URL":"https://x.example","MODE":"acp"}}}"#;
     let marked = plan(env, options()).unwrap();
-    assert_eq!(marked.chosen_services().collect::<Vec<_>>(), ["ANTHROPIC_BASE_URL"]);
+    let variables: Vec<_> = marked.marked_variables().map(|(variable, _)| variable).collect();
+    assert_eq!(variables, ["AGENT_HOME", "ANTHROPIC_BASE_URL"]);
     assert!(
         marked.to_string().contains(
-            "  sets      ANTHROPIC_BASE_URL=https://x.example (! changes the service that gets the requests and the keys)\n  \
+            "  sets      AGENT_HOME=/x (! can change the settings, and with them what runs)\n  \
+             sets      ANTHROPIC_BASE_URL=https://x.example (! changes the service that gets the requests and the keys)\n  \
              sets      MODE=acp\n"
         ),
         "{marked}"

@@ -81,8 +81,7 @@ pub(super) async fn install_one(
         match json {
             true => {
                 print_json(&Member("plan", &plan))?;
-                for variable in plan.chosen_services() {
-                    let why = "changes the service that gets the requests and the keys";
+                for (variable, why) in plan.marked_variables() {
                     notes.add(&format!("the plan sets {variable}, which {why}"));
                 }
             }

@@ -1,46 +1,13 @@
-//! The variables that an index may not set for an agent, and those that a plan marks, as tables.
-//!
-//! A plan shows a person the program that runs. A variable that makes the program run other code, trust other certificates or talk to
-//! other machines would make that untrue.
+//! The variables and their effects, as a table.
 
-use std::fmt;
-
-/// The effect of a variable on the programs that see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// They run other code than their own.
-    Code,
-    /// They trust other certificates, or write down their keys.
-    Trust,
-    /// They talk through another machine.
-    Traffic,
-    /// They talk to another service. Some agents are made for one, so this is shown and not refused.
-    Service,
-}
-
-impl Effect {
-    /// Whether an index may set such a variable.
-    pub(crate) fn is_refused(self) -> bool {
-        self != Self::Service
-    }
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Code => "can load other code",
-            Self::Trust => "changes which certificates are trusted",
-            Self::Traffic => "changes where the traffic goes",
-            Self::Service => "changes the service that gets the requests and the keys",
-        })
-    }
-}
+use super::Effect;
 
 /// A row of the table: names in capitals. A `*` at the start or the end stands for anything.
-type Rows = &'static [&'static str];
+pub(super) type Rows = &'static [&'static str];
 
 /// Variables that fall under a row of [`EFFECTS`], and change nothing of that kind.
-const HARMLESS: Rows = &[
+pub(super) const HARMLESS: Rows = &[
+    "*_SRC",
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
     "GIT_TERMINAL_PROMPT",
@@ -58,28 +25,51 @@ const HARMLESS: Rows = &[
 ];
 
 /// The first row that matches gives the effect.
-const EFFECTS: &[(Effect, Rows)] = &[
+pub(super) const EFFECTS: &[(Effect, Rows)] = &[
     (
         Effect::Trust,
         &[
+            "*INSECURE*",
+            "*KEYLOGFILE",
+            "*SSLROOTCERT",
+            "*SSL_CERT_*",
+            "*TRUSTSTORE*",
+            "*_CACERT",
+            "*_CAFILE",
+            "*_CAPATH",
             "*_CA_BUNDLE",
             "*_CA_CERT",
             "*_CA_CERTS",
+            "*_CA_DIR",
             "*_CA_FILE",
             "*_CA_PATH",
             "*_CA_STORE",
             "*_CERT",
             "*_CERTS",
+            "*_CERT_DIR",
+            "*_CERT_FILE",
+            "*_CERT_PATH",
+            "*_HOST_KEY_CHECKING",
+            "*_KNOWN_HOSTS",
+            "*_NO_VERIFY",
             "*_REJECT_UNAUTHORIZED",
+            "*_ROOT_CERT*",
             "*_SKIP_VERIFY",
+            "*_SSLMODE",
             "*_SSL_VERIFY",
             "*_TLS_VERIFY",
-            "*INSECURE*",
+            "*_TRUST_STORE*",
+            "*_VERIFY_SSL",
+            "*_VERIFY_TLS",
             "GIT_SSL_*",
+            "GNUPGHOME",
+            "GONOSUMCHECK",
+            "GONOSUMDB",
+            "GOPRIVATE",
+            "GOSUMDB",
             "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+            "PGSSL*",
             "PYTHONHTTPSVERIFY",
-            "SSLKEYLOGFILE",
-            "SSL_CERT_*",
         ],
     ),
     (
@@ -88,20 +78,56 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "*_PROXY",
             "*_PROXY_URL",
             "DOCKER_HOST",
+            "GONOPROXY",
             "GOPROXY",
             "HOSTALIASES",
             "LOCALDOMAIN",
-            "RES_OPTIONS",
             "RESOLV_*",
+            "RES_OPTIONS",
+        ],
+    ),
+    (
+        Effect::Permission,
+        &[
+            "*ALLOWED_TOOLS*",
+            "*APPROVAL*",
+            "*AUTO_APPROVE*",
+            "*DANGEROUS*",
+            "*PERMISSION*",
+            "*SANDBOX*",
+            "*TRUST_ALL*",
+            "*YOLO*",
+            "*_ALLOWLIST",
+            "*_CONFIG_CONTENT",
+            "GOOSE_MODE",
+            "OPENCODE_CONFIG*",
         ],
     ),
     (
         Effect::Code,
         &[
             // The system: loaders, shells, folders of settings, and the programs that others start.
+            "*LOADPATH",
             "*_ASKPASS",
+            "*_DRIVERS_PATH",
             "*_EDITOR",
+            "*_ENV_FILE",
+            "*_EXTERNAL_DIFF",
+            "*_LAUNCHER",
+            "*_LIBRARY_PATH",
+            "*_LOAD_PATH",
+            "*_MODULE_FILE",
+            "*_MODULE_PATH",
+            "*_OPTS",
             "*_PAGER",
+            "*_PLUGIN_DIR",
+            "*_PLUGIN_PATH",
+            "*_PRELOAD",
+            "*_RSH",
+            "*_SHELL",
+            "*_SHELL_PREFIX",
+            "*_SSH",
+            "*_WRAPPER",
             "APPDATA",
             "BASHOPTS",
             "BASH_*",
@@ -112,20 +138,27 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "ENV",
             "EXINIT",
             "GCONV_PATH",
+            "GDK_PIXBUF_*",
             "GIO_*",
+            "GI_TYPELIB_PATH",
             "GLIBC_TUNABLES",
+            "GST_*",
             "GTK_MODULES",
             "GTK_PATH",
             "HOME",
             "HOMEPATH",
             "IFS",
+            "INPUTRC",
             "LD_*",
             "LESSCLOSE",
+            "LESSKEY*",
             "LESSOPEN",
             "LOCALAPPDATA",
             "LOCPATH",
             "MANPAGER",
+            "MYVIMRC",
             "NLSPATH",
+            "OCL_ICD_*",
             "OPENSSL_*",
             "PAGER",
             "PATH",
@@ -137,6 +170,7 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "PSMODULEPATH",
             "QML*",
             "QT_*",
+            "SASL_PATH",
             "SHELL",
             "SHELLOPTS",
             "SSH_*",
@@ -144,18 +178,30 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "TERMINFO*",
             "USERPROFILE",
             "VIMINIT",
+            "VIMRUNTIME",
             "VISUAL",
+            "VK_*",
             "WINDIR",
             "XDG_*",
             "ZDOTDIR",
             // Languages and their package managers.
+            "*JAVA_OPTIONS",
+            "*_JVM_ARGS",
+            "*_PYTHON",
+            "ANT_*",
+            "ASDF_*",
             "BUNDLE_*",
             "BUN_*",
+            "CABAL_*",
+            "CAML*",
             "CARGO_*",
+            "CATALINA_*",
             "CC",
             "CGO_*",
             "CLASSPATH",
+            "CMAKE_*",
             "COMPLUS_*",
+            "COMPOSER_*",
             "CONDA_*",
             "CORECLR_*",
             "COR_*",
@@ -166,26 +212,41 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "ELIXIR_*",
             "ERL_*",
             "GEM_*",
+            "GHC_*",
+            "GNUMAKEFLAGS",
             "GOENV",
             "GOFLAGS",
             "GOTOOLCHAIN",
             "GRADLE_*",
+            "GUILE_*",
+            "JAVACMD",
             "JAVA_*",
-            "JDK_JAVA_OPTIONS",
             "JULIA_*",
             "JVM_*",
+            "LUAROCKS_*",
             "LUA_*",
             "MAKEFLAGS",
-            "GNUMAKEFLAGS",
             "MAVEN_*",
+            "MISE_*",
+            "MIX_*",
+            "MSBUILD*",
+            "NIX_*",
             "NODE_*",
             "NPM_*",
+            "NUGET_*",
+            "NVM_*",
+            "OCAML*",
+            "OPAM*",
             "PERL*",
             "PHPRC",
             "PHP_*",
+            "PIPENV_*",
             "PIPX_*",
             "PIP_*",
+            "PKG_CONFIG*",
             "PNPM_*",
+            "POETRY_*",
+            "PYENV_*",
             "PYTHON*",
             "RBENV_*",
             "RUBY*",
@@ -195,19 +256,34 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "RUSTUP_*",
             "R_*",
             "TCLLIBPATH",
+            "TS_NODE_*",
             "UV_*",
             "VIRTUAL_ENV",
+            "VOLTA_*",
             "YARN_*",
-            "_JAVA_OPTIONS",
             // Programs whose settings name programs to run.
+            "ANSIBLE_*",
             "AWS_CONFIG_FILE",
             "AWS_SHARED_CREDENTIALS_FILE",
+            "CLOUDSDK_*",
+            "CURL_HOME",
+            "CVS_*",
             "DOCKER_CONFIG",
+            "FZF_*",
             "GIT_*",
+            "HELM_*",
+            "HGEDITOR",
+            "HGMERGE",
+            "HGRCPATH",
             "KUBECONFIG",
+            "KUBECTL_*",
             "RIPGREP_CONFIG_PATH",
             "RSYNC_*",
+            "SUDO_*",
+            "SVN_*",
             "TAR_OPTIONS",
+            "TF_*",
+            "WGETRC",
         ],
     ),
     (
@@ -229,71 +305,29 @@ const EFFECTS: &[(Effect, Rows)] = &[
             "*_URLS",
         ],
     ),
+    (
+        Effect::Settings,
+        &[
+            "*CONFIG*",
+            "*PATH",
+            "*PLUGIN*",
+            "*RC",
+            "*_BIN",
+            "*_BINARY",
+            "*_CMD",
+            "*_COMMAND",
+            "*_EXECUTABLE",
+            "*_FLAGS",
+            "*_HOME",
+            "*_HOOK",
+            "*_HOOKS",
+            "*_INIT",
+            "*_MODULE",
+            "*_MODULES",
+            "*_OPTIONS",
+            "*_PROFILE",
+            "*_SETTINGS*",
+            "*_STARTUP",
+        ],
+    ),
 ];
-
-/// The effect of a variable. Windows does not distinguish the case of names, and a proxy's is often in lower case.
-pub(crate) fn effect(variable: &str) -> Option<Effect> {
-    let name = variable.to_ascii_uppercase();
-    let matches = |rows: Rows| rows.iter().any(|row| is_match(row, &name));
-    if matches(HARMLESS) {
-        return None;
-    }
-    EFFECTS.iter().find(|(_, rows)| matches(rows)).map(|(effect, _)| *effect)
-}
-
-fn is_match(row: &str, name: &str) -> bool {
-    match (row.strip_prefix('*'), row.strip_suffix('*')) {
-        (Some(_), Some(_)) => name.contains(row.trim_matches('*')),
-        (Some(end), None) => name.ends_with(end),
-        (None, Some(start)) => name.starts_with(start),
-        (None, None) => name == row,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_have_the_effect_of_their_row() {
-        let rows = [
-            (
-                Some(Effect::Code),
-                "LD_PRELOAD node_options npm_config_registry PERL5OPT JAVA_TOOL_OPTIONS GIT_SSH_COMMAND RUBYOPT PYTHONWARNINGS \
-                 BASH_ENV GIT_CONFIG_COUNT DOTNET_STARTUP_HOOKS LUA_INIT_5_4 RUSTC_WRAPPER Path EDITOR GIT_ASKPASS",
-            ),
-            (
-                Some(Effect::Trust),
-                "SSL_CERT_FILE NODE_TLS_REJECT_UNAUTHORIZED NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE GIT_SSL_NO_VERIFY \
-                 SSLKEYLOGFILE PIP_CERT",
-            ),
-            (
-                Some(Effect::Traffic),
-                "HTTPS_PROXY https_proxy ALL_PROXY NO_PROXY npm_config_https_proxy HOSTALIASES",
-            ),
-            (
-                Some(Effect::Service),
-                "ANTHROPIC_BASE_URL OPENAI_API_BASE OLLAMA_HOST AWS_ENDPOINT_URL AGENT_URL",
-            ),
-            (
-                None,
-                "OPENCODE_MODE NODE_ENV PYTHONUNBUFFERED RUST_LOG GIT_TERMINAL_PROMPT ACP LOG_LEVEL LANG TZ",
-            ),
-        ];
-        for (wanted, names) in rows {
-            for name in names.split_whitespace() {
-                assert_eq!(effect(name), wanted, "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn no_row_repeats_another_one() {
-        let mut rows: Vec<&str> = EFFECTS.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
-        let count = rows.len();
-        rows.sort_unstable();
-        rows.dedup();
-        assert_eq!(rows.len(), count);
-        assert!(rows.iter().all(|row| *row == row.to_ascii_uppercase()));
-    }
-}
