@@ -4,12 +4,32 @@ use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 
 use super::Masker;
+use super::boundary::{ceil, floor};
 use super::spans::masked;
 use crate::event::{Event, EventKind};
 use crate::json_text::{Replacement, Token, rewrite};
 
 /// How many lines a private key may have.
 const KEY_LINES: usize = 400;
+
+/// The ends of private keys in PEM, in OpenPGP and of PuTTY.
+const KEY_ENDS: &[&str] = &["-END ", "Private-MAC:"];
+
+/// How many bytes of the last lines are kept.
+const LAST_LINES: usize = 1 << 10;
+
+/// The lines with one more, at most [`LAST_LINES`] bytes of them.
+fn last_lines(mut lines: String, line: &str) -> String {
+    lines.push_str(&line[..floor(line, LAST_LINES)]);
+    lines.push('\n');
+    let start = ceil(&lines, lines.len().saturating_sub(LAST_LINES));
+    // A line that is cut at its beginning could name something else.
+    if start > 0 {
+        let end = lines[start..].find('\n').map_or(lines.len(), |at| start + at + 1);
+        lines.drain(..end);
+    }
+    lines
+}
 
 /// A text of an event.
 enum Part<'a> {
@@ -63,7 +83,8 @@ impl Masker {
     fn masked_line(&mut self, bytes: &[u8], stream: usize) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         let begins = text.rfind("-BEGIN ").filter(|at| text[*at..].contains("PRIVATE KEY"));
-        let is_ended = |from: usize| text[from..].contains("-END ");
+        let begins = begins.or_else(|| text.rfind("Private-Lines: "));
+        let is_ended = |from: usize| KEY_ENDS.iter().any(|end| text[from..].contains(end));
         if let Some(at) = begins {
             self.key_lines[stream] = if is_ended(at) { 0 } else { KEY_LINES };
         } else if self.key_lines[stream] > 0 {
@@ -75,7 +96,10 @@ impl Masker {
                 return (!line.is_empty()).then(|| text.replacen(line, &self.credentials(line), 1));
             }
         }
-        self.masked_bytes(bytes)
+        let lines = std::mem::take(&mut self.last_lines[stream]);
+        let masked = self.masked_line_after(&lines, &text);
+        self.last_lines[stream] = last_lines(lines, &text);
+        masked
     }
 
     fn known(&mut self, text: &str) -> Option<String> {

@@ -1,13 +1,19 @@
 //! Masks secrets, by the rules of a table, before anything is written.
 
+mod blocks;
 mod event;
+mod forms;
+mod names;
 mod pairs;
 mod paths;
+mod patterns;
 mod places;
+mod random;
 mod rules;
 mod secrets;
 mod spans;
 mod token_forms;
+mod values;
 
 use std::env;
 use std::ops::Range;
@@ -18,20 +24,24 @@ use base64::engine::general_purpose::STANDARD;
 use bytestring::ByteString;
 use regex_lite::Regex;
 
+pub use self::patterns::{Certainty, PATTERNS, SecretPattern};
 pub use self::rules::{
-    Certainty, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES,
-    SECRET_QUERY, SECRET_VARIABLE_ENDS, SecretPattern,
+    PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES, SECRET_QUERY,
+    SECRET_VARIABLE_ENDS,
 };
 pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
 pub use self::token_forms::{TOKEN_FORMS, TokenForm};
 
-use self::pairs::{decoded, secret_values, split_scheme};
+use self::names::is_secret_name;
+use self::pairs::secret_values;
 use self::paths::Names;
+use self::patterns::{Pattern, patterns};
 use self::places::SecretPlaces;
-use self::rules::{Pattern, is_secret_name, patterns};
+use self::random::looks_random;
 use self::secrets::LONGEST_SOUGHT;
 use self::spans::{Mask, Span, masked};
 use self::token_forms::tokens;
+use self::values::{decoded, split_scheme};
 use crate::json_text::{Replacement, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
@@ -45,6 +55,8 @@ pub struct Masker {
     secrets: Secrets,
     /// How many more lines of the text and of the stderr may belong to a private key whose first line was seen.
     key_lines: [usize; 2],
+    /// The last lines of the text and of the stderr, which may name the secret of the next one.
+    last_lines: [String; 2],
 }
 
 /// How deep JSON is looked into that stands in strings of JSON.
@@ -76,6 +88,7 @@ impl Masker {
             names: Names::default(),
             secrets: Secrets::default(),
             key_lines: [0; 2],
+            last_lines: Default::default(),
         }
     }
 
@@ -137,19 +150,33 @@ impl Masker {
     /// Masks the secrets of a text, which may be JSON itself.
     pub fn text(&mut self, text: &str) -> String {
         self.learn_text(text, 0);
-        self.masked_text(text, 0).unwrap_or_else(|| text.to_owned())
+        self.masked_text(text, 0, Vec::new()).unwrap_or_else(|| text.to_owned())
     }
 
     /// Masks the secrets of bytes. Bytes that are no UTF-8 and have secrets become text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.masked_bytes(bytes).map_or_else(|| bytes.to_vec(), String::into_bytes)
-    }
-
-    /// The text of bytes with masks. None if it has no secret.
-    fn masked_bytes(&mut self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         self.learn_text(&text, 0);
-        self.masked_text(&text, 0)
+        self.masked_text(&text, 0, Vec::new()).map_or_else(|| bytes.to_vec(), String::into_bytes)
+    }
+
+    /// The text of a line with masks. Lines before it may name its secret. None if it has no secret.
+    fn masked_line_after(&mut self, lines: &str, text: &str) -> Option<String> {
+        let mut spans = Vec::new();
+        if !lines.is_empty() && nested(text, 0).is_none() {
+            let all = format!("{lines}{text}");
+            for value in secret_values(&all) {
+                // A secret before the line is looked for from now on, so it is masked when the recording is finished.
+                let (start, span) = (value.range.start, self.span(&all, value.range, value.certainty));
+                if let Some(Span { range, mask }) = span
+                    && start >= lines.len()
+                {
+                    spans.push(Span { range: start - lines.len()..range.end - lines.len(), mask });
+                }
+            }
+        }
+        self.learn_text(text, 0);
+        self.masked_text(text, 0, spans)
     }
 
     /// Masks the value of a header: all of a secret one, behind the name of its scheme.
@@ -186,7 +213,7 @@ impl Masker {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
                     Some(self.credentials(text))
                 }
-                Token::Text(text) => self.masked_text(text, depth),
+                Token::Text(text) => self.masked_text(text, depth, Vec::new()),
                 Token::Name(text) | Token::Plain(text) => {
                     let spans = self.secrets.spans(text);
                     masked(text, spans, |user| self.secrets.mask("user", user))
@@ -205,13 +232,14 @@ impl Masker {
         }
     }
 
-    /// The text with masks. None if it has no secret.
-    fn masked_text(&mut self, text: &str, depth: usize) -> Option<String> {
+    /// The text with masks, also in places that are known already. None if it has no secret.
+    fn masked_text(&mut self, text: &str, depth: usize, known: Vec<Span>) -> Option<String> {
         if let Some(json) = nested(text, depth) {
             let (masked, has_changed) = self.masked_json(json, depth + 1);
             return has_changed.then_some(masked);
         }
-        let mut spans = self.found(text);
+        let mut spans = known;
+        spans.extend(self.found(text));
         spans.extend(self.names.spans(text));
         spans.extend(self.secrets.spans(text));
         masked(text, spans, |user| self.secrets.mask("user", user))
@@ -311,13 +339,6 @@ fn nested(text: &str, depth: usize) -> Option<&str> {
         && json.starts_with(['{', '['])
         && RawJson::parse(ByteString::from(json)).is_ok();
     is_json.then_some(json)
-}
-
-/// Whether a word is rather a secret than a word of a language.
-fn looks_random(text: &str) -> bool {
-    let is_unlike_a_word =
-        |(at, byte): (usize, u8)| byte.is_ascii_digit() || at > 0 && byte.is_ascii_uppercase();
-    text.len() >= SHORTEST_SOUGHT && (text.len() >= 20 || text.bytes().enumerate().any(is_unlike_a_word))
 }
 
 #[cfg(test)]

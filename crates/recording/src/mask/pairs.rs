@@ -1,8 +1,20 @@
-//! Finds the values of secret names in text: `NAME=value`, `name: value`, `"name":"value"`, also with escapes around them.
+//! Finds the values of secret names in text: `NAME=value`, `name: value`, `"name":"value"`, also with escapes around them, and pairs.
 
 use std::ops::Range;
 
-use super::rules::{Certainty, PAIR_MEMBERS, SCHEMES, is_secret_in_query, is_secret_text_name};
+use super::blocks::{block_values, section_values};
+use super::forms::is_in_query;
+use super::names::{
+    is_common_name, is_pair_name, is_pair_value, is_secret_pair, is_secret_text_name, is_suspect_name,
+    is_vague_pair, secret_in_query,
+};
+use super::patterns::Certainty;
+use super::random::looks_generated;
+use super::rules::PARSER_WORDS;
+use super::values::{
+    decoded, is_space, is_space_or_line_break, quoted, trim_gap, unquoted_length, without_last_gap,
+    without_string_prefix,
+};
 
 /// A value that stands behind the name of a secret.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,194 +23,259 @@ pub(super) struct Value {
     pub(super) certainty: Certainty,
 }
 
-/// The longest name that is looked for before a `=` or `:`, in bytes. With the gap, it bounds how often a byte is looked at.
+/// The longest name that is looked for before a `=`, `:` or `,`, in bytes. With the gap, it bounds how often a byte is looked at.
 const LONGEST_NAME: usize = 80;
 
 /// The most white space, and the most escapes, between a name and its `=` or `:`.
-const LONGEST_GAP: usize = 8;
+const LONGEST_GAP: usize = 24;
 
-/// The values of secret names in a text, in order.
+/// The values of secret names in a text.
 pub(super) fn secret_values(text: &str) -> Vec<Value> {
-    let mut values = Vec::new();
+    let mut values = section_values(text);
     let mut from = 0;
-    while let Some(at) = text[from..].find(['=', ':']) {
+    while let Some(at) = text[from..].find(['=', ':', ',']) {
         let at = from + at;
         from = at + 1;
-        if let Some(value) = value_of(text, at) {
-            from = value.range.end.max(from);
-            values.push(value);
+        let found = values.len();
+        match text.as_bytes()[at] {
+            b',' => values.extend(second_of_pair(text, at)),
+            _ => values.extend(values_of(text, at)),
         }
+        from = values[found..].iter().map(|value| value.range.end).fold(from, usize::max);
     }
     values
 }
 
-/// The value behind the `=` or `:` at a place, if the name before it is that of a secret.
-fn value_of(text: &str, at: usize) -> Option<Value> {
-    let (name, is_quoted_name) = name_before(text, at);
-    let before = &text[..name.start];
-    let name = decoded(&text[name]);
-    let is_secret = is_secret_text_name(&name);
-    let is_assigned = text[at..].starts_with('=');
-    let is_in_query = !is_secret && is_secret_in_query(&name) && {
-        let begins_form =
-            is_assigned && before.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'=".contains(c));
-        before.ends_with(['?', '&']) || begins_form && is_form(&text[at + 1..])
-    };
-    let is_in_pair = !is_secret
-        && is_quoted_name
-        && PAIR_MEMBERS.1.contains(&&*name)
-        && is_in_secret_pair(before, &text[at + 1..]);
-    if !is_in_query && !is_secret && !is_in_pair {
-        return None;
-    }
-    let behind = &text[at + 1..];
-    let mut value = behind.trim_start_matches([' ', '\t', '\r', '\n']);
-    if is_quoted_name {
-        // The first element of a list.
-        value = value.strip_prefix('[').unwrap_or(value).trim_start();
-    }
-    let quoted = quoted(value);
-    let length = match &quoted {
-        Some(inner) => inner.len(),
-        None => {
-            // An empty value may stand before white space.
-            value = if is_assigned { behind } else { value };
-            unquoted_length(value, &name)
-        }
-    };
-    let start = text.len() - value.len() + quoted.as_ref().map_or(0, |inner| inner.start);
-    let range = start..start + length;
-    let is_literal = quoted.is_none() && matches!(&text[range.clone()], "true" | "false" | "null");
-    let is_sure = (is_assigned || is_quoted_name || quoted.is_some()) && !is_in_query;
-    let certainty = if is_sure { Certainty::Sure } else { Certainty::Perhaps };
-    (length > 0 && !is_literal).then_some(Value { range, certainty })
+/// What stands between a name and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Colon,
+    Assignment,
+    /// A comparison or an arrow: only a literal behind it is a value.
+    BeforeLiteral,
 }
 
-/// The shortest value that makes a form without a second field.
-const SHORTEST_LONE_VALUE: usize = 16;
+/// The operator at the beginning of a text, and what follows it.
+fn operator(text: &str) -> Option<(Operator, &str)> {
+    let rest = &text[1..];
+    if text.starts_with(':') {
+        return match rest.strip_prefix('=') {
+            Some(rest) => Some((Operator::Assignment, rest)),
+            None => (!rest.starts_with(':')).then_some((Operator::Colon, rest)),
+        };
+    }
+    let literal = rest.strip_prefix("==").or_else(|| rest.strip_prefix(['=', '>']));
+    Some(literal.map_or((Operator::Assignment, rest), |rest| (Operator::BeforeLiteral, rest)))
+}
 
-/// Whether a text is the value of a form's first field: another field follows, or it is long and random.
-fn is_form(text: &str) -> bool {
-    let is_in_value = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+-._~*/".contains(byte);
-    let length = text.bytes().take_while(|byte| is_in_value(byte)).count();
-    let is_random = length >= SHORTEST_LONE_VALUE && text[..length].bytes().any(|byte| byte.is_ascii_digit());
-    length > 0 && (text[length..].starts_with('&') || is_random)
+/// Why a value is taken for a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Name,
+    Query,
+    Pair,
+    /// The name has other meanings, too. The value must look generated.
+    Suspect,
+}
+
+/// A `=` or `:` in a text, with the name before it.
+struct Place<'a> {
+    text: &'a str,
+    at: usize,
+    name: Name,
+    /// The name without escapes.
+    word: String,
+    operator: Operator,
+    before: &'a str,
+    behind: &'a str,
+}
+
+/// The values behind the `=` or `:` at a place, if the name before it is that of a secret. A block has several.
+fn values_of(text: &str, at: usize) -> Vec<Value> {
+    let Some((operator, behind)) = operator(&text[at..]) else { return Vec::new() };
+    let name = Name::before(text, at);
+    let before = &text[..name.range.start];
+    let word = decoded(&text[name.range.clone()]);
+    let place = Place { text, at, name, word, operator, before, behind };
+    let Some(reason) = place.reason() else { return Vec::new() };
+    if operator == Operator::Colon && !place.name.is_quoted && reason == Reason::Name {
+        let block = block_values(text, before, text.len() - behind.len());
+        if !block.is_empty() {
+            return block;
+        }
+    }
+    place.value(reason).into_iter().collect()
+}
+
+impl Place<'_> {
+    fn reason(&self) -> Option<Reason> {
+        let Self { word, before, behind, .. } = self;
+        if is_secret_text_name(word) {
+            return Some(Reason::Name);
+        }
+        let is_assigned = self.operator == Operator::Assignment;
+        if secret_in_query(word).is_some_and(|query| is_in_query(query, is_assigned, before, behind)) {
+            return Some(Reason::Query);
+        }
+        let is_quoted = self.name.is_quoted;
+        match is_pair_value(word).then(|| is_in_secret_pair(word, is_quoted, before, behind)).flatten() {
+            Some(true) => Some(Reason::Suspect),
+            Some(false) => Some(Reason::Pair),
+            None => is_suspect_name(word).then_some(Reason::Suspect),
+        }
+    }
+
+    fn value(&self, reason: Reason) -> Option<Value> {
+        let Self { text, at, ref name, ref word, operator, before, behind } = *self;
+        let mut value = trim_gap(behind, is_space_or_line_break);
+        if name.is_quoted {
+            // The first element of a list.
+            value = value.strip_prefix('[').unwrap_or(value).trim_start();
+        }
+        value = without_string_prefix(value);
+        let quoted = quoted(value);
+        let mut must_look_generated = reason == Reason::Suspect;
+        let length = match &quoted {
+            Some(inner) => inner.len(),
+            None => {
+                let is_spaced = name.has_gap && behind.starts_with(is_space);
+                value = match operator {
+                    Operator::BeforeLiteral => return None,
+                    Operator::Colon => value,
+                    // Code assigns calls and names in this way, so the value must look generated.
+                    Operator::Assignment if is_spaced || behind.starts_with('\u{1b}') => {
+                        must_look_generated = true;
+                        trim_gap(behind, is_space)
+                    }
+                    // An empty value may stand before white space.
+                    Operator::Assignment => behind,
+                };
+                unquoted_length(value, word)
+            }
+        };
+        let start = text.len() - value.len() + quoted.as_ref().map_or(0, |inner| inner.start);
+        let range = start..start + length;
+        let secret = &text[range.clone()];
+        let is_unquoted = quoted.is_none();
+        let is_literal = is_unquoted && matches!(secret, "true" | "false" | "null");
+        // The next line of a log is no value. An indented one is.
+        must_look_generated |= is_unquoted && !name.is_quoted && text[at..start].ends_with('\n');
+        // The next line may be a member or an item of a block.
+        let is_of_block =
+            is_unquoted && text[at..start].contains('\n') && (secret.ends_with(':') || secret == "-");
+        if length == 0 || is_literal || is_of_block || must_look_generated && !looks_generated(secret) {
+            return None;
+        }
+        let is_token = ["token", "tokens"].iter().any(|token| word.eq_ignore_ascii_case(token));
+        let is_prose = is_token
+            && !name.is_quoted
+            && (is_unquoted && operator == Operator::Colon || follows_parser_word(before));
+        let is_sure =
+            (operator != Operator::Colon || name.is_quoted || !is_unquoted) && reason != Reason::Query;
+        let certainty = match is_sure {
+            _ if is_prose => Certainty::Random,
+            true => Certainty::Sure,
+            false => Certainty::Perhaps,
+        };
+        Some(Value { range, certainty })
+    }
+}
+
+/// Whether a text ends as a message of a parser does before the word `token`.
+fn follows_parser_word(before: &str) -> bool {
+    let end = &before[before.floor_char_boundary(before.len().saturating_sub(LONGEST_GAP))..];
+    let word = end.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next();
+    word.is_some_and(|word| PARSER_WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// The second element of a pair in a list or in a call: `("Authorization", "…")`.
+fn second_of_pair(text: &str, at: usize) -> Option<Value> {
+    if !text[..at].ends_with(['"', '\'']) {
+        return None;
+    }
+    let name = Name::before(text, at);
+    let before = text[..name.range.start].strip_suffix(['"', '\''])?.trim_end_matches('\\');
+    let before = before.strip_suffix(['b', 'f', 'r', 'u']).unwrap_or(before);
+    let word = decoded(&text[name.range.clone()]);
+    if !before.ends_with(['(', '[', '{']) || !is_secret_text_name(&word) {
+        return None;
+    }
+    let value = without_string_prefix(trim_gap(&text[at + 1..], is_space_or_line_break));
+    let inner = quoted(value)?;
+    let start = text.len() - value.len() + inner.start;
+    let range = start..start + inner.len();
+    let is_secret = !range.is_empty() && is_secret_pair(&word, &text[range.clone()]);
+    is_secret.then_some(Value { range, certainty: Certainty::Perhaps })
 }
 
 /// The most bytes before the value of a pair, and the most bytes of a name, in which its name is looked for.
 const PAIR_WINDOW: usize = 120;
 
-/// Whether the name of a pair, which stands before or behind its value, is secret.
-fn is_in_secret_pair(before: &str, behind: &str) -> bool {
+/// Whether the name of a pair, which stands before or behind its value, is vague. `None` if it is not secret.
+fn is_in_secret_pair(value_member: &str, is_quoted: bool, before: &str, behind: &str) -> Option<bool> {
     let is_mark = |c: char| c.is_whitespace() || "\"'\\:=,".contains(c);
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let is_pair = |member: &str, name: &str| {
-        PAIR_MEMBERS.0.contains(&&*member.to_ascii_lowercase()) && is_secret_text_name(name)
+    let pair = |member: &str, name: &str| {
+        let is_secret = is_pair_name(member) && is_secret_text_name(name);
+        is_secret.then(|| is_vague_pair(member, value_member) || !is_quoted && is_common_name(name))
     };
     let before = &before[before.floor_char_boundary(before.len().saturating_sub(PAIR_WINDOW))..];
     let end = before.trim_end_matches(is_mark);
     let start = end.trim_end_matches(is_in_name);
     let member = start.trim_end_matches(is_mark);
     let member = &member[member.trim_end_matches(is_in_name).len()..];
-    if is_pair(member, &end[start.len()..]) {
-        return true;
+    if let Some(is_vague) = pair(member, &end[start.len()..]) {
+        return Some(is_vague);
     }
     // Behind the value and its quotation mark.
-    let value =
-        quoted(behind.trim_start()).map_or(0, |range| range.end + behind.len() - behind.trim_start().len());
-    let rest = behind[value..].trim_start_matches(is_mark);
+    let value = behind.trim_start();
+    let length = match quoted(value) {
+        Some(range) => range.end,
+        None => {
+            let window = &value[..value.floor_char_boundary(2 * PAIR_WINDOW)];
+            window.find(char::is_whitespace).unwrap_or(window.len())
+        }
+    };
+    let rest = value[length..].trim_start_matches(is_mark);
     let member = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len()).min(PAIR_WINDOW)];
     let rest = rest[member.len()..].trim_start_matches(is_mark);
     let name = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len()).min(PAIR_WINDOW)];
-    is_pair(member, name)
+    pair(member, name)
 }
 
-/// The name before a place, and whether it is in quotation marks.
-fn name_before(text: &str, at: usize) -> (Range<usize>, bool) {
-    let trimmed = |end: usize, limit: usize, is_wanted: fn(u8) -> bool| {
-        let bytes = text.as_bytes()[..end].iter().rev().take(limit);
-        end - bytes.take_while(|byte| is_wanted(**byte)).count()
-    };
-    let end = trimmed(at, LONGEST_GAP, |byte| byte == b' ' || byte == b'\t');
-    let before_quote = trimmed(end, 1, |byte| byte == b'"' || byte == b'\'');
-    let end = trimmed(before_quote, LONGEST_GAP, |byte| byte == b'\\');
-    let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.%\\".contains(&byte);
-    (
-        trimmed(end, LONGEST_NAME, is_in_name)..end,
-        before_quote < at && text[before_quote..].starts_with(['"', '\'']),
-    )
+/// The name before a place.
+struct Name {
+    range: Range<usize>,
+    is_quoted: bool,
+    /// Whether white space or a colour code follows.
+    has_gap: bool,
 }
 
-/// The inside of the quotation marks that a text begins with, which may be escaped. Without an end, all of it is inside.
-fn quoted(text: &str) -> Option<Range<usize>> {
-    let escapes = text.bytes().take_while(|byte| *byte == b'\\').count();
-    let quote = *text.as_bytes().get(escapes).filter(|byte| b"\"'".contains(byte))?;
-    let start = escapes + 1;
-    let mut backslashes = 0;
-    for (at, byte) in text.bytes().enumerate().skip(start) {
-        match byte {
-            b'\\' => backslashes += 1,
-            // Each level of escapes doubles the backslashes before a quotation mark, and adds one.
-            byte if byte == quote && backslashes % (2 * start) == escapes => {
-                return Some(start..at - escapes);
-            }
-            _ => backslashes = 0,
+impl Name {
+    /// The name before a place. It may be an index: `environ['NAME'] =`, `user[password]=`.
+    fn before(text: &str, at: usize) -> Self {
+        let mut end = at;
+        while at - end < LONGEST_GAP
+            && let Some(shorter) = without_last_gap(&text[..end])
+        {
+            end = shorter.len();
         }
-    }
-    Some(start..text.len())
-}
-
-/// The length of a value without quotation marks. These, and escapes, belong to it only if more of it follows.
-fn unquoted_length(text: &str, name: &str) -> usize {
-    if name.to_ascii_lowercase().ends_with("cookie") {
-        return text.find(['\r', '\n', '"', '\'']).unwrap_or(text.len());
-    }
-    let (scheme, value) = split_scheme(text);
-    let mut length = 0;
-    for (at, c) in value.char_indices() {
-        match c {
-            '"' | '\'' => {}
-            '\\' if !value[at + 1..].starts_with(['n', 'r', 't']) => {}
-            '\\' | '&' | ',' | ';' | '<' | '>' | '{' | '}' | '[' | ']' => break,
-            c if c.is_whitespace() => break,
-            c => length = at + c.len_utf8(),
+        let has_gap = end < at;
+        let is_index = text[..end].ends_with(']') && text[at..].starts_with('=');
+        let end = end - usize::from(is_index);
+        let trimmed = |end: usize, limit: usize, is_wanted: fn(u8) -> bool| {
+            let bytes = text.as_bytes()[..end].iter().rev().take(limit);
+            end - bytes.take_while(|byte| is_wanted(**byte)).count()
+        };
+        let before_quote = trimmed(end, 1, |byte| byte == b'"' || byte == b'\'');
+        let is_quoted = before_quote < end;
+        if is_index && has_gap && !is_quoted {
+            return Self { range: end..end, is_quoted, has_gap };
         }
+        let end = trimmed(before_quote, LONGEST_GAP, |byte| byte == b'\\');
+        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.%\\".contains(&byte);
+        Self { range: trimmed(end, LONGEST_NAME, is_in_name)..end, is_quoted, has_gap }
     }
-    if length == 0 { 0 } else { scheme.len() + length }
-}
-
-/// Credentials behind the name of their scheme, which has the white space that follows it. The scheme is empty where there is none.
-pub(super) fn split_scheme(text: &str) -> (&str, &str) {
-    const LONGEST: usize = 16;
-    let word = text.bytes().take(LONGEST).take_while(u8::is_ascii_alphabetic).count();
-    let rest = text[word..].trim_start_matches([' ', '\t']);
-    let is_scheme = rest.len() < text.len() - word
-        && !rest.is_empty()
-        && SCHEMES.contains(&&*text[..word].to_ascii_lowercase());
-    if is_scheme { text.split_at(text.len() - rest.len()) } else { ("", text) }
-}
-
-/// A text without percent-encoding and without the escapes of JSON that have a number.
-pub(super) fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(['%', '\\']) {
-        bytes.extend_from_slice(&rest.as_bytes()[..at]);
-        rest = &rest[at..];
-        let escape = [("%", 3), ("\\u", 6)].into_iter().find_map(|(start, length)| {
-            let digits = rest.strip_prefix(start)?.get(..length - start.len())?;
-            Some((u32::from_str_radix(digits, 16).ok()?, length))
-        });
-        let (code, length) = escape.unwrap_or((rest.as_bytes()[0].into(), 1));
-        match (u8::try_from(code), char::from_u32(code)) {
-            // A byte of UTF-8.
-            (Ok(byte), _) if length == 3 => bytes.push(byte),
-            (_, c) => bytes.extend_from_slice(c.unwrap_or_default().encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-        rest = &rest[length..];
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -225,6 +302,24 @@ mod tests {
             ("code=ab&grant_type=x", "ab"),
             ("-d 'code=ab&x=y'", "ab"),
             ("code=SplxlOBeZQQYbYS6", "SplxlOBeZQQYbYS6"),
+            ("/cb?code=ab1c", "ab1c"),
+            ("headers: [(\"Authorization\", \"ab\")]", "ab"),
+            ("{\\\"X-Api-Key\\\", \\\"ab\\\"}", "ab"),
+            ("headers.insert('X-Api-Key', b'ab')", "ab"),
+            ("config.set('password', 'Zq1vX7wPk1', 3)", "Zq1vX7wPk1"),
+            ("env:\n  - name: DB_PASSWORD\n    value: ab\n", "ab"),
+            ("env:\n  - value: ab\n    name: DB_PASSWORD\n", "ab"),
+            ("<add key=\"ApiToken\" value=\"ab\"/>", "ab"),
+            ("os.environ['GITHUB_TOKEN'] = 'ab'", "ab"),
+            ("user[password]=ab", "ab"),
+            ("token := \"ab\"", "ab"),
+            (":token => 'ab'", "ab"),
+            ("if password == 'ab' {", "ab"),
+            ("password = Zq1vX7wPk1", "Zq1vX7wPk1"),
+            ("\u{1b}[32mtoken\u{1b}[0m=\u{1b}[33mZq1vX7wPk1\u{1b}[0m", "Zq1vX7wPk1"),
+            ("token\u{a0}=\u{a0}Zq1vX7wPk1", "Zq1vX7wPk1"),
+            ("auth: Zq1vX7wPk1", "Zq1vX7wPk1"),
+            ("password:\n  hunter2", "hunter2"),
             (r#"env {"name":"GITHUB_TOKEN","value":"ab"}, x"#, "ab"),
             (r#"env {"value": "ab", "name": "GITHUB_TOKEN"}, x"#, "ab"),
             (r#"{\"name\":\"X-Api-Key\",\"value\":\"ab\"}"#, "ab"),
@@ -244,9 +339,36 @@ mod tests {
             "maxTokens=7",
             "=:",
             "\"=",
+            "code=200&status=ok",
+            "code=SUCCESS_WITH_INFO_200&x=1",
+            "state=open&page=2",
+            "/issues?state=open&page=2",
+            "key=arrow-left-key-0001",
+            "auth: none",
+            "rows: [[\"Secret\", \"Garden\"], [\"password\", \"reset page\"]]",
+            "[\"a\", \"password\", \"b\"]",
+            "let token = parser.getToken()",
+            "if token == other {",
+            "x::token::Kind y",
+            "tokens[index] = 7",
+            "name: MODE\nvalue: x",
+            "- name: MODE\n  value: fast\n- name: DB_PASSWORD",
+            "Password:\nConnected at 2026-12-01T10:00:00",
         ] {
             assert_eq!(secret_values(text), [], "{text}");
         }
-        assert_eq!(decoded("a%2fb%C3%A9\\u00e9%zz\\%"), "a/béé%zz\\%");
+    }
+
+    #[test]
+    fn token_of_a_parser_must_look_random() {
+        for text in [
+            "unexpected token: identifier",
+            "Unexpected token: '<'",
+            "unexpected token=EOF",
+            "a token: a word",
+        ] {
+            let values = secret_values(text);
+            assert!(values.iter().all(|value| value.certainty == Certainty::Random), "{text}: {values:?}");
+        }
     }
 }

@@ -1,32 +1,79 @@
 //! Finds the secret values of JSON text by their places.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use super::rules::{
-    PAIR_MEMBERS, SCHEMA_KEYWORDS, SCHEMA_PARENTS, SECRET_PLACES, is_secret_name, is_secret_text_name,
+use super::names::{
+    is_pair_name, is_pair_value, is_secret_name, is_secret_pair, is_secret_text_name, is_suspect_name,
+    is_vague_pair,
 };
+use super::random::looks_generated;
+use super::rules::{KEY_MEMBERS, SCHEMA_KEYWORDS, SCHEMA_PARENTS, SECRET_PLACES};
 use crate::json_text::{Step, Token, rewrite};
 
 /// The secret values of one JSON text: by the name of a member, below a member with such a name, as the value of a pair whose name
 /// is secret, as a setting of an MCP server, or behind an option of a command line.
 #[derive(Debug, Default)]
 pub(super) struct SecretPlaces {
-    /// The objects and arrays that are a pair whose name is secret. A value may stand before its name.
-    pairs: HashSet<Vec<Step>>,
+    /// The objects and arrays that are a pair whose name is secret, or a JSON Web Key. A value may stand before its name.
+    pairs: HashMap<Vec<Step>, Pair>,
     /// The last value was an option such as `--token`, or the name of a header in a list of headers.
     follows_name: bool,
+}
+
+/// An object or array with a secret value.
+#[derive(Debug)]
+enum Pair {
+    /// The name, and the member that has it. The first element of a list has no member.
+    Named {
+        name: String,
+        member: String,
+    },
+    Key,
+}
+
+impl Pair {
+    /// Whether the value that a step leads to is secret. Below a name in the plural, numbers are counts.
+    fn is_secret(&self, step: &Step, rest: &[Step], value: &str, is_plain: bool) -> bool {
+        let Self::Named { name, member } = self else {
+            return matches!(step, Step::Member(step) if KEY_MEMBERS.1.contains(&&**step));
+        };
+        let is_count = !is_secret_name(name) && (is_plain || value.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_value = match step {
+            Step::Index(index) => *index > 0 && member.is_empty() && is_secret_pair(name, value),
+            // A reference to a secret names it.
+            Step::Member(step)
+                if step.eq_ignore_ascii_case("valueFrom")
+                    && matches!(rest.last(), Some(Step::Member(last)) if is_pair_name(last)) =>
+            {
+                false
+            }
+            Step::Member(step) => {
+                is_pair_value(step) && (!is_vague_pair(member, step) || looks_generated(value))
+            }
+        };
+        is_value && !is_count
+    }
 }
 
 impl SecretPlaces {
     /// Looks for the pairs of a text.
     pub(super) fn of(json: &str) -> Self {
-        let mut pairs = HashSet::new();
+        let mut pairs = HashMap::new();
         rewrite(json, &mut |path, token| {
-            if let (Token::Text(name), Some((last, pair))) = (token, path.split_last())
-                && is_name_of_pair(last, pair)
-                && is_secret_text_name(name)
-            {
-                pairs.insert(pair.to_vec());
+            if let (Token::Text(name), Some((last, pair))) = (token, path.split_last()) {
+                if let Some(member) = name_member(last, pair)
+                    && is_secret_text_name(name)
+                {
+                    let found = Pair::Named { name: name.to_owned(), member: member.to_owned() };
+                    // A name counts more than a label beside it.
+                    match pairs.get_mut(pair) {
+                        Some(known) if !is_vague_pair(member, "") => *known = found,
+                        Some(_) => {}
+                        None => drop(pairs.insert(pair.to_vec(), found)),
+                    }
+                } else if matches!(last, Step::Member(member) if member == KEY_MEMBERS.0) {
+                    pairs.entry(pair.to_vec()).or_insert(Pair::Key);
+                }
             }
             None
         });
@@ -36,35 +83,46 @@ impl SecretPlaces {
     /// Whether a value of the text is secret. The values are asked for in their order.
     pub(super) fn is_secret(&mut self, path: &[Step], token: Token<'_>) -> bool {
         let is_element = matches!(path.last(), Some(Step::Index(_)));
-        let (text, follows_name) = match token {
-            Token::Text(text) => (text, std::mem::take(&mut self.follows_name) && is_element),
-            Token::Plain(text) if is_number(text) => ("", false),
+        let (text, value, follows_name) = match token {
+            Token::Text(text) => (text, text, std::mem::take(&mut self.follows_name) && is_element),
+            Token::Plain(text) if is_number(text) => ("", text, false),
             Token::Name(_) | Token::Plain(_) => return false,
         };
         let option = text.strip_prefix("--").or_else(|| is_in_headers(path).then_some(text));
         self.follows_name = is_element && option.is_some_and(is_secret_name);
         // Numbers below a name in the plural are counts.
         let is_name = if text.is_empty() { is_secret_name } else { is_secret_text_name };
-        follows_name || is_below_name(path, is_name) || self.is_in_pair(path) || is_setting(path)
+        follows_name
+            || is_below_name(path, is_name)
+            || self.is_in_pair(path, value, text.is_empty())
+            || is_setting(path)
+            || looks_generated(text) && is_below_name(path, is_suspect_name)
     }
 
-    fn is_in_pair(&self, path: &[Step]) -> bool {
+    fn is_in_pair(&self, path: &[Step], value: &str, is_plain: bool) -> bool {
         !self.pairs.is_empty()
-            && (0..path.len()).any(|at| is_value_of_pair(&path[at]) && self.pairs.contains(&path[..at]))
+            && (0..path.len()).any(|at| {
+                // The cheap test first: a lookup takes time in proportion to the path.
+                let pair = may_be_value(&path[at]).then(|| self.pairs.get(&path[..at])).flatten();
+                pair.is_some_and(|pair| pair.is_secret(&path[at], &path[at + 1..], value, is_plain))
+            })
     }
 }
 
-/// Whether the last step leads to the name of a pair: a member, or the first element of a list within a list.
-fn is_name_of_pair(last: &Step, pair: &[Step]) -> bool {
+/// The member that has the name of a pair, if the last step leads to one. It is empty for the first element of a list
+/// that is the whole text or stands within a list.
+fn name_member<'a>(last: &'a Step, pair: &[Step]) -> Option<&'a str> {
     match last {
-        Step::Member(name) => PAIR_MEMBERS.0.contains(&&*name.to_ascii_lowercase()),
-        Step::Index(index) => *index == 0 && matches!(pair.last(), Some(Step::Index(_))),
+        Step::Member(name) => is_pair_name(name).then_some(name),
+        Step::Index(index) => {
+            (*index == 0 && matches!(pair.last(), None | Some(Step::Index(_)))).then_some("")
+        }
     }
 }
 
-fn is_value_of_pair(step: &Step) -> bool {
+fn may_be_value(step: &Step) -> bool {
     match step {
-        Step::Member(name) => PAIR_MEMBERS.1.contains(&&*name.to_ascii_lowercase()),
+        Step::Member(name) => is_pair_value(name) || KEY_MEMBERS.1.contains(&&**name),
         Step::Index(index) => *index > 0,
     }
 }

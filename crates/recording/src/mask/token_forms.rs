@@ -1,6 +1,8 @@
 //! Tokens that their form shows, as a table: each host begins its tokens with a word of its own.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+use super::random::consists_of_words;
 
 /// The form of a host's tokens.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +10,7 @@ use std::ops::Range;
 pub struct TokenForm {
     /// The beginning. Neither a letter nor a digit stands before it.
     pub prefix: &'static str,
-    /// The fewest letters, digits, `_`, `-` and `.` that follow.
+    /// The fewest letters, digits, `_`, `-` and `.` that follow. They do not consist of words.
     pub shortest: usize,
 }
 
@@ -56,6 +58,10 @@ pub const TOKEN_FORMS: &[TokenForm] = &[
     form("dp.", 30),
     // Figma.
     form("figd_", 20),
+    // Dropbox.
+    form("sl.", 60),
+    // Facebook.
+    form("EAA", 60),
     // Fly.
     form("fm1_", 40),
     form("fm2_", 40),
@@ -80,6 +86,7 @@ pub const TOKEN_FORMS: &[TokenForm] = &[
     form("glrt-", 20),
     form("glsoat-", 20),
     // Google.
+    form("1//0", 30),
     form("AIza", 35),
     form("GOCSPX-", 20),
     form("ya29.", 20),
@@ -202,14 +209,46 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     for form in TOKEN_FORMS {
         let at = found.len();
         find(text, form.prefix, form.shortest, is_token, &mut found);
-        for range in &mut found[at..] {
-            range.start -= form.prefix.len();
-        }
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric();
+        let (first, last) = (form.prefix.len(), form.prefix.as_bytes()[form.prefix.len() - 1]);
+        let mut behind = found.split_off(at);
+        // A prefix that ends with a letter goes on with one. Identifiers and names of hosts may begin like a token.
+        behind.retain(|range| {
+            !consists_of_words(&text[range.clone()])
+                && (!is_word(last) || is_word(text.as_bytes()[range.start]))
+        });
+        found.extend(behind.into_iter().map(|range| range.start - first..range.end));
     }
     for (host, shortest) in SECRET_PATHS {
         find(text, host, *shortest, is_path, &mut found);
     }
+    find_three_parts(text, &mut found);
     found
+}
+
+/// The lengths of the three parts of a token of Discord, the first of which is a number in base64.
+const DISCORD_PARTS: [RangeInclusive<usize>; 3] = [23..=28, 6..=6, 27..=40];
+
+/// Adds the places of tokens of Discord. Each `.` is looked at by itself, a bounded number of bytes before and behind it.
+fn find_three_parts(text: &str, found: &mut Vec<Range<usize>>) {
+    let bytes = text.as_bytes();
+    let is_wanted = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+    let length =
+        |from: usize, longest: usize| bytes[from..].iter().take(longest + 1).take_while(is_wanted).count();
+    let [first, second, third] = DISCORD_PARTS;
+    for (at, _) in text.match_indices('.') {
+        let middle = length(at + 1, *second.end());
+        let end = at + 1 + middle;
+        if !second.contains(&middle) || bytes.get(end) != Some(&b'.') {
+            continue;
+        }
+        let before = bytes[..at].iter().rev().take(first.end() + 1).take_while(is_wanted).count();
+        let last = length(end + 1, *third.end());
+        let begins_with_number = b"MNO".contains(&bytes[at - before.min(at)]);
+        if first.contains(&before) && third.contains(&last) && begins_with_number {
+            found.push(at - before..end + 1 + last);
+        }
+    }
 }
 
 /// Adds the places behind a prefix that have at least so many of the wanted bytes.
@@ -251,7 +290,25 @@ mod tests {
             let short = format!("{}{}", form.prefix, &"a1".repeat(form.shortest)[..form.shortest - 1]);
             assert_eq!(tokens(&short), [], "{short}");
         }
-        assert_eq!(tokens("task-and-more-words-than-sixteen hf_x"), []);
+        for text in [
+            "task-and-more-words-than-sixteen hf_x",
+            "sk-button-primary-large-round sk-learn-something-rather-long-name",
+            "npm_package_dependencies_typescript_eslint hf_transformers_model_name_very_long_here_ok",
+            "secret_santa_planning_spreadsheet_2024_final_v2 api_org_members_list_pagination_helper",
+            "dp.docker.registry.example.internal.host.name",
+            "cio-something-long-a1b2c3d4e5f6g7h8i9j0k1l2m3",
+            "com.example.Noun.values.more.words.in.a.name.of.a.class",
+        ] {
+            assert_eq!(tokens(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn token_of_three_parts_is_found() {
+        let token = "MTA5NTIyODk2OTU5NzA3MTM2.Gabcde.abcdefghijklmnopqrstuvwxyz0123456789AB";
+        let text = format!("tok {token}. x{token}x a.b.c");
+        let found: Vec<_> = tokens(&text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, [token]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is masked, and what is not.
 
+mod tables;
+
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -207,6 +209,18 @@ fn a_hostile_text_takes_time_in_proportion_to_its_length() {
         "code=",
         "code=a&",
         "hooks.slack.com/services/",
+        "(\"token\", \"",
+        "value: a\n",
+        "v=",
+        "secrets:\n  a: b\n",
+        "secrets:\n",
+        "[secrets]\na=b\n",
+        "curl -u a",
+        "docker login ",
+        "set TOKEN ",
+        "token \u{1b}[0m=",
+        "aaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.",
+        "Private-Lines: 1\n",
     ];
     for unit in units {
         let [short, long] = [500, 500 * 8].map(|count| time_of(&unit.repeat(count)));

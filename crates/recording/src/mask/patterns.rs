@@ -1,0 +1,159 @@
+//! Patterns of secrets within text, as a table.
+
+use regex_lite::Regex;
+
+/// How sure it is that what a rule finds is a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "as sure as the table needs")]
+pub enum Certainty {
+    /// It is masked wherever it occurs.
+    Sure,
+    /// It is masked there, and elsewhere only if it looks random.
+    Perhaps,
+    /// It is masked only if it looks random: words of a language stand there, too.
+    Random,
+    /// It is the name of a user: masked in paths.
+    Name,
+}
+
+/// A pattern of secrets within any text.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "a row of a table")]
+pub struct SecretPattern {
+    /// A regular expression. Its last group is the secret.
+    pub pattern: &'static str,
+    /// Each match has one of these, in lower case. A text without them is not searched, because the search takes far longer.
+    pub words: &'static [&'static str],
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+const fn row(pattern: &'static str, words: &'static [&'static str], certainty: Certainty) -> SecretPattern {
+    SecretPattern { pattern, words, certainty }
+}
+
+/// What the names of secrets have in them.
+const NAMES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret"];
+
+/// What the names of variables with secrets have in them.
+const VARIABLES: &[&str] = &["token", "apikey", "api_key", "pass", "secret", "_key"];
+
+/// Patterns of secrets within any text, beside values behind a name. None goes on behind its secret, so a search of a text takes
+/// time in proportion to its length.
+pub const PATTERNS: &[SecretPattern] = &[
+    // The credentials of a header that stands in text.
+    row(r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/\-]{8,}=*)", &["bearer", "basic"], Certainty::Random),
+    // The user information of a URL: up to the last `@` of the authority, or up to the next one where a password has a `/`. Digits
+    // before the `/` are a port.
+    row(r#"://([^/?#\s"<>]*|[^/?#@:\s"<>]*:[0-9]*[^0-9/@\s"<>][^@\s"<>]*)@"#, &["://"], Certainty::Sure),
+    // The argument behind an option of a command line.
+    row(
+        r#"(?i)--[\w-]*(?:token|api[-_]?key|password|passwd|secret)\s+["']?([^\s"'-][^\s"']*)"#,
+        NAMES,
+        Certainty::Perhaps,
+    ),
+    // The variable that a command sets, and the words behind a login of netrc.
+    row(
+        r#"(?i)\b(?:set|setenv|setx|env|arg)\s+(?:-\w+\s+)*\w*(?:token|api_?key|password|passwd|secret|_key|_pass)\s+["']?([^\s"';&|]+)"#,
+        VARIABLES,
+        Certainty::Random,
+    ),
+    row(
+        r"(?i)\b(?:machine\s+\S+|default)\s+login\s+\S+\s+(?:account\s+\S+\s+)?password\s+(\S+)",
+        &["password"],
+        Certainty::Perhaps,
+    ),
+    // The credentials of programs that take them behind a short option. A variable of the shell is no secret.
+    row(
+        r#"\bcurl\b[^\n|;&]*?\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)[ =]?["']?[^\s"':]+:([^\s"'$][^\s"']*)"#,
+        &["curl"],
+        Certainty::Perhaps,
+    ),
+    row(
+        r#"\bcurl\b[^\n|;&]*?\s(?:-b|--cookie)[ =]?["']?[^\s"'=]+=([^\s"'$][^\s"']*)"#,
+        &["curl"],
+        Certainty::Perhaps,
+    ),
+    row(
+        r#"\b(?:sshpass|(?:docker|podman|buildah|nerdctl|skopeo|registry)\s+login\b[^\n|;&]*?)\s+-p[ =]?["']?([^\s"'$\-][^\s"']*)"#,
+        &["sshpass", "login"],
+        Certainty::Perhaps,
+    ),
+    row(
+        r#"\b(?:redis|valkey)-cli\b[^\n|;&]*?\s-a[ =]?["']?([^\s"'$\-][^\s"']*)"#,
+        &["-cli"],
+        Certainty::Perhaps,
+    ),
+    // An element of XML.
+    row(
+        r"(?i)<[\w.:\-]*(?:token|api[-_]?key|password|passwd|secret)(?:\s[^<>]*)?>([^<]+)",
+        NAMES,
+        Certainty::Sure,
+    ),
+    // A part of a form.
+    row(
+        r#"(?i)name="[^"]*(?:token|api[-_]?key|password|passwd|secret)"\s*\n\s*([^\r\n]+)"#,
+        NAMES,
+        Certainty::Sure,
+    ),
+    // A private key in PEM or in the armor of OpenPGP, with its end or cut off before it.
+    row(
+        r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?((?:-?[^-])+)",
+        &["private key"],
+        Certainty::Sure,
+    ),
+    // A private key of PuTTY.
+    row(r"Private-Lines: ?[0-9]+\s+((?:[A-Za-z0-9+/=]+(?:\s+|$))+)", &["private-lines"], Certainty::Sure),
+    // JSON Web Tokens. Other tokens that their form shows are in `TOKEN_FORMS`.
+    // Encrypted ones have five parts, of which the second may be empty.
+    row(
+        r"(?:\b|_)(eyJ[A-Za-z0-9_\-]{8,}\.(?:[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*|\.[A-Za-z0-9_\-]+)(?:\.[A-Za-z0-9_\-]+){0,2})",
+        &["eyj"],
+        Certainty::Sure,
+    ),
+    // The tokens of Telegram's bots.
+    row(r"\b([0-9]{8,12}:AA[A-Za-z0-9_\-]{30,40})", &[":aa"], Certainty::Sure),
+    // Home folders of any user.
+    row(r#"(?:/home/|[\\/]Users[\\/]+)([^/\\\s"':«»]+)"#, &["/home/", "users"], Certainty::Name),
+];
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) regex: Regex,
+    words: &'static [&'static str],
+    pub(super) certainty: Certainty,
+}
+
+impl Pattern {
+    /// A pattern of the user's.
+    pub(super) fn own(regex: Regex) -> Self {
+        Self { regex, words: &[], certainty: Certainty::Sure }
+    }
+
+    /// Whether a text, in lower case, may have a match.
+    pub(super) fn may_match(&self, lower_case: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| lower_case.contains(word))
+    }
+}
+
+/// The patterns of the table, compiled.
+pub(super) fn patterns() -> Vec<Pattern> {
+    let compiled = PATTERNS.iter().map(|row| Pattern {
+        regex: Regex::new(row.pattern).expect("a test compiles each pattern of the table"),
+        words: row.words,
+        certainty: row.certainty,
+    });
+    compiled.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pattern_compiles_and_has_words_in_lower_case() {
+        assert_eq!(patterns().len(), PATTERNS.len());
+        assert!(PATTERNS.iter().flat_map(|row| row.words).all(|word| *word == word.to_ascii_lowercase()));
+    }
+}
