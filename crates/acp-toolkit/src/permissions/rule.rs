@@ -132,7 +132,7 @@ impl PermissionRule {
     ///
     /// Arguments that run another program, write a file or load settings are covered only if the rule names them: `git` covers
     /// `git status`, and not `git -c alias.x=… x` or `git diff --output=…`; `git -c` covers the first. A program that runs its
-    /// operand, such as `env`, `xargs` or `sudo`, is covered only with that operand: `env rm`. A table has the known programs. A rule that rejects or asks
+    /// operand, such as `env`, `xargs` or `sudo`, is covered only with that operand: `env rm`. Tables have the known programs. A rule that rejects or asks
     /// covers a call of any kind that has the words in a row, after any operator and behind any other word, and its `*` reaches over
     /// operators. It is a help and no boundary: a command can be written in too many ways.
     ///

@@ -1,0 +1,279 @@
+//! A row of the tables: programs, how their options are written, and the arguments that a rule must name.
+
+/// Programs, and the arguments of theirs that a rule must name. They are separated by spaces, and each is one of these:
+///
+/// | text | argument |
+/// |---|---|
+/// | `-x` | this option of one letter, also within a cluster such as `-vx` and with its value behind it |
+/// | `-name` | this option, with one dash or two |
+/// | `--name` | this option, which may be abbreviated |
+/// | `-x=text`, `--name=text` | this option if its value contains the text |
+/// | `text*` | a word that begins with the text |
+/// | `*text` | an operand that contains the text, in any case |
+/// | `=` | an operand `NAME=value` |
+/// | `one`, `one/two` | this command of the program: its first operands |
+/// | `!word`, `!text*` | a word that is none of the others |
+///
+/// In a name, `ex+ec` is `exec` and each abbreviation down to `ex`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) programs: &'static str,
+    arguments: &'static str,
+    /// The commands of the program for which the row holds. Empty for all.
+    commands: &'static str,
+    /// The letters of options that have a value. `None` if letters form no clusters.
+    ///
+    /// The rest of the word is the value of a letter. A letter after `~` has its value in the next word only. After `?`, any
+    /// other letter may have one there.
+    letters: Option<&'static str>,
+    /// Whether options end at the first operand.
+    has_leading_options: bool,
+    ignores_case: bool,
+}
+
+/// A row for programs whose options of one letter form clusters.
+pub(super) const fn clusters(programs: &'static str, letters: &'static str, arguments: &'static str) -> Row {
+    Row { letters: Some(letters), ..words(programs, arguments) }
+}
+
+/// A row for programs whose options with one dash are whole words.
+pub(super) const fn words(programs: &'static str, arguments: &'static str) -> Row {
+    Row { programs, arguments, commands: "", letters: None, has_leading_options: false, ignores_case: false }
+}
+
+impl Row {
+    /// Limits the row to commands of the program.
+    pub(super) const fn within(self, commands: &'static str) -> Self {
+        Self { commands, ..self }
+    }
+
+    /// For programs whose options end at the first operand.
+    pub(super) const fn leading(self) -> Self {
+        Self { has_leading_options: true, ..self }
+    }
+
+    /// For programs that take `-C` for `-c`.
+    pub(super) const fn any_case(self) -> Self {
+        Self { ignores_case: true, ..self }
+    }
+
+    /// Returns whether the row is for a program.
+    pub(super) fn is_for(&self, program: &str) -> bool {
+        self.programs.split(' ').any(|name| name == program)
+    }
+
+    /// Returns the places of the words behind `from` that the row lists. The first word may be a cluster without a dash.
+    pub(super) fn find(&self, words: &[String], from: usize, has_bare_cluster: bool) -> Vec<usize> {
+        let Some(from) = self.start(words, from) else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut paths: Vec<Path> = self.arguments.split(' ').filter_map(Path::new).collect();
+        let (mut depth, mut is_end) = (Depth::default(), false);
+        for at in from..words.len() {
+            let previous = &words[at - 1];
+            // The value of an option may look like an option.
+            let may_be_value = at > from && self.may_take_next(previous);
+            let mut word = words[at].clone();
+            if self.ignores_case {
+                word.make_ascii_lowercase();
+            }
+            is_end |= self.letters.is_some() && word == "--" && !may_be_value;
+            let is_operand = is_end || !word.starts_with('-') || word == "-";
+            let is_path = is_operand && reaches_one(&mut paths, &word, depth);
+            if is_operand {
+                depth.add(may_be_value);
+            }
+            let has_options = !(is_end || self.has_leading_options && depth.sure > 0);
+            let is_bare_cluster = has_bare_cluster && at == from && is_operand;
+            let form =
+                Form { word: &word, next: words.get(at + 1), is_operand, has_options, is_bare_cluster };
+            if is_path || self.lists(&form) {
+                found.push(at);
+            }
+        }
+        found
+    }
+
+    /// Returns the place behind the command of the program for which the row holds.
+    fn start(&self, words: &[String], from: usize) -> Option<usize> {
+        if self.commands.is_empty() {
+            return Some(from);
+        }
+        let mut paths: Vec<Path> = self.commands.split(' ').filter_map(Path::new).collect();
+        let mut depth = Depth::default();
+        for at in from..words.len() {
+            if words[at].starts_with('-') {
+                continue;
+            }
+            if reaches_one(&mut paths, &words[at], depth) {
+                return Some(at + 1);
+            }
+            depth.add(at > from && words[at - 1].starts_with('-'));
+        }
+        None
+    }
+
+    fn lists(&self, form: &Form<'_>) -> bool {
+        let entries = || self.arguments.split(' ');
+        let name = form.name();
+        let is_harmless = |entry: &str| match entry.strip_suffix('*') {
+            Some(start) => form.word.starts_with(start),
+            None => name == entry,
+        };
+        !entries().filter_map(|entry| entry.strip_prefix('!')).any(is_harmless)
+            && entries().any(|entry| self.is_argument(entry, form))
+    }
+
+    fn is_argument(&self, entry: &str, form: &Form<'_>) -> bool {
+        if let Some(start) = entry.strip_suffix('*') {
+            return (form.is_operand || form.has_options) && form.begins(start);
+        }
+        if let Some(part) = entry.strip_prefix('*') {
+            return form.is_operand && form.word.to_ascii_lowercase().contains(part);
+        }
+        if entry == "=" {
+            return form.is_operand && form.word.contains('=');
+        }
+        if !entry.starts_with('-') || !(form.has_options || form.is_bare_cluster) {
+            return false;
+        }
+        let (entry, text) = entry.split_once('=').unwrap_or((entry, ""));
+        let value = if let Some(long) = entry.strip_prefix("--") {
+            let name = form.name().strip_prefix("--").filter(|name| !name.is_empty());
+            name.filter(|name| long.starts_with(name)).map(|_| form.value())
+        } else if let Some(letters) = self.letters.filter(|_| entry.len() == 2) {
+            cluster(form, letters).find(|(letter, _)| entry.ends_with(*letter)).map(|(_, rest)| rest)
+        } else {
+            let name = form.name();
+            let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
+            is_name(entry, name).then(|| form.value())
+        };
+        value.is_some_and(|value| {
+            let value = if value.is_empty() { form.next.map_or("", String::as_str) } else { value };
+            value.contains(text)
+        })
+    }
+
+    /// Returns whether the word behind this one may be the value of an option in it.
+    pub(super) fn may_take_next(&self, word: &str) -> bool {
+        if !word.starts_with('-') || matches!(word, "-" | "--") || word.contains('=') {
+            return false;
+        }
+        if word.starts_with("--") {
+            return !word.starts_with("--no-");
+        }
+        let Some(letters) = self.letters else { return true };
+        let is_last = |letter: char| word.ends_with(letter);
+        let form = Form { word, next: None, is_operand: false, has_options: true, is_bare_cluster: false };
+        let (whole, apart) = letters.split_once('~').unwrap_or((letters, ""));
+        cluster(&form, letters).any(|(letter, rest)| {
+            apart.contains(letter) || rest.is_empty() && whole.contains(letter) && is_last(letter)
+        }) || letters.contains('?')
+    }
+
+    /// Returns whether the word behind this one is the value of an option in it.
+    pub(super) fn takes_next(&self, word: &str) -> bool {
+        let is_known = self.letters.is_some_and(|letters| !letters.contains('?'));
+        is_known && !word.starts_with("--") && self.may_take_next(word)
+    }
+}
+
+/// A word of a command.
+struct Form<'a> {
+    word: &'a str,
+    next: Option<&'a String>,
+    is_operand: bool,
+    /// Whether an option here is one.
+    has_options: bool,
+    is_bare_cluster: bool,
+}
+
+impl<'a> Form<'a> {
+    /// The name of an option without its value.
+    fn name(&self) -> &'a str {
+        self.word.split(['=', ':']).next().unwrap_or_default()
+    }
+
+    /// The value within the word.
+    fn value(&self) -> &'a str {
+        self.word.split_once(['=', ':']).map_or("", |(_, value)| value)
+    }
+
+    fn begins(&self, start: &str) -> bool {
+        // `-D name=value` is `-Dname=value`.
+        let next = self.next.filter(|_| self.word.len() == 2 && start.starts_with('-'));
+        self.word.starts_with(start)
+            || next.is_some_and(|next| {
+                start.strip_prefix(self.word).is_some_and(|start| next.starts_with(start))
+            })
+    }
+}
+
+/// The letters in a cluster of options, up to one that has a value, each with the rest of the word.
+fn cluster<'a>(form: &Form<'a>, letters: &'static str) -> impl Iterator<Item = (char, &'a str)> + use<'a> {
+    let is_bare = form.is_bare_cluster;
+    let is_cluster = is_bare || form.word.starts_with('-') && !form.word.starts_with("--");
+    let word = if is_cluster { &form.word[usize::from(!is_bare)..] } else { "" };
+    let (whole, _) = letters.split_once('~').unwrap_or((letters, ""));
+    let mut is_value = false;
+    word.char_indices().map_while(move |(at, letter)| {
+        // Without a dash, the values follow in the next words.
+        let is_before = !is_value;
+        is_value = !is_bare && whole.contains(letter);
+        is_before.then(|| (letter, if is_bare { "" } else { &word[at + letter.len_utf8()..] }))
+    })
+}
+
+/// Returns whether a word is a name of a table or one of its abbreviations.
+fn is_name(listed: &str, word: &str) -> bool {
+    match listed.split_once('+') {
+        None => listed == word,
+        Some((least, rest)) => word.strip_prefix(least).is_some_and(|more| rest.starts_with(more)),
+    }
+}
+
+/// The number of operands before a word. Those behind an option may be values of options.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    sure: usize,
+    most: usize,
+}
+
+impl Depth {
+    fn add(&mut self, may_be_value: bool) {
+        self.sure += usize::from(!may_be_value);
+        self.most += 1;
+    }
+}
+
+/// A command of a program, as `one/two`, and how many of its words were read.
+struct Path {
+    names: Vec<&'static str>,
+    read: usize,
+}
+
+/// Whether a word is the end of one of the paths. Each path takes the word in.
+fn reaches_one(paths: &mut [Path], word: &str, depth: Depth) -> bool {
+    let mut is_reached = false;
+    for path in paths {
+        is_reached |= path.reaches(word, depth);
+    }
+    is_reached
+}
+
+impl Path {
+    fn new(entry: &'static str) -> Option<Self> {
+        let is_path = !entry.starts_with(['-', '*', '=', '!']) && !entry.ends_with('*') && !entry.is_empty();
+        is_path.then(|| Self { names: entry.split('/').collect(), read: 0 })
+    }
+
+    /// Reads an operand, and returns whether it ends the command.
+    fn reaches(&mut self, word: &str, depth: Depth) -> bool {
+        // An operand may be the last of several words, and the first of the same ones.
+        let place = (0..=self.read.min(self.names.len() - 1))
+            .rev()
+            .find(|place| (depth.sure..=depth.most).contains(place) && is_name(self.names[*place], word));
+        let Some(place) = place else { return false };
+        self.read = self.read.max(place + 1);
+        place + 1 == self.names.len()
+    }
+}
