@@ -1,6 +1,7 @@
 //! Masks secrets, by the rules of a table, before anything is written.
 
 mod blocks;
+mod boundary;
 mod event;
 mod forms;
 mod names;
@@ -37,7 +38,7 @@ use self::pairs::secret_values;
 use self::paths::Names;
 use self::patterns::{Pattern, patterns};
 use self::places::SecretPlaces;
-use self::random::looks_random;
+use self::random::{consists_of_words, looks_random};
 use self::secrets::LONGEST_SOUGHT;
 use self::spans::{Mask, Span, masked};
 use self::token_forms::tokens;
@@ -273,7 +274,11 @@ impl Masker {
     fn span(&mut self, text: &str, range: Range<usize>, certainty: Certainty) -> Option<Span> {
         let secret = &text[range.clone()];
         let is_random = looks_random(secret);
-        if secret.is_empty() || certainty == Certainty::Random && !is_random {
+        let is_found = match certainty {
+            Certainty::Random => is_random && !consists_of_words(secret),
+            Certainty::Sure | Certainty::Perhaps | Certainty::Name => !secret.is_empty(),
+        };
+        if !is_found {
             return None;
         }
         let mask = match certainty {
@@ -286,8 +291,8 @@ impl Masker {
                 }
                 Mask::Text(mask)
             }
-            Certainty::Perhaps | Certainty::Random if is_random => Mask::Text(self.credentials(secret)),
-            Certainty::Perhaps | Certainty::Random => Mask::Text(self.secrets.mask("secret", secret)),
+            Certainty::Perhaps if !is_random => Mask::Text(self.secrets.mask("secret", secret)),
+            Certainty::Perhaps | Certainty::Random => Mask::Text(self.credentials(secret)),
         };
         Some(Span { range, mask })
     }

@@ -38,6 +38,13 @@ pub(super) fn is_secret_text_name(name: &str) -> bool {
         || singular(name.trim_end_matches(|c: char| "_-".contains(c) || c.is_ascii_digit()))
 }
 
+/// Whether a value behind this name is a number of tokens.
+pub(super) fn is_count(name: &str, value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_digit())
+        && name.to_ascii_lowercase().ends_with("tokens")
+        && !is_secret_name(name)
+}
+
 /// Whether a generated value behind this name is secret. The name has other meanings as well.
 pub(super) fn is_suspect_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME && SUSPECT_MEMBERS.contains(&last_word(name).to_ascii_lowercase().as_str())

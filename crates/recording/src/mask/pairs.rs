@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::blocks::{block_values, section_values};
+use super::boundary::{floor, last_bytes};
 use super::forms::is_in_query;
 use super::names::{
-    is_common_name, is_pair_name, is_pair_value, is_secret_pair, is_secret_text_name, is_suspect_name,
-    is_vague_pair, secret_in_query,
+    is_common_name, is_count, is_pair_name, is_pair_value, is_secret_pair, is_secret_text_name,
+    is_suspect_name, is_vague_pair, secret_in_query,
 };
 use super::patterns::Certainty;
 use super::random::looks_generated;
@@ -143,9 +144,9 @@ impl Place<'_> {
                     Operator::BeforeLiteral => return None,
                     Operator::Colon => value,
                     // Code assigns calls and names in this way, so the value must look generated.
-                    Operator::Assignment if is_spaced || behind.starts_with('\u{1b}') => {
+                    Operator::Assignment if is_spaced || behind.starts_with(['\u{1b}', '\r', '\n']) => {
                         must_look_generated = true;
-                        trim_gap(behind, is_space)
+                        value
                     }
                     // An empty value may stand before white space.
                     Operator::Assignment => behind,
@@ -163,7 +164,12 @@ impl Place<'_> {
         // The next line may be a member or an item of a block.
         let is_of_block =
             is_unquoted && text[at..start].contains('\n') && (secret.ends_with(':') || secret == "-");
-        if length == 0 || is_literal || is_of_block || must_look_generated && !looks_generated(secret) {
+        if length == 0
+            || is_literal
+            || is_count(word, secret)
+            || is_of_block
+            || must_look_generated && !looks_generated(secret)
+        {
             return None;
         }
         let is_token = ["token", "tokens"].iter().any(|token| word.eq_ignore_ascii_case(token));
@@ -183,7 +189,7 @@ impl Place<'_> {
 
 /// Whether a text ends as a message of a parser does before the word `token`.
 fn follows_parser_word(before: &str) -> bool {
-    let end = &before[before.floor_char_boundary(before.len().saturating_sub(LONGEST_GAP))..];
+    let end = last_bytes(before, LONGEST_GAP);
     let word = end.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next();
     word.is_some_and(|word| PARSER_WORDS.contains(&word.to_ascii_lowercase().as_str()))
 }
@@ -219,7 +225,7 @@ fn is_in_secret_pair(value_member: &str, is_quoted: bool, before: &str, behind: 
         let is_secret = is_pair_name(member) && is_secret_text_name(name);
         is_secret.then(|| is_vague_pair(member, value_member) || !is_quoted && is_common_name(name))
     };
-    let before = &before[before.floor_char_boundary(before.len().saturating_sub(PAIR_WINDOW))..];
+    let before = last_bytes(before, PAIR_WINDOW);
     let end = before.trim_end_matches(is_mark);
     let start = end.trim_end_matches(is_in_name);
     let member = start.trim_end_matches(is_mark);
@@ -232,7 +238,7 @@ fn is_in_secret_pair(value_member: &str, is_quoted: bool, before: &str, behind: 
     let length = match quoted(value) {
         Some(range) => range.end,
         None => {
-            let window = &value[..value.floor_char_boundary(2 * PAIR_WINDOW)];
+            let window = &value[..floor(value, 2 * PAIR_WINDOW)];
             window.find(char::is_whitespace).unwrap_or(window.len())
         }
     };

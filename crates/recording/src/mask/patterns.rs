@@ -36,7 +36,7 @@ const fn row(pattern: &'static str, words: &'static [&'static str], certainty: C
 const NAMES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret"];
 
 /// What the names of variables with secrets have in them.
-const VARIABLES: &[&str] = &["token", "apikey", "api_key", "pass", "secret", "_key"];
+const VARIABLES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret", "_key"];
 
 /// Patterns of secrets within any text, beside values behind a name. None goes on behind its secret, so a search of a text takes
 /// time in proportion to its length.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::names::{
-    is_pair_name, is_pair_value, is_secret_name, is_secret_pair, is_secret_text_name, is_suspect_name,
-    is_vague_pair,
+    is_count, is_pair_name, is_pair_value, is_secret_name, is_secret_pair, is_secret_text_name,
+    is_suspect_name, is_vague_pair,
 };
 use super::random::looks_generated;
 use super::rules::{KEY_MEMBERS, SCHEMA_KEYWORDS, SCHEMA_PARENTS, SECRET_PLACES};
@@ -93,7 +93,7 @@ impl SecretPlaces {
         // Numbers below a name in the plural are counts.
         let is_name = if text.is_empty() { is_secret_name } else { is_secret_text_name };
         follows_name
-            || is_below_name(path, is_name)
+            || is_below_name(path, |name| is_name(name) && !is_count(name, value))
             || self.is_in_pair(path, value, text.is_empty())
             || is_setting(path)
             || looks_generated(text) && is_below_name(path, is_suspect_name)
@@ -134,7 +134,7 @@ fn is_in_headers(path: &[Step]) -> bool {
 
 /// Whether a value is that of a member with the name of a secret, or stands below one. The description of such a member in a schema
 /// does not, and the name of a pair does not.
-fn is_below_name(path: &[Step], is_name: fn(&str) -> bool) -> bool {
+fn is_below_name(path: &[Step], is_name: impl Fn(&str) -> bool) -> bool {
     let is_member_of = |step: Option<&Step>, names: &[&str]| matches!(step, Some(Step::Member(name)) if names.contains(&&**name));
     (0..path.len()).any(|at| {
         let Step::Member(name) = &path[at] else { return false };

@@ -136,7 +136,7 @@ pub(super) const PAIR_MEMBERS: (&[&str], &[&str]) = (
 
 /// The same members of pairs that may be something else, such as a text of a form. Their values must look generated.
 pub(super) const VAGUE_PAIR_MEMBERS: (&[&str], &[&str]) =
-    (&["attribute", "label", "parameter", "property"], &["content", "data"]);
+    (&["attribute", "label", "parameter", "property", "title", "type"], &["content", "data", "text"]);
 
 /// A member of a JSON Web Key, and the members beside it that are secret.
 pub(super) const KEY_MEMBERS: (&str, &[&str]) = ("kty", &["d", "dp", "dq", "k", "oth", "p", "q", "qi"]);

@@ -2,7 +2,7 @@
 
 mod tables;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::*;
 
@@ -168,12 +168,26 @@ fn more_secrets_than_are_counted_are_masked_as_well() {
     assert_eq!(masker.message(r#"{"token":"planted-5"}"#), r#"{"token":"«secret 6»"}"#);
 }
 
+/// The processor time of this thread, to which other tests and other programs add nothing.
+#[cfg(unix)]
+fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().expect("a time is not negative")
+}
+
+/// The time since the first call, where no clock of the thread is known.
+#[cfg(not(unix))]
+fn thread_time() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}
+
 /// The shortest of three runs that mask a text.
 fn time_of(text: &str) -> Duration {
     let run = || {
-        let start = Instant::now();
+        let start = thread_time();
         Masker::new().text(text);
-        start.elapsed()
+        thread_time() - start
     };
     [run(), run(), run()].into_iter().min().expect("three runs")
 }
@@ -218,6 +232,8 @@ fn a_hostile_text_takes_time_in_proportion_to_its_length() {
         "curl -u a",
         "docker login ",
         "set TOKEN ",
+        "token ",
+        "secret, a1",
         "token \u{1b}[0m=",
         "aaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.",
         "Private-Lines: 1\n",
@@ -323,13 +339,13 @@ fn a_word_of_the_protocols_is_masked_only_in_its_place() {
 #[test]
 fn a_thousand_secrets_are_looked_for_in_one_pass() {
     let mut masker = Masker::new();
-    let start = Instant::now();
+    let start = thread_time();
     for number in 0..999 {
         masker.message(&format!("{{\"password\":\"pw-number-{number:06}/x+y\"}}"));
     }
     let text = masker.text(&"some words without a secret ".repeat(20_000));
     assert!(!text.contains('«'));
-    let took = start.elapsed();
+    let took = thread_time() - start;
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 

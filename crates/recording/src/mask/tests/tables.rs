@@ -37,6 +37,7 @@ const TEXTS: &[&str] = &[
     "\u{1b}[32mtoken\u{1b}[0m=\u{1b}[33mSECRET",
     "token\u{a0}=\u{a0}SECRET",
     "aws_secret_access_key = SECRET",
+    "token=\nSECRET",
 ];
 
 /// The messages, each with `SECRET` in its place.
@@ -48,6 +49,8 @@ const MESSAGES: &[&str] = &[
     r#"{"name":"GITHUB_TOKEN","valueFrom":{"literal":"SECRET"}}"#,
     r#"{"auth":{"type":"bearer","value":"SECRET"}}"#,
     r#"{"auth":"SECRET"}"#,
+    r#"{"type":"password","value":"SECRET"}"#,
+    r#"{"title":"API token","text":"SECRET"}"#,
     r#"{"pass":"SECRET"}"#,
     r#"{"kty":"RSA","n":"AQAB","d":"SECRET"}"#,
     r#"{"k":"SECRET","kty":"oct"}"#,
@@ -81,6 +84,12 @@ const HARMLESS: &[&str] = &[
     r#"{"rows":[["password","reset page"],["x","y"]]}"#,
     r#"{"CACHE_KEY":"node-modules-v1","ARROW_KEY":"left","SORT_KEY":"created"}"#,
     r#"{"name":"tokens","values":[1,2]}"#,
+    r#"{"usage":{"outputTokens":"12"}}"#,
+    r#"{"text":"outputTokens=12"}"#,
+    r#"{"text":"bearer authentication-required"}"#,
+    r#"{"text":"the token is invalid, secret santa-2024-plan, password | required_by_v2"}"#,
+    r#"{"text":"let token = next_token2; token parser2.next()"}"#,
+    r#"{"type":"text","text":"a1b2c3d4"}"#,
     r#"{"key":"tokens","value":"1200"}"#,
     r#"{"forgotPassword":"https://x/forgot"}"#,
     r#"{"auth":{"type":"oauth2","terminal":true},"pass":12,"fail":"0"}"#,
