@@ -15,7 +15,7 @@ use futures_util::future::{Either, ready};
 use crate::connection_state::{ConnectionState, Handshake};
 use crate::method::{Method, answer, broken};
 use crate::methods::Connection;
-use crate::{Agent, Context, Error, RemoteClient, outgoing, prompt, rules};
+use crate::{Agent, Context, Error, RemoteClient, outgoing, prompt};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
@@ -45,7 +45,7 @@ impl<A: Agent> Dispatch<A> {
         if self.ready().is_ok() {
             return Err(twice());
         }
-        let mut request = rules::read_initialize(params)?;
+        let mut request = <InitializeRequest as Method<Connection<'_>>>::decode(params)?;
         let peer = context.request.peer().clone();
         // Only one version is served, so it answers every requested version.
         request.protocol_version = ProtocolVersion::V1;

@@ -64,7 +64,6 @@
 //! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
 //! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
 
-// circle: methods.rs, rules.rs: the table of methods names the rule of each, and a rule reads the connection that the table is of.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "v2")]

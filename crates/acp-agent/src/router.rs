@@ -12,7 +12,7 @@ use futures_util::future::Either;
 use crate::dispatch::Dispatch;
 use crate::v2::dispatch::{Dispatch as DispatchV2, asked_version};
 use crate::v2::rules::unsupported;
-use crate::{Absent, Agent, Closed, Config, Error, rules, v2};
+use crate::{Absent, Agent, Closed, Config, Error, v2};
 
 /// An agent of version 1, one of version 2, or both, on one connection. Behind the feature `v2`.
 ///
@@ -28,8 +28,8 @@ use crate::{Absent, Agent, Closed, Config, Error, rules, v2};
 /// "Refused" is the error `-32022` of the draft. Its data name the requested version and the supported ones. Version 1 does
 /// not have that error: by its page an agent must answer a version that it does not support with its own. So an `initialize`
 /// in the form of version 1 is refused only if no agent of version 1 is there. The form of version 2 has the member `info`. Before the version is selected, other
-/// requests fail with "invalid request", and notifications are ignored. A version that is not a number of 16 bits, such as
-/// `"1"`, counts as 0 for an agent of version 1. An agent of version 2 alone refuses it with "invalid params".
+/// requests fail with "invalid request", and notifications are ignored. An `initialize` whose version is not a number
+/// of 16 bits fails with "invalid params".
 ///
 /// ```
 /// # use agentwire_acp_agent::{Agent, Router, v2};
@@ -125,20 +125,12 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
             return Ok(*version);
         }
         // Version 1: "Otherwise, the Agent MUST respond with the latest version it supports."
-        if self.one.is_some() && !self.is_of_the_draft(params) {
+        let is_of_the_draft =
+            self.two.is_some() && params.is_some_and(|params| params.member("info").is_some());
+        if self.one.is_some() && !is_of_the_draft {
             return Ok(ProtocolVersion::V1);
         }
         Err(unsupported(asked, &supported))
-    }
-
-    /// Returns the version for a client that asks for something other than a number of 16 bits.
-    fn pick_for_unknown(&self, params: Option<&RawJson>) -> Option<ProtocolVersion> {
-        let is_for_one = self.one.is_some() && !self.is_of_the_draft(params);
-        params.filter(|_| is_for_one).and_then(rules::with_known_version).map(|_| ProtocolVersion::V1)
-    }
-
-    fn is_of_the_draft(&self, params: Option<&RawJson>) -> bool {
-        self.two.is_some() && params.is_some_and(|params| params.member("info").is_some())
     }
 
     /// Answers a request that arrives before the version is selected.
@@ -147,10 +139,7 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
             return Err(Error::invalid_request("initialize must be the first request"));
         }
         let params = request.params.as_ref();
-        let version = match asked_version(params) {
-            Ok(asked) => self.pick(asked, params)?,
-            Err(error) => self.pick_for_unknown(params).ok_or(error)?,
-        };
+        let version = self.pick(asked_version(params)?, params)?;
         let peer = context.peer().clone();
         let answer = match self.agent(version) {
             Some(Chosen::One(agent)) => agent.request(request, context).await?,

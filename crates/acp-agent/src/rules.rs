@@ -3,14 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{
-    AgentCapabilities, AuthMethod, AuthMethodId, ClientCapabilities, ContentBlock, InitializeRequest,
-    McpServer, ProtocolVersion, SessionConfigOptionValue,
+    AgentCapabilities, AuthMethod, AuthMethodId, ClientCapabilities, ContentBlock, McpServer,
+    SessionConfigOptionValue,
 };
-use agentwire_jsonrpc::{RawJson, RawObject};
 
 use crate::Error;
-use crate::method::Method;
-use crate::methods::Connection;
 use crate::outgoing::takes_booleans;
 use crate::path::{holds_nul, is_absolute};
 
@@ -52,28 +49,6 @@ pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(
             Err(Error::invalid_params(format_args!("this agent did not offer the method {}", repeated(id))))
         }
     }
-}
-
-/// Decodes `initialize`. A version that is not a number of 16 bits is one that this crate does not know. Version 1:
-/// "Otherwise, the Agent MUST respond with the latest version it supports."
-pub(crate) fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
-    let decode = <InitializeRequest as Method<Connection<'_>>>::decode;
-    decode(params.clone()).or_else(|error| match params.as_ref().and_then(with_known_version) {
-        Some(params) => decode(Some(params)),
-        None => Err(error),
-    })
-}
-
-/// The params of `initialize` with version 1 in the place of a version that is not a number of 16 bits. `None` if there is none,
-/// or more than one.
-#[cold]
-pub(crate) fn with_known_version(params: &RawJson) -> Option<RawJson> {
-    const NAME: &str = "protocolVersion";
-    let mut params = RawObject::try_from(params.clone()).ok()?;
-    let version: RawJson = params.decode_member(NAME).ok()??;
-    version.decode::<ProtocolVersion>().err()?;
-    params.insert(NAME, RawJson::encode(&ProtocolVersion::V1).ok()?);
-    Some(params.into())
 }
 
 /// Checks that only a client that advertised boolean options sets one.
@@ -134,22 +109,6 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn version_that_is_no_number_is_one_that_is_not_known() {
-        let read = |params: &str| {
-            let params = RawJson::parse(params.to_owned().into()).expect("it is JSON");
-            read_initialize(Some(params)).map(|request| request.protocol_version)
-        };
-        for version in [r#""1""#, r#""2025-06-18""#, "null", "-1", "65536", "1.5", "[]", "1.0", "1e0"] {
-            let params = format!(r#"{{"protocolVersion":{version},"clientCapabilities":{{}}}}"#);
-            assert_eq!(read(&params), Ok(ProtocolVersion::V1), "{version}");
-        }
-        assert_eq!(read(r#"{"protocolVersion":7}"#), Ok(ProtocolVersion::new(7)));
-        for wrong in ["{}", "5", r#"{"protocolVersion":"1","protocolVersion":"1"}"#] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn errors_repeat_the_beginning_of_what_is_long() {

@@ -203,10 +203,9 @@ fn a_program_of_the_other_protocol_is_told_of() {
         .exits(1)
         .tells("error: the agent refused initialize: ")
         .tells(" is an MCP server, try `agentwire tools`, or give it to an agent by --mcp\n");
-    // It answers with the version of its own protocol.
     run(&["tools", &agent])
         .exits(1)
-        .tells("error: the server's answer to initialize cannot be read: ")
+        .tells("error: the server refused initialize: ")
         .tells(" is an ACP agent, try `agentwire chat --agent`\n");
 }
 
