@@ -164,7 +164,7 @@ impl From<HttpError> for TransportError {
 #[error("the HTTP client cannot be created")]
 pub struct HttpClientError(#[source] BoxError);
 
-#[cfg(any(feature = "hyper", feature = "reqwest"))]
+#[cfg(feature = "rustls-no-provider")]
 impl HttpClientError {
     pub(crate) fn new(cause: impl Into<BoxError>) -> Self {
         Self(cause.into())
