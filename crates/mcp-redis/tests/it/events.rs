@@ -164,7 +164,9 @@ async fn the_oldest_streams_of_a_session_are_forgotten() {
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn many_small_results_take_little_room() {
     let engine = Engine::with(&["--save", ""]).await;
-    let store = RedisStore::connect(engine.config().session_streams(3000)).await.unwrap();
+    // All of them are sent at once, to an engine that may share its processors with a compiler.
+    let config = engine.config().session_streams(3000).timeout(Duration::from_secs(20));
+    let store = RedisStore::connect(config).await.unwrap();
     let memory = async || {
         let info: String =
             redis::cmd("INFO").arg("memory").query_async(&mut engine.connection().await).await.unwrap();
