@@ -43,7 +43,7 @@ impl<'a> Caller<'a> {
 
     /// Calls a tool, and returns the lines of progress and the result or error.
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Result<(Vec<Value>, Value)> {
-        read(&self.scratch.run(&self.command("call", &[tool, &arguments.to_string()]))?)
+        read(&self.scratch.run(&self.command("call", &[tool, &arguments.to_string()]))?, TOOL_FAILED)
     }
 
     /// Calls a tool that must succeed, and returns its result.
@@ -68,6 +68,14 @@ impl<'a> Caller<'a> {
         Ok(last)
     }
 
+    /// Calls a tool that the server does not have. The name is an error of the command line, however the server refuses it.
+    pub(super) fn unknown(&self) -> Result<()> {
+        let outcome = self.scratch.run(&self.command("call", &["no-such-tool", "{}"]))?;
+        let (_, last) = read(&outcome, WRONG_USAGE)?;
+        ensure!(outcome.code == Some(WRONG_USAGE), "an unknown tool should have failed: {last}");
+        Ok(())
+    }
+
     /// Calls a tool that reports `steps` steps of progress. Each must be shown once and in order.
     pub(super) fn steps(&self, tool: &str, arguments: Value, steps: u64) -> Result<()> {
         let (reports, last) = self.call(tool, arguments)?;
@@ -81,7 +89,8 @@ impl<'a> Caller<'a> {
 
     /// Calls a tool that would take a minute, and interrupts it at the first progress.
     pub(super) fn interrupt(&self, tool: &str, arguments: Value) -> Result<()> {
-        let command = self.command("call", &[tool, &arguments.to_string()]);
+        // The log of a healthy server is shown with `--verbose` only.
+        let command = self.command("call", &[tool, &arguments.to_string(), "--verbose"]);
         let outcome = self.scratch.interrupt_group_at("progress", &command)?;
         ensure!(outcome.code != Some(0), "an interrupted call is not a success");
         Ok(())
@@ -95,7 +104,7 @@ impl<'a> Caller<'a> {
         let sum = self.result("add", json!({ "a": 2, "b": 40 }))?;
         ensure!(sum["structuredContent"]["sum"] == 42, "the sum is {sum}");
         self.refused("fail", json!({}))?;
-        self.refused("no-such-tool", json!({}))?;
+        self.unknown()?;
         self.result("burst", json!({ "n": 3 }))?;
         self.steps("slow", json!({ "seconds": 0.4, "steps": 4 }), 4)
     }
@@ -110,21 +119,24 @@ impl<'a> Caller<'a> {
 /// The exit code for a tool that reports a failure.
 const TOOL_FAILED: i32 = 5;
 
-/// The lines of progress, and the last line.
-fn read(outcome: &Outcome) -> Result<(Vec<Value>, Value)> {
+/// The exit code for a wrong command line.
+const WRONG_USAGE: i32 = 2;
+
+/// The lines of progress, and the last line. `failed` is the exit code for a result that is an error.
+fn read(outcome: &Outcome, failed: i32) -> Result<(Vec<Value>, Value)> {
     let mut lines = outcome.json()?;
     let last = lines.pop().context("nothing was printed")?;
     ensure!(lines.iter().all(|line| !line["progress"].is_null()), "only progress comes before the result");
-    outcome.expect_code(exit_code(&last)?)?;
+    outcome.expect_code(exit_code(&last, failed)?)?;
     Ok((lines, last))
 }
 
 /// The exit code that the last line of `call` means.
-fn exit_code(last: &Value) -> Result<i32> {
+fn exit_code(last: &Value, failed: i32) -> Result<i32> {
     if last["error"].is_object() {
         let code = last["exitCode"].as_i64().filter(|code| (1..=255).contains(code));
         let code = code.with_context(|| format!("the failure says no exit code: {last}"))?;
         return Ok(i32::try_from(code)?);
     }
-    Ok(if last["result"]["isError"] == true { TOOL_FAILED } else { 0 })
+    Ok(if last["result"]["isError"] == true { failed } else { 0 })
 }

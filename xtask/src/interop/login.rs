@@ -308,6 +308,7 @@ fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LIFETIME)?;
     let secret = scratch.file("secret");
     fs::write(&secret, "secret: 100 % of+it\n")?;
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))?;
     let secret = secret.display().to_string();
     login.log_in(&["--client-id", "editor", "--client-secret-file", &secret])?;
     login.wait();

@@ -91,8 +91,7 @@ fn interrupted(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn unknown(scratch: &Scratch<'_>) -> Result<()> {
-    Caller::new(scratch, everything(scratch)).refused("no-such-tool", json!({}))?;
-    Ok(())
+    Caller::new(scratch, everything(scratch)).unknown()
 }
 
 fn list_files(scratch: &Scratch<'_>) -> Result<()> {

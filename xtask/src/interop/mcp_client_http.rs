@@ -86,7 +86,7 @@ fn everything(
     ensure!(echo == "Echo: grüß dich 👋\n", "echo returned {echo:?}");
     let sum = caller.result("get-sum", json!({ "a": 2, "b": 40 }))?;
     ensure!(holds(&sum, "42"), "the sum is {sum}");
-    caller.refused("no-such-tool", json!({}))?;
+    caller.unknown()?;
     caller.steps("trigger-long-running-operation", json!({ "duration": 1, "steps": 4 }), 4)?;
     caller.interrupt("trigger-long-running-operation", json!({ "duration": 60, "steps": 120 }))?;
     expected(&proxy)
