@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agentwire_jsonrpc::{Printable, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object, read_pairs};
+use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
 
 /// `terminal/create`: runs a command in a terminal of the client. The client answers without waiting for the command.
 ///
@@ -25,7 +25,7 @@ pub struct CreateTerminalRequest {
     #[wire(list)]
     pub args: Vec<String>,
     /// Environment variables to set for it.
-    #[wire(list, read = read_pairs)]
+    #[wire(list)]
     pub env: Vec<EnvVariable>,
     /// The directory it starts in, an absolute path.
     #[wire(optional)]

@@ -301,9 +301,7 @@ fn object_of_names_and_values_reads_as_list() {
     let http = |headers: &str| {
         format!(r#"{{"cwd":"/","mcpServers":[{{"type":"http","name":"n","url":"u","headers":{headers}}}]}}"#)
     };
-    let terminal = |env: &str| format!(r#"{{"sessionId":"s","command":"c","env":{env}}}"#);
-    let forms: [Form<'_>; 3] =
-        [("session/new", &stdio), ("session/new", &http), ("terminal/create", &terminal)];
+    let forms: [Form<'_>; 2] = [("session/new", &stdio), ("session/new", &http)];
     let rows = [
         ("{}", "[]"),
         (
@@ -320,4 +318,7 @@ fn object_of_names_and_values_reads_as_list() {
             assert!(params(&form(wrong)).is_err(), "{method}: {wrong}");
         }
     }
+    // No configuration file has the variables of a terminal.
+    let terminal = types("terminal/create").params;
+    assert!(terminal(r#"{"sessionId":"s","command":"c","env":{"A":"x"}}"#).is_err());
 }
