@@ -100,7 +100,7 @@ fn wrong_cases(offer: &Value, tool: Option<Value>, by_header: bool) -> Option<(&
     let offers = |capability: &str| offer["capabilities"].get(capability).is_some();
     // Over HTTP without a session a header repeats the name, and a message without one fails by that.
     let (method, mut cases) = if let (true, Some(tool)) = (offers("tools"), tool) {
-        let mut cases = vec![json!({"name": tool["name"], "arguments": []})];
+        let mut cases = vec![json!({"name": tool["name"], "arguments": [7]})];
         cases.push(json!({"name": tool["name"], "arguments": "x"}));
         if !by_header {
             cases.push(json!({"arguments": {}}));
