@@ -8,8 +8,11 @@ use agentwire_jsonrpc::RequestId;
 use crate::Dialect;
 use crate::event::{CallFailure, CallId};
 
+/// How long the only open call may go on after an error without an id.
+pub(crate) const MOMENT: Duration = Duration::from_millis(250);
+
 /// How long a call may go on after an answer without an id that may be about it.
-const SUSPICION: Duration = Duration::from_secs(1);
+pub(crate) const SUSPICION: Duration = Duration::from_secs(1);
 
 /// Of how many cancelled calls an answer is expected. Most peers of MCP never answer one.
 const MAX_CANCELLED: usize = 256;
@@ -56,7 +59,7 @@ pub(crate) struct Call {
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
-    /// The failure if no answer comes within [`SUSPICION`].
+    /// The failure if no answer comes within [`MOMENT`] or [`SUSPICION`].
     pub(crate) suspicion: Option<CallFailure>,
 }
 
@@ -74,7 +77,7 @@ pub(crate) struct Calls {
     unclaimed_error: Option<Box<(CallId, CallFailure)>>,
 }
 
-/// Which call an answer without a readable id is for.
+/// The call that an answer without a readable id probably belongs to.
 pub(crate) enum Suspect {
     /// The only open call.
     Certain(CallId),
@@ -168,16 +171,16 @@ impl Calls {
         let Some(error) = self.unclaimed_error.take() else { return };
         let mut suspects = self.open.range(..=error.0).map(|(call, _)| *call);
         match (suspects.next(), suspects.next()) {
-            (Some(only), None) => self.fail_soon(now, only, error.1),
+            (Some(only), None) => self.fail_soon(now, only, error.1, SUSPICION),
             (Some(_), Some(_)) => self.unclaimed_error = Some(error),
             (None, _) => {}
         }
     }
 
-    /// Lets a call fail soon, unless an answer or progress comes.
-    pub(crate) fn fail_soon(&mut self, now: Instant, id: CallId, failure: CallFailure) {
+    /// Lets a call fail after a wait, unless an answer or progress comes.
+    pub(crate) fn fail_soon(&mut self, now: Instant, id: CallId, failure: CallFailure, wait: Duration) {
         let Some(call) = self.open.get_mut(&id) else { return };
-        let soon = now.checked_add(SUSPICION);
+        let soon = now.checked_add(wait);
         let sooner = soon.filter(|soon| call.deadline.is_none_or(|deadline| *soon < deadline));
         if let Some(soon) = sooner {
             call.suspicion.get_or_insert(failure);
@@ -255,9 +258,9 @@ impl Calls {
         Some((id, call, waited))
     }
 
-    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = CallId> + use<> {
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = (CallId, Call)> + use<> {
         self.deadlines.clear();
-        std::mem::take(&mut self.open).into_keys()
+        std::mem::take(&mut self.open).into_iter()
     }
 
     pub(crate) fn find(&self, id: CallId) -> Option<&Call> {

@@ -99,9 +99,10 @@ impl Connection {
     /// Handles the end of input: calls fail. Requests of the peer's can still be answered.
     pub fn handle_end(&mut self) {
         self.ended = true;
-        for call in self.calls.take_all() {
-            self.queue.take_back(call);
-            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Closed) });
+        for (id, call) in self.calls.take_all() {
+            self.queue.take_back(id);
+            let failure = call.suspicion.unwrap_or(CallFailure::Closed);
+            self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
         }
     }
 

@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{
 use serde::{Deserialize, Serialize};
 
 use crate::Connection;
-use crate::calls::{Call, Suspect};
+use crate::calls::{Call, MOMENT, SUSPICION, Suspect};
 use crate::event::{CallFailure, CallId, Event};
 use crate::queue::Kind;
 
@@ -143,7 +143,7 @@ impl Connection {
     fn fail_soon(&mut self, now: Instant, id: &RequestId, error: &ErrorObject) {
         let call = self.calls.named_by_text(id).or_else(|| CallId::from_request_id(id));
         if let Some(call) = call {
-            self.calls.fail_soon(now, call, CallFailure::Malformed(error.clone()));
+            self.calls.fail_soon(now, call, CallFailure::Malformed(error.clone()), SUSPICION);
         }
     }
 
@@ -168,16 +168,19 @@ impl Connection {
         }
         if response.id.is_null() {
             let is_result = response.outcome.is_ok();
+            let is_unreadable = failure.is_some();
             let failure = failure.unwrap_or_else(|| without_id(&response));
             match self.calls.suspect() {
-                Suspect::Certain(call) if !is_result => {
+                Suspect::Certain(call) if is_unreadable => {
                     self.calls.take_answered(call);
                     return self.fail(call, failure);
                 }
-                // A result may as well be noise, behind which the answer comes.
-                Suspect::Certain(call) => self.calls.fail_soon(now, call, failure),
+                // The answer may come behind an error about nothing that was sent.
+                Suspect::Certain(call) if !is_result => self.calls.fail_soon(now, call, failure, MOMENT),
+                // A result may as well be noise.
+                Suspect::Certain(call) => self.calls.fail_soon(now, call, failure, SUSPICION),
                 Suspect::Likely(call) if !is_result && !is_about_unknown_method(&response) => {
-                    self.calls.fail_soon(now, call, failure);
+                    self.calls.fail_soon(now, call, failure, SUSPICION);
                 }
                 // Which one shows once the others are answered.
                 Suspect::OneOf(last) if !is_result && !is_about_unknown_method(&response) => {
