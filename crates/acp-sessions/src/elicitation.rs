@@ -5,7 +5,7 @@ use agentwire_acp_schema::v1::{CreateElicitationResponse, ElicitationAction, Eli
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::schema::{ElicitAction, ElicitResult, ElicitSchema, PrimitiveSchema};
 
-/// Converts the form of an MCP server into a form of ACP, which has the same fields in no order.
+/// Converts the form of an MCP server into a form of ACP, with the same fields in the same order.
 ///
 /// # Errors
 ///

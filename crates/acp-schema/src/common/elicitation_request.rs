@@ -67,9 +67,9 @@ macro_rules! elicitation_request_types {
             /// The form's title.
             #[wire(lenient)]
             pub title: Option<String>,
-            /// The fields by name.
+            /// The fields by name, in the order in which a person is asked.
             #[wire($properties_word)]
-            pub properties: std::collections::BTreeMap<String, $crate::common::ElicitationPropertySchema>,
+            pub properties: indexmap::IndexMap<String, $crate::common::ElicitationPropertySchema>,
             /// The names of the fields that the person must fill in.
             #[wire(optional_list)]
             pub required: Option<Vec<String>>,
@@ -88,7 +88,7 @@ macro_rules! elicitation_request_types {
                 Self {
                     schema_type: ElicitationSchemaType::Object,
                     title: None,
-                    properties: std::collections::BTreeMap::new(),
+                    properties: indexmap::IndexMap::new(),
                     required: None,
                     description: None,
                     meta: None,

@@ -78,7 +78,7 @@ impl Form {
         &self.schema
     }
 
-    /// Returns the fields of known types, by name.
+    /// Returns the fields of known types, in the order of the schema.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Schema)> {
         self.schema
             .properties

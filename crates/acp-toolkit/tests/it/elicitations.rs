@@ -253,6 +253,15 @@ fn consent(url: &str) -> Result<UrlConsent, UrlError> {
 }
 
 #[test]
+fn fields_are_in_the_order_of_the_agent() {
+    let text = r#"{"type":"object","properties":{"user":{"type":"string"},"host":{"type":"string"},"port":{"type":"integer"}}}"#;
+    let schema: ElicitationSchema = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&schema).unwrap(), text);
+    let form = Form::new(schema).unwrap();
+    assert_eq!(form.fields().map(|(name, _)| name).collect::<Vec<_>>(), ["user", "host", "port"]);
+}
+
+#[test]
 fn el_16_the_url_that_is_shown_is_where_it_leads() {
     use UrlWarning::*;
     let good: &[(&str, &str, &[UrlWarning])] = &[
