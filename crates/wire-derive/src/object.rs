@@ -69,6 +69,7 @@ impl<'a> Object<'a> {
             let (ident, value) = (field.ident, finished(at, field));
             quote! { #ident: #value }
         });
+        // Each way to read a member would have a copy of its own: all share one, which makes programs smaller.
         quote! {
             #[automatically_derived]
             impl<'de> ::agentwire_jsonrpc::wire::Names<'de> for #name {
@@ -94,6 +95,7 @@ impl<'a> Object<'a> {
 
             #[automatically_derived]
             impl<'de> ::serde::Deserialize<'de> for #name {
+                #[inline(never)]
                 fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
                     ::agentwire_jsonrpc::wire::read_members(deserializer)
                 }
