@@ -100,7 +100,7 @@ fn ordered(schema: &Map<String, Value>, declared: &[Members]) -> RawJson {
     let keywords = schema.iter().map(|(keyword, value)| match value {
         Value::Object(properties) if keyword == "properties" => {
             let mut properties_in_order: Vec<_> = properties.iter().collect();
-            properties_in_order.sort_by_key(|(name, _)| place(properties, name));
+            properties_in_order.sort_by_cached_key(|(name, _)| place(properties, name));
             (keyword, ordered_parts(properties_in_order, declared).into())
         }
         // Names and not keywords.

@@ -66,7 +66,7 @@ fn find<A: DeserializeOwned>(node: Node<'_>, length: usize) -> Vec<Fault> {
 }
 
 fn list(mut faults: Vec<Fault>) -> Option<String> {
-    faults.sort_by_key(Fault::order);
+    faults.sort_by_cached_key(Fault::order);
     let more = faults.len().saturating_sub(MAX_NAMED);
     let mut named: Vec<_> = faults.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     if more > 0 {
