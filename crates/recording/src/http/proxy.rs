@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, Either, LocalBoxFuture, select};
 use futures_util::stream::{BoxStream, FuturesUnordered};
@@ -176,7 +177,10 @@ impl Proxy {
             .request(head, body, local)
             .ok_or_else(|| (StatusCode::BAD_REQUEST, "the path is none of the server".to_owned()))?;
         let sent = (self.upstream)(request).await;
-        sent.map_err(|error| (StatusCode::BAD_GATEWAY, format!("the server cannot be reached: {error}")))
+        sent.map_err(|error| {
+            let causes = WithCauses::new(&*error).plain();
+            (StatusCode::BAD_GATEWAY, format!("the server cannot be reached: {causes}"))
+        })
     }
 
     /// The request as the server gets it.
