@@ -141,7 +141,7 @@ async fn fill(raw: &mut Raw, most: usize) -> usize {
     bytes
 }
 
-/// What is queued for the other side stands before the end. Neither side reads any of it.
+/// One side ends behind a full queue that the other side never reads.
 #[test]
 fn end_of_a_side_is_found_while_the_other_reads_nothing() {
     for client_ends in [true, false] {

@@ -114,7 +114,7 @@ impl<'a> Kinds<'a> {
         kinds.value(root, text)
     }
 
-    /// What a text is not.
+    /// The error for a text that fits none of the types, such as `is not a number`.
     fn complaint(&self, text: &str) -> String {
         let mut nouns: Vec<_> = self.types.iter().map(|name| noun(name)).collect();
         if !self.choices.is_empty() {
