@@ -33,7 +33,7 @@ use crate::reader;
 /// assert_eq!(meta.decode_member::<Vec<f64>>("trace")?, Some(vec![1.1]));
 ///
 /// meta.insert("trace", json!("off"));
-/// assert_eq!(meta.as_str(), r#"{"example.com/id":12345678901234567890123,"trace":"off"}"#);
+/// assert_eq!(meta.as_str(), r#"{"example.com/id": 12345678901234567890123, "trace": "off"}"#);
 /// # Ok(())
 /// # }
 /// ```

@@ -27,7 +27,7 @@ pub(crate) use self::queue::{ChangeQueue, Subscribers};
 /// use futures_util::StreamExt;
 ///
 /// async fn watch(server: &RemoteServer) -> Result<(), CallError> {
-///     let filter = SubscriptionFilter::default().tools_list_changed(true).resource_subscriptions(vec!["file:///a".into()]);
+///     let filter = SubscriptionFilter::default().tools_list_changed(true).resource_subscriptions(["file:///a"]);
 ///     let mut changes = server.changes(filter).await?;
 ///     while let Some(change) = changes.next().await {
 ///         match change {
