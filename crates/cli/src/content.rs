@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure, Usage};
 use crate::list_line::row;
 use crate::output::{Member, print_json};
-use crate::save::{FILES_LIMIT, Saved, Saver, decode, decoded_length};
+use crate::save::{FILES_LIMIT, Saved, Saver, decode};
 use crate::text;
 
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
@@ -125,13 +125,11 @@ impl Printer {
             Some(_) => about.to_owned(),
             None => format!("{about}, {}", part(mime_type.unwrap_or_default())),
         };
-        if self.saver.is_none() {
-            let length = decoded_length(base64);
-            return Ok(self.line(&format!("[{about}, {length} bytes]"))?);
-        }
-        match decode(base64) {
-            Some(bytes) => self.save(&about, kind, uri, mime_type, &bytes),
-            None => self.not_saved(about.as_str(), "it is no base64"),
+        match (decode(base64), &self.saver) {
+            (Some(bytes), Some(_)) => self.save(&about, kind, uri, mime_type, &bytes),
+            (None, Some(_)) => self.not_saved(&about, "it is no base64"),
+            (Some(bytes), None) => Ok(self.line(&format!("[{about}, {} bytes]", bytes.len()))?),
+            (None, None) => Ok(self.line(&format!("[{about}, which is no base64]"))?),
         }
     }
 
@@ -154,7 +152,10 @@ impl Printer {
         if saver.is_full() {
             return self.not_saved(about, &format!("a result may have {FILES_LIMIT} files"));
         }
-        let saved = saver.save(kind, uri, mime_type, bytes).map_err(|why| format!("--save: {why}"))?;
+        let saved = match saver.save(kind, uri, mime_type, bytes) {
+            Ok(saved) => saved,
+            Err(why) => return self.not_saved(about, &why.to_string()),
+        };
         if self.json {
             return Ok(print_json(&Member("saved", &SavedFile::new(&saved, mime_type)))?);
         }
@@ -256,6 +257,7 @@ mod tests {
         let why = printer.finish().unwrap_err().to_string();
         assert_eq!(why, "an image, image/png: it is not saved, because it is no base64");
     }
+
     #[test]
     fn files_of_one_result_are_bounded() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,15 +1,25 @@
 //! The arguments of `agentwire call`, its answers to forms, and what it makes of a result, with the exact texts.
 
 use std::fs;
+use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::binaries::{acting, recorded};
+use crate::binaries::{acting, agentwire, recorded};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
 fn run(arguments: &[&str]) -> Ended {
     Program::run(arguments, SOON)
+}
+
+/// A server whose tool `any` has this result.
+fn answering(result: &Value) -> String {
+    acting(&json!({
+        "initialize": [{ "answer": { "protocolVersion": "2025-11-25", "serverInfo": { "name": "a", "version": "1" }, "capabilities": { "tools": {} } } }],
+        "tools/list": [{ "answer": { "tools": [] } }],
+        "tools/call": [{ "answer": result }],
+    }))
 }
 
 fn server() -> String {
@@ -143,14 +153,7 @@ fn each_kind_of_content_is_shown_and_saved() {
         { "type": "resource", "resource": { "uri": "a://notes", "mimeType": "text/plain", "text": "Some notes." } },
         { "type": "resource", "resource": { "uri": "file:///x/../data.bin", "blob": "AA==" } },
     ]);
-    let answering = |result| {
-        acting(&json!({
-            "initialize": [{ "answer": { "protocolVersion": "2025-11-25", "serverInfo": { "name": "a", "version": "1" }, "capabilities": { "tools": {} } } }],
-            "tools/list": [{ "answer": { "tools": [] } }],
-            "tools/call": [{ "answer": result }],
-        }))
-    };
-    let server = answering(json!({ "content": content }));
+    let server = answering(&json!({ "content": content }));
     let expected = "A text.\n\
         [an image, image/png, 3 bytes]\n\
         [a sound, audio/wav, 2 bytes]\n\
@@ -174,10 +177,37 @@ fn each_kind_of_content_is_shown_and_saved() {
     }
     assert_eq!(fs::read_dir(folder.path()).expect("it is a folder").count(), 6);
 
-    let structured = answering(json!({ "content": [], "structuredContent": { "b": 1.10, "a": [] } }));
+    let structured = answering(&json!({ "content": [], "structuredContent": { "b": 1.10, "a": [] } }));
     let ended = run(&["call", &structured, "any", "{}"]);
     assert_eq!(ended.exits(0).stdout, "{\n  \"a\": [],\n  \"b\": 1.1\n}\n");
     let ended = run(&["call", &structured, "any", "{}", "--save", directory]);
     let nothing = "error: nothing was saved: there is no image, sound or other file in the result\n";
     assert_eq!(ended.exits(1).stderr, nothing);
+}
+
+/// A limit on the size of files stands for a full disk: a write gets as far as there is room, and fails.
+#[test]
+fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
+    let large = "A".repeat(200_000);
+    let server = answering(&json!({ "content": [
+        { "type": "text", "text": "A text." },
+        { "type": "image", "mimeType": "image/png", "data": large },
+        { "type": "audio", "mimeType": "audio/wav", "data": "AAE=" },
+        { "type": "text", "text": "The answer." },
+    ] }));
+    let folder = tempfile::tempdir().expect("a folder");
+    let directory = folder.path().to_str().expect("UTF-8");
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\""]).arg(agentwire());
+    limited.args(["call", &server, "any", "{}", "--save", directory]);
+    let ended = Program::start_other(limited).end(SOON);
+    let why = format!(
+        "an image, image/png: it is not saved, because {directory}/image.png: File too large (os error 27)"
+    );
+    ended.exits(1).tells(&format!("error: {why}"));
+    let saved = format!("[a sound, audio/wav, 2 bytes, saved as {directory}/sound.wav]");
+    assert_eq!(ended.stdout, format!("A text.\n[{why}]\n{saved}\nThe answer.\n"));
+    let names: Vec<_> =
+        fs::read_dir(directory).expect("a folder").map(|file| file.expect("a file").file_name()).collect();
+    assert_eq!(names, ["sound.wav"], "nothing is left of the image");
 }
