@@ -132,13 +132,8 @@ impl Renderer {
         if self.is_quiet && (kind != MessageKind::Agent || self.is_replay) {
             return Ok(());
         }
-        // An answer that repeats the result of a tool is shown once, unless it goes to a stream of its own.
-        let is_shown = kind == MessageKind::Agent && !screen.has_answer() && self.tools.is_shown_above(&text);
         if !text.is_empty() {
             self.tools.current_call = None;
-        }
-        if is_shown {
-            return Ok(());
         }
         screen.stream(StreamedMessage { kind, key, is_new: !self.is_replay }, text.into())?;
         screen.flush()

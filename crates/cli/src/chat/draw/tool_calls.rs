@@ -22,10 +22,6 @@ const KNOWN: usize = 4096;
 /// The most bytes of the end of a command that are shown, which may name any signal.
 const EXIT: usize = 64;
 
-/// The longest text of a call's content that is compared with the message behind it: 1 KiB, and 10 lines. All of it is shown.
-const REPEATED: usize = 1 << 10;
-const REPEATED_LINES: usize = 10;
-
 /// What is drawn of a tool call.
 pub(super) struct DrawnParts {
     /// Whether its headline may be another one.
@@ -46,8 +42,6 @@ pub(super) struct ToolCalls {
     unowned: Vec<usize>,
     /// The call whose headline or output was drawn last, if nothing else was drawn since.
     pub(super) current_call: Option<usize>,
-    /// The text that was shown last, all of it, of the call's content.
-    last_text: Option<(usize, String)>,
     /// The last output that was shown in part, with the title of its call.
     last: Option<(String, WholeOutput)>,
     hasher: RandomState,
@@ -147,8 +141,6 @@ impl ToolCalls {
                     let text = content_text(&content.content);
                     let new = self.calls.new_text(index, place, &text);
                     self.draw_output(screen, index, place, new)?;
-                    let is_short = text.len() <= REPEATED && text.lines().nth(REPEATED_LINES).is_none();
-                    self.last_text = is_short.then(|| (index, text.into_owned()));
                 }
                 ToolCallContent::Diff(diff)
                     if self.is_new_change(index, &(&diff.path, &diff.old_text, &diff.new_text)) =>
@@ -173,12 +165,6 @@ impl ToolCalls {
             self.finish_call(screen, index)?;
         }
         Ok(())
-    }
-
-    /// Whether a message of the agent is the text of the call's content right above it.
-    pub(super) fn is_shown_above(&self, message: &str) -> bool {
-        let above = self.last_text.as_ref().filter(|(call, _)| self.current_call == Some(*call));
-        above.is_some_and(|(_, text)| !text.trim().is_empty() && text.trim() == message.trim())
     }
 
     fn is_new_change<T: Hash + ?Sized>(&mut self, index: usize, change: &T) -> bool {
