@@ -19,17 +19,29 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
+/// How long to wait for the stop of this job and its end: 1 s. Time in which the job is stopped does not matter. The kernel ignores
+/// the signal for a process group without a shell that could continue it.
+#[cfg(unix)]
+const STOP_LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Stops this job, as ^Z does where a terminal is not in raw mode: returns when the shell continues it. Nothing happens without a
 /// shell that could.
 #[cfg(unix)]
-pub(crate) fn stop_process() {
+pub(crate) async fn stop_process() {
+    use rustix::process::Signal;
+    use tokio::signal::unix::{SignalKind, signal};
+    // `kill` returns before the stop if another thread takes the signal, so only SIGCONT tells that the stop is over.
+    let continued = signal(SignalKind::from_raw(Signal::CONT.as_raw()));
     // The whole job, as the terminal would: it may be a pipeline. The agent has a process group of its own, and goes on.
-    let _not_permitted = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    let stopped = rustix::process::kill_current_process_group(Signal::TSTP);
+    if let (Ok(mut continued), Ok(())) = (continued, stopped) {
+        let _stop_ignored = tokio::time::timeout(STOP_LIMIT, continued.recv()).await;
+    }
 }
 
 /// Other systems have no jobs.
 #[cfg(not(unix))]
-pub(crate) fn stop_process() {}
+pub(crate) async fn stop_process() {}
 
 /// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves, unless the command does not notice one within
 /// [`NOTICE_LIMIT`]: it has ended to listen, or a call that blocks holds it, such as a write to a full pipe.

@@ -119,6 +119,9 @@ fn ctrl_z_stops_the_program_at_a_prompt_and_at_a_question() {
             assert!(Instant::now() < deadline, "it goes on: {}", chat.stdout.text());
             std::thread::sleep(Duration::from_millis(10));
         }
+        // What was drawn before the stop is read, so that `again` is drawn after it.
+        std::thread::sleep(Duration::from_millis(100));
+        *seen = chat.stdout.until("anything", |shown| Some(shown.len()));
         chat.signal(Signal::CONT);
         next(chat, seen, again);
     };

@@ -229,7 +229,7 @@ impl Console {
                 EditOutcome::Suspended => {
                     // The cursor is within the line that is edited.
                     writeln!(io::stdout())?;
-                    stop_process();
+                    stop_process().await;
                 }
                 _ => {}
             }

@@ -1,8 +1,8 @@
 //! Keys and lines from the terminal.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{
@@ -10,6 +10,7 @@ use crossterm::event::{
 };
 use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use tokio::runtime::Handle;
 
 use super::lines::LineReader;
 use crate::signals::{is_terminal_gone, stop_process};
@@ -240,7 +241,12 @@ fn suspend(screen: &mut impl Write) -> io::Result<()> {
     execute!(screen, DisableBracketedPaste)?;
     disable_raw_mode()?;
     writeln!(screen)?;
-    stop_process();
+    let (sender, stopped) = mpsc::channel::<()>();
+    Handle::current().spawn(async move {
+        stop_process().await;
+        drop(sender);
+    });
+    let _sender_dropped = stopped.recv();
     enable_raw_mode()?;
     execute!(screen, EnableBracketedPaste)
 }
