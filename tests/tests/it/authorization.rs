@@ -161,6 +161,32 @@ fn errors_of_the_authorization_server_say_what_is_wrong() {
     setup.end();
 }
 
+#[test]
+fn another_resource_and_a_refused_token_have_advice_that_can_work() {
+    let mut setup = Setup::new();
+    let url = setup.issuer.resource_url();
+    let run = |setup: &mut Setup, command: &str| {
+        let mut program = setup.start(&[command, &url]);
+        program.close_stdin();
+        let ended = program.end(SOON);
+        setup.printed += &format!("{}{}", ended.stdout, ended.stderr);
+        ended
+    };
+    setup.issuer.set(Fault::ResourceOtherHost);
+    let ended = run(&mut setup, "login");
+    ended.exits(3).tells("describes another resource: expected `").tells("with --resource TEXT to name it");
+    assert!(!ended.stderr.contains("--resource ''"), "it would fail in the same way: {ended}");
+    setup.issuer.clear(Fault::ResourceOtherHost);
+    run(&mut setup, "login").exits(0);
+    setup.issuer.set(Fault::RefreshTokenNeverIssued);
+    run(&mut setup, "login").exits(0);
+    setup.issuer.set(Fault::AlwaysUnauthorized);
+    let ended = run(&mut setup, "tools");
+    ended.exits(3).tells(&format!("error: {url}: the server refuses the token of the login of 20"));
+    ended.tells("--resource TEXT or --scope SCOPE for another token").tells("by --header-file or --token");
+    setup.end();
+}
+
 /// Where a URL redirects to, without going there: the browser is on another machine.
 fn redirect_of(url: &str) -> String {
     let rest = url.strip_prefix("http://").expect("the issuer is on this machine");

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use agentwire_jsonrpc::Printable;
 use agentwire_transport_http::client::BoxError;
@@ -38,8 +39,9 @@ pub enum AuthError {
     Misconfigured(Box<Mismatch>),
     /// A person has to log in. See [`Authorization::login`](crate::client::Authorization::login).
     #[error(
-        "{}: a person has to log in{}{}{}",
+        "{}: {}a person has to log in{}{}{}",
         Printable::display(.server),
+        refused_text(.refused.is_some()),
         scopes_text(.scopes),
         issuer_text(*.has_authorization_server),
         command_text(.command.as_deref(), .server)
@@ -57,6 +59,9 @@ pub enum AuthError {
         /// Whether an authorization server is known. Without one, a login may find none: the server may want a token that the
         /// person has.
         has_authorization_server: bool,
+        /// When the token was issued that the server refuses though it has not expired. The same login may bring the same again.
+        /// `None` if there was no such token.
+        refused: Option<SystemTime>,
     },
 }
 
@@ -92,6 +97,8 @@ pub enum Remedy {
     AuthorizationServer,
     /// A token that the person has, as a header: the server names no authorization server.
     Token,
+    /// A token for another `resource`, with other scopes, or one that the person has: the server refuses the one that was issued.
+    OtherToken,
 }
 
 impl AuthError {
@@ -144,11 +151,21 @@ impl AuthError {
                 Some("invalid_target") => Some(Remedy::Resource),
                 Some("invalid_scope") => Some(Remedy::Scopes),
                 Some("invalid_client" | "unauthorized_client") => Some(Remedy::Client),
+                _ if *step == SERVER => Some(Remedy::OtherToken),
                 _ => (*step == REGISTRATION).then_some(Remedy::Client),
             },
+            Self::NeedsPerson { refused: Some(_), .. } => Some(Remedy::OtherToken),
             Self::NeedsPerson { has_authorization_server: false, .. } => Some(Remedy::Token),
             Self::NeedsPerson { .. } | Self::Transient { .. } => None,
         }
+    }
+
+    /// Adds when the token was issued that the server refuses to the error that a person has to log in.
+    pub(crate) fn with_refused_token(mut self, issued: Option<SystemTime>) -> Self {
+        if let Self::NeedsPerson { refused, .. } = &mut self {
+            *refused = issued;
+        }
+        self
     }
 
     /// Names the setting that gets around a mismatch.
@@ -159,6 +176,9 @@ impl AuthError {
         self
     }
 }
+
+/// The step that uses a new token.
+pub(crate) const SERVER: &str = "the request to the server";
 
 /// The step that registers the client.
 pub(crate) const REGISTRATION: &str = "the registration of the client";
@@ -187,6 +207,10 @@ fn both(expected: Option<&str>, found: Option<&str>) -> String {
 
 fn command_text(command: Option<&str>, server: &str) -> String {
     command.map_or_else(String::new, |command| format!("; run `{command} {}`", Printable::one_line(server)))
+}
+
+fn refused_text(is_refused: bool) -> &'static str {
+    if is_refused { "the server refuses the token of the last login, so " } else { "" }
 }
 
 fn issuer_text(is_known: bool) -> &'static str {

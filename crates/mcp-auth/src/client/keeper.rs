@@ -381,6 +381,6 @@ impl Keeper {
     pub(crate) fn needs_person(&self, scopes: &[String]) -> AuthError {
         let command = self.config.login_command.clone();
         let (server, scopes) = (self.name.clone(), scopes.to_vec());
-        AuthError::NeedsPerson { server, scopes, command, has_authorization_server: true }
+        AuthError::NeedsPerson { server, scopes, command, has_authorization_server: true, refused: None }
     }
 }

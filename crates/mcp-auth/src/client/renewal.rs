@@ -1,10 +1,12 @@
 //! What a keeper does when it has the turn: adopt, refresh, obtain, log in.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::client::challenge::Challenge;
 use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
+use crate::client::error::SERVER;
 use crate::client::identity::{ClientIdentity, ClientProof};
 use crate::client::keeper::{Job, Keeper, Token, TokenSource};
 use crate::client::obtain::{MAX_SCOPES, Wish};
@@ -77,17 +79,21 @@ impl Keeper {
         if let Some(token) = self.adopted(used).await? {
             return Ok(token);
         }
+        let mut refused = None;
         if let Some(used) = used {
             if used.is_refused_new(TokenSource::Authorization) {
                 let what = Some(
                     "the server refuses the token that its authorization server has just issued".to_owned(),
                 );
-                return Err(AuthError::rejected("the request to the server", None, what));
+                return Err(AuthError::rejected(SERVER, None, what));
             }
             // One whose lifetime nobody has said may have ended since.
             let is_useless = used.is_refused_new(TokenSource::Refresh)
                 && used.record.expires_at.is_some()
                 && !used.is_expired();
+            if is_useless || used.record.refresh_token.is_none() && !used.is_expired() {
+                refused = Some(UNIX_EPOCH + Duration::from_millis(used.record.issued_at));
+            }
             let refreshable =
                 self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
             if let Some(stored) = refreshable {
@@ -105,7 +111,8 @@ impl Keeper {
                 }
             }
         }
-        self.authorize(challenge, used, Wish::Implied).await
+        let result = self.authorize(challenge, used, Wish::Implied).await;
+        result.map_err(|error| error.with_refused_token(refused))
     }
 
     /// A token with more scopes; none where asking again would change nothing.

@@ -125,11 +125,19 @@ fn error_of(answer: &Fetched) -> ErrorAnswer {
 /// Reads an answer with secrets in it. The error of the parser could show them, so it gives its place alone.
 pub(crate) fn read<T: DeserializeOwned>(step: &str, url: &str, answer: &Fetched) -> Result<T, AuthError> {
     read_json(&answer.body).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        AuthError::misconfigured(format!(
-            "{step}: the answer of {url} is not what OAuth asks for, at {place}"
-        ))
+        // A page of HTML has no place where JSON ends.
+        let place = match error.line() {
+            0 => String::new(),
+            line => format!(", at line {line}, column {}", error.column()),
+        };
+        let problem = format!("{step}: the answer of {url} is not what OAuth asks for{place}");
+        registered(step, AuthError::misconfigured(problem))
     })
+}
+
+/// An error of a step. That of a registration names its way out.
+fn registered(step: &str, error: AuthError) -> AuthError {
+    if step == REGISTRATION { error.with_remedy(Remedy::Client) } else { error }
 }
 
 /// Whether a parameter of a request must not be shown, not even where the server repeats it.
@@ -193,8 +201,7 @@ pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[Secret]) 
         return AuthError::transient(step, format!("HTTP status {}", answer.status));
     }
     if error.is_none() && answer.status == StatusCode::NOT_FOUND {
-        let error = AuthError::misconfigured(format!("{step}: HTTP status 404"));
-        return if step == REGISTRATION { error.with_remedy(Remedy::Client) } else { error };
+        return registered(step, AuthError::misconfigured(format!("{step}: HTTP status 404")));
     }
     let without_secrets = |text: String| {
         if secrets.iter().any(|secret| reveals(&text, secret)) { "…".to_owned() } else { text }

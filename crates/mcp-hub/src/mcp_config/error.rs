@@ -32,6 +32,9 @@ pub enum McpConfigFault {
     /// It is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
+    /// It has nothing but spaces and comments.
+    #[error("it is empty")]
+    Empty,
     /// It is no JSON.
     #[error("it is no JSON: line {line}, column {column}")]
     #[non_exhaustive]

@@ -261,6 +261,9 @@ impl McpConfigReader {
         self.check_size(text.len())?;
         // Some editors write a byte order mark.
         let text = without_comments(text.strip_prefix('\u{feff}').unwrap_or(text));
+        if text.trim().is_empty() {
+            return Err(McpConfigFault::Empty.into());
+        }
         // The text of the error may show a value.
         let value: RawJson = agentwire_jsonrpc::read(&text)
             .map_err(|why| McpConfigFault::Syntax { line: why.line(), column: why.column() })?;

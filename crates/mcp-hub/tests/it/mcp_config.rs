@@ -88,6 +88,7 @@ fn the_file_of_vs_code_is_read_with_its_comments() {
 fn text_that_is_no_file_of_servers_is_refused() {
     let rows = [
         ("[1]", "it must be an object"),
+        ("\n// none\n", "it is empty"),
         ("{\n  \"mcpServers\": {,", "it is no JSON: line 2, column 18"),
         ("{}", "it has neither `mcpServers` nor `servers`"),
         (r#"{"servers": 1}"#, "member \"servers\": it must be an object"),

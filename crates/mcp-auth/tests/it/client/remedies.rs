@@ -1,6 +1,9 @@
 //! Errors that name the setting which gets around them.
 
+use std::sync::Arc;
+
 use agentwire_mcp_auth::client::{AuthConfig, AuthError, Authorization, Remedy};
+use agentwire_mcp_auth::store::MemoryStore;
 use agentwire_mcp_auth_testkit::{AuthServer, Fault};
 
 use super::hostile::tampering;
@@ -14,6 +17,7 @@ fn config() -> AuthConfig {
 async fn each_refusal_has_its_remedy() {
     for (fault, expected) in [
         (Fault::RegistrationRefused, Some(Remedy::Client)),
+        (Fault::RegistrationWithoutClientId, Some(Remedy::Client)),
         (Fault::ClientForgotten, Some(Remedy::Client)),
         (Fault::PkceNotAdvertised, Some(Remedy::AssumePkce)),
         (Fault::PkcePlainOnly, None),
@@ -69,6 +73,36 @@ async fn a_server_without_oauth_wants_a_token() {
             "{error:?}"
         );
         assert_eq!(error.remedy(), Some(Remedy::Token));
+    }
+}
+
+/// A page of HTML at an endpoint has no line and no column.
+#[tokio::test]
+async fn page_in_place_of_a_registration_asks_for_a_client() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let http = tampering(|request| {
+        let is_registration = String::from_utf8_lossy(request.body()).contains("redirect_uris");
+        is_registration.then(|| (200, String::new(), "<html>".into()))
+    });
+    let error = Authorization::new(config(), http).login(&server.resource_url()).await.unwrap_err();
+    assert_eq!(error.remedy(), Some(Remedy::Client));
+    assert!(error.to_string().ends_with("is not what OAuth asks for"), "{error}");
+}
+
+/// The same login would bring the same token.
+#[tokio::test]
+async fn refused_token_of_a_login_asks_for_another_token() {
+    let server = AuthServer::builder().start().await.unwrap();
+    server.set(Fault::RefreshTokenNeverIssued);
+    let store = Arc::new(MemoryStore::new());
+    let person = Client::new(&server, config().store(store.clone()));
+    person.authorization.login(&server.resource_url()).await.unwrap();
+    server.set(Fault::AlwaysUnauthorized);
+    let unattended = Client::new(&server, AuthConfig::new("Test").store(store));
+    for error in [unattended.get().await.unwrap_err(), person.get().await.unwrap_err()] {
+        assert_eq!(error.remedy(), Some(Remedy::OtherToken), "{error}");
+        let needs_person = matches!(&*error, AuthError::NeedsPerson { .. });
+        assert!(!needs_person || matches!(&*error, AuthError::NeedsPerson { refused: Some(_), .. }));
     }
 }
 
