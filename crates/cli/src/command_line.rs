@@ -83,6 +83,10 @@ pub(crate) fn other_scheme(text: &str) -> Option<String> {
         "wss" => Some("https"),
         scheme => nearest(scheme, ["https", "http"]),
     };
+    if scheme == "file" {
+        let path = one_line(rest.trim_start_matches('/'));
+        return Some(format!("`file:` is no URL of an MCP server; a file is given by its path: /{path}"));
+    }
     let place = one_line(&shown_url(&format!("http://{}", rest.trim_start_matches('/'))));
     let advice = match (meant, place.strip_prefix("http://")) {
         (Some(meant), Some(place)) => format!("write {meant}://{place}"),
@@ -257,6 +261,10 @@ mod tests {
             ("WSS://a.example", "`wss:` is no URL of an MCP server; write https://a.example"),
             ("htps://a.example", "`htps:` is no URL of an MCP server; write https://a.example"),
             ("ftp://a.example", "`ftp:` is no URL of an MCP server; write http://… or https://…"),
+            (
+                "file:///a/b.json:name",
+                "`file:` is no URL of an MCP server; a file is given by its path: /a/b.json:name",
+            ),
             ("stdio://server", "`stdio:` is no URL of an MCP server; write http://… or https://…"),
             (
                 "http:/localhost:1/mcp",

@@ -46,7 +46,8 @@ pub(super) fn file_and_name(text: &str) -> Result<Option<FileAndName<'_>>, Usage
         missing = missing.or(Some(file));
     }
     match missing {
-        Some(file) if !text.contains(char::is_whitespace) => {
+        // A URL of another scheme has advice of its own.
+        Some(file) if !text.contains(char::is_whitespace) && !text.contains("://") => {
             Err(Usage(format!("{file}: there is no such file")))
         }
         _ => Ok(None),
@@ -124,6 +125,7 @@ mod tests {
             "server --config a.json",
             "server",
             "https://example.com/mcp.json",
+            "file:///a.json",
             "a.json x",
             "b.jsonl",
         ] {
