@@ -216,9 +216,9 @@ fn modes_and_options_are_set_before_the_prompt() {
         .prints("heard {\"configId\":\"model\",\"sessionId\":\"s1\",\"value\":\"large\"}")
         .prints("\"type\":\"boolean\",\"value\":true")
         .tells("Model: large\nLoud: on\n");
-    chat(&agent, &["--mode", "no", "hello"]).exits(1).tells("there is no mode `no`; there are: ask, code");
-    chat(&agent, &["--option", "no=1", "hello"]).exits(1).tells("there are: model, loud");
-    chat(&agent, &["--option", "model=no", "hello"]).exits(1).tells("it can be: large, small");
+    chat(&agent, &["--mode", "no", "hello"]).exits(2).tells("there is no mode `no`; there are: ask, code");
+    chat(&agent, &["--option", "no=1", "hello"]).exits(2).tells("there are: model, loud");
+    chat(&agent, &["--option", "model=no", "hello"]).exits(2).tells("it can be: large, small");
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn a_bad_file_of_ours_is_wrong_usage() {
             "[agents.a]\ncommand = 'x'\nkey = '1'",
             "agents.a.key: there is no such member; `command`, `env`, `cwd`, `enabled`, `disabled` are",
         ),
-        ("[chat]\nyes = true", "chat.yes: there is no such member; `agent` and `format` are"),
+        ("[chat]\nyes = true", "chat.yes: there is no such member; `agent`, `format` are"),
         ("[agents.a", "it is no TOML: line 1, column"),
         (
             "[agents.a]\ncommand = './agent'",

@@ -1,5 +1,7 @@
 //! The commands of `chat` itself, which begin with `:`. Those that begin with `/` are the agent's.
 
+use agentwire_jsonrpc::nearest;
+
 /// A command of `chat` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColonCommand {
@@ -48,10 +50,7 @@ impl ColonCommand {
         let rest: Vec<_> = words.map(str::to_owned).collect();
         let usage = || {
             let known = COMMANDS.iter().find(|(known, ..)| *known == name);
-            known.map_or_else(
-                || format!("there is no command `:{name}`; `:help` lists the commands, and a space before the colon makes it a prompt"),
-                |(name, arguments, _)| format!("it is `:{name}{arguments}`"),
-            )
+            known.map_or_else(|| unknown(name), |(name, arguments, _)| format!("it is `:{name}{arguments}`"))
         };
         match (name, &*rest) {
             ("mode", []) => Ok(Self::Mode(None)),
@@ -71,6 +70,15 @@ impl ColonCommand {
             _ => Err(usage()),
         }
     }
+}
+
+/// The sentence on an unknown command.
+fn unknown(name: &str) -> String {
+    let advice = match nearest(name, COMMANDS.iter().map(|(known, ..)| *known)) {
+        Some(meant) => format!("did you mean `:{meant}`?"),
+        None => "`:help` lists the commands, and a space before the colon makes it a prompt".into(),
+    };
+    format!("there is no command `:{name}`; {advice}")
 }
 
 /// The words as one text, without the quotes around it that a shell would need.
@@ -95,6 +103,8 @@ mod tests {
             assert_eq!(ColonCommand::read(line), Ok(ColonCommand::Option(option.clone())), "{line}");
         }
         assert_eq!(ColonCommand::read(":quit"), Ok(ColonCommand::Quit));
+        let halp = "there is no command `:halp`; did you mean `:help`?";
+        assert_eq!(ColonCommand::read(":halp"), Err(halp.into()));
         assert_eq!(ColonCommand::read(":delete"), Err("it is `:delete ID`".into()));
         assert_eq!(ColonCommand::read(":resume s1"), Ok(ColonCommand::Resume("s1".into())));
         assert_eq!(ColonCommand::read(":new s1"), Err("it is `:new`".into()));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use agentwire_acp_schema::v1::{McpServer, McpServerStdio};
+use agentwire_jsonrpc::did_you_mean;
 use agentwire_mcp_hub::{ServerConfig, Target};
 use anyhow::{Context as _, Result};
 
@@ -66,7 +67,8 @@ pub(super) fn all(
     }
     let is_named = |name: &str| found.iter().any(|(server, ..)| server.name == name);
     if let Some((server, _)) = headers.iter().find(|(server, _)| !is_named(server)) {
-        return Err(Usage(format!("--header: no --mcp has the name `{server}`")).into());
+        let meant = did_you_mean(server, found.iter().map(|(known, ..)| &*known.name));
+        return Err(Usage(format!("--header: no --mcp has the name `{server}`{meant}")).into());
     }
     if found.is_empty() && our_agent && arguments.mcp_config.is_empty() {
         let ourselves = std::env::current_exe().context("our own program cannot be found")?;

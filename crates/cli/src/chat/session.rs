@@ -168,7 +168,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             let check = |setting: &RequestedSetting| {
                 agent.display().conversation(|known| check_setting(known, setting))
             };
-            Ok(settings.iter().try_for_each(check)?)
+            settings.iter().try_for_each(check)
         };
         let limit = console.limit;
         let late = |_| {

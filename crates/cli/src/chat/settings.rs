@@ -1,12 +1,15 @@
 //! Modes and configuration options: their names, values and lists. Those of version 2 are kept in the types of version 1.
 
+use agentwire_acp_client::BoxError;
 use agentwire_acp_schema::v1::{
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
     SessionConfigSelectOption, SessionConfigSelectOptions, SessionMode,
 };
 use agentwire_acp_toolkit::{Change, Conversation};
+use agentwire_jsonrpc::did_you_mean;
 
 use super::complete::Completions;
+use crate::failure::Usage;
 use crate::terminal::short;
 
 /// Replaces the completed names that a change of the conversation has changed.
@@ -45,7 +48,7 @@ pub(super) enum ModeSetting {
 /// # Errors
 ///
 /// When the agent offers no modes, or not this one.
-pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<ModeSetting, String> {
+pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<ModeSetting, Usage> {
     let modes: Vec<_> = conversation.modes().iter().map(|mode| (mode.id.as_str(), &*mode.name)).collect();
     if modes.is_empty() {
         return Ok(ModeSetting::Option(mode_option(conversation)?));
@@ -54,7 +57,7 @@ pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<Mo
         Some(id) => Ok(ModeSetting::Mode(id.to_owned())),
         None => {
             let ids: Vec<_> = modes.iter().map(|(id, _)| *id).collect();
-            Err(format!("there is no mode `{mode}`; there are: {}", ids.join(", ")))
+            Err(unknown("mode", mode, &ids))
         }
     }
 }
@@ -75,7 +78,7 @@ pub(super) enum RequestedSetting {
 }
 
 /// Fails for the first setting that the session does not have now, with what it has in its place.
-pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSetting) -> Result<(), String> {
+pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSetting) -> Result<(), BoxError> {
     let (id, value) = match setting {
         RequestedSetting::Option { id, value } => (id.clone(), value),
         RequestedSetting::Mode(mode) => match mode_setting(conversation, mode)? {
@@ -85,7 +88,7 @@ pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSett
                 let lost = || {
                     format!("the agent does not stay in the mode `{id}`: the mode is `{}`", short(current))
                 };
-                return if current == id { Ok(()) } else { Err(lost()) };
+                return if current == id { Ok(()) } else { Err(lost().into()) };
             }
         },
     };
@@ -99,7 +102,7 @@ pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSett
     };
     let lost =
         || format!("the agent does not keep the option `{id}` at `{value}`: it is `{}`", short(current));
-    if is_kept { Ok(()) } else { Err(lost()) }
+    if is_kept { Ok(()) } else { Err(lost().into()) }
 }
 
 /// The id of the option that sets the mode.
@@ -107,9 +110,10 @@ pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSett
 /// # Errors
 ///
 /// When there is none.
-pub(super) fn mode_option(conversation: &Conversation) -> Result<String, String> {
+pub(super) fn mode_option(conversation: &Conversation) -> Result<String, Usage> {
     let is_mode = |option: &&SessionConfigOption| option.category == Some(SessionConfigOptionCategory::Mode);
-    let option = conversation.config_options().find(is_mode).ok_or("the agent offers no modes")?;
+    let none = || Usage("the agent offers no modes".into());
+    let option = conversation.config_options().find(is_mode).ok_or_else(none)?;
     Ok(option.id.to_string())
 }
 
@@ -122,10 +126,13 @@ pub(super) fn option_value(
     conversation: &Conversation,
     id: &str,
     value: &str,
-) -> Result<SessionConfigOptionValue, String> {
+) -> Result<SessionConfigOptionValue, Usage> {
     let Some(option) = conversation.config_options().find(|option| *option.id == *id) else {
         let known: Vec<&str> = conversation.config_options().map(|option| option.id.as_str()).collect();
-        return Err(unknown_option(id, &known));
+        return Err(match &known[..] {
+            [] => Usage("the agent offers no options".into()),
+            known => unknown("option", id, known),
+        });
     };
     let parsed = match &option.kind {
         SessionConfigKind::Boolean(_) => parse_switch(value).map(Into::into),
@@ -137,7 +144,9 @@ pub(super) fn option_value(
         _ => None,
     };
     parsed.ok_or_else(|| {
-        format!("`{}` cannot be `{value}`; it can be: {}", option.id, values(option).join(", "))
+        let values = values(option);
+        let meant = did_you_mean(value, values.iter().map(String::as_str));
+        Usage(format!("`{}` cannot be `{value}`; it can be: {}{meant}", option.id, values.join(", ")))
     })
 }
 
@@ -205,10 +214,8 @@ fn switch_text(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// The error for an option that is none of `known`.
-fn unknown_option(id: &str, known: &[&str]) -> String {
-    match known {
-        [] => "the agent offers no options".into(),
-        known => format!("there is no option `{id}`; there are: {}", known.join(", ")),
-    }
+/// The error for a mode or an option that is none of `known`.
+fn unknown(kind: &str, id: &str, known: &[&str]) -> Usage {
+    let meant = did_you_mean(id, known.iter().copied());
+    Usage(format!("there is no {kind} `{id}`; there are: {}{meant}", known.join(", ")))
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agentwire_jsonrpc::did_you_mean;
 use anyhow::Result;
 use clap::ValueEnum as _;
 use toml::{Table, Value};
@@ -48,13 +49,7 @@ impl ConfigFile {
                 ("servers", Value::Table(servers)) => file.servers = servers,
                 ("chat", Value::Table(chat)) => file.read_chat(chat)?,
                 ("agents" | "servers" | "chat", _) => return Err(wrong(path, &name, "it must be a table")),
-                _ => {
-                    return Err(wrong(
-                        path,
-                        &name,
-                        "there is no such member; `agents`, `servers` and `chat` are",
-                    ));
-                }
+                _ => return Err(unknown(path, &name, &name, &["agents", "servers", "chat"])),
             }
         }
         file.check_names("agents", &file.agents, &["command", "env", "cwd", "enabled", "disabled"])?;
@@ -81,13 +76,7 @@ impl ConfigFile {
                     })?;
                     self.format = Some(format);
                 }
-                _ => {
-                    return Err(wrong(
-                        &self.path,
-                        &place,
-                        "there is no such member; `agent` and `format` are",
-                    ));
-                }
+                _ => return Err(unknown(&self.path, &place, &name, &["agent", "format"])),
             }
         }
         Ok(())
@@ -100,14 +89,19 @@ impl ConfigFile {
             let Value::Table(entry) = entry else {
                 return Err(wrong(&self.path, &place, "it must be a table"));
             };
-            if let Some(unknown) = entry.keys().find(|member| !known.contains(&member.as_str())) {
-                let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                let why = format!("there is no such member; {known} are");
-                return Err(wrong(&self.path, &format!("{place}.{unknown}"), &why));
+            if let Some(member) = entry.keys().find(|member| !known.contains(&member.as_str())) {
+                return Err(unknown(&self.path, &format!("{place}.{member}"), member, known));
             }
         }
         Ok(())
     }
+}
+
+/// The error for a member that is none of `known`.
+fn unknown(path: &Path, place: &str, member: &str, known: &[&str]) -> Usage {
+    let meant = did_you_mean(member, known.iter().copied());
+    let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    wrong(path, place, &format!("there is no such member; {known} are{meant}"))
 }
 
 /// The line and the column behind a text, both from 1.

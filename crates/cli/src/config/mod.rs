@@ -180,8 +180,11 @@ mod tests {
         let rows = [
             ("a = [", "c.toml: it is no TOML: line 1, column 6"),
             ("chat = 1", "c.toml: chat: it must be a table"),
-            ("[agent.x]", "c.toml: agent: there is no such member; `agents`, `servers` and `chat` are"),
-            ("[chat]\nyes = true", "c.toml: chat.yes: there is no such member; `agent` and `format` are"),
+            (
+                "[agent.x]",
+                "c.toml: agent: there is no such member; `agents`, `servers`, `chat` are; did you mean `agents`?",
+            ),
+            ("[chat]\nyes = true", "c.toml: chat.yes: there is no such member; `agent`, `format` are"),
             ("[chat]\nformat = 'x'", "c.toml: chat.format: it must be \"text\", \"quiet\" or \"json\""),
             ("[chat]\nagent = 1", "c.toml: chat.agent: it must be a string"),
             ("[chat]\nagent = ' '", "c.toml: chat.agent: it is empty"),
@@ -189,6 +192,10 @@ mod tests {
             (
                 "[agents.x]\nurl = 'y'",
                 "c.toml: agents.x.url: there is no such member; `command`, `env`, `cwd`, `enabled`, `disabled` are",
+            ),
+            (
+                "[agents.x]\ncomand = 'y'",
+                "c.toml: agents.x.comand: there is no such member; `command`, `env`, `cwd`, `enabled`, `disabled` are; did you mean `command`?",
             ),
             (
                 "[servers.x]\nargs = []",

@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{WithCauses, did_you_mean};
 use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
-use self::path::{FileAndName, base_folder, check_file, file_and_name};
+use self::path::{FileAndName, base_folder, check_file, file_and_name, no_such_file};
 use crate::config::Config;
 use crate::failure::Usage;
 use crate::target::checked_target;
@@ -74,6 +74,9 @@ fn one(path: &Path, name: Option<&str>, notes: &Notes) -> Result<ServerConfig, U
 
 /// All servers of a file that are not disabled.
 pub(crate) fn all(path: &Path, notes: &Notes) -> Result<Vec<ServerConfig>> {
+    if !path.exists() {
+        return Err(no_such_file(path).into());
+    }
     let config = read(path, reader(path))?;
     warn(path, &config, notes);
     Ok(config.into_servers())

@@ -48,7 +48,7 @@ pub(super) fn file_and_name(text: &str) -> Result<Option<FileAndName<'_>>, Usage
     match missing {
         // A URL of another scheme has advice of its own.
         Some(file) if !text.contains(char::is_whitespace) && !text.contains("://") => {
-            Err(Usage(format!("{file}: there is no such file")))
+            Err(no_such_file(Path::new(file)))
         }
         _ => Ok(None),
     }
@@ -60,24 +60,36 @@ pub(super) fn check_file(text: &str) -> Result<(), Usage> {
     let path = Path::new(word);
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return Ok(()) };
     let is_known = text.contains(char::is_whitespace) || path.exists() || programs::find(word).is_some();
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
     if is_known || !name.contains('.') {
         return Ok(());
     }
-    let entries = folder.read_dir().into_iter().flatten().take(ENTRIES).flatten();
-    let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    match nearest(name, names.iter().map(String::as_str).filter(|name| name.ends_with(ENDING))) {
+    match near_file(path) {
         Some(meant) => {
-            let meant = folder.join(meant);
-            let meant = meant.strip_prefix(".").unwrap_or(&meant).to_string_lossy().into_owned();
-            let (word, meant) = (quoted(word), quoted(&meant));
+            let word = quoted(word);
             Err(Usage(format!("there is no file {word}, and no such command; did you mean {meant}?")))
         }
         None => Ok(()),
     }
+}
+
+/// The error for a file that is not there.
+pub(super) fn no_such_file(path: &Path) -> Usage {
+    let meant = near_file(path).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    Usage(format!("{}: there is no such file{meant}", path.display()))
+}
+
+/// The configuration file of the same folder whose name is nearest to that of a path, quoted.
+fn near_file(path: &Path) -> Option<String> {
+    let name = path.file_name().and_then(OsStr::to_str)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let entries = folder.read_dir().into_iter().flatten().take(ENTRIES).flatten();
+    let names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let meant = nearest(name, names.iter().map(String::as_str).filter(|name| name.ends_with(ENDING)))?;
+    let meant = folder.join(meant);
+    Some(quoted(&meant.strip_prefix(".").unwrap_or(&meant).to_string_lossy()))
 }
 
 /// The folder in which the servers of a file start, and from which their relative paths are taken: that of the file, or the one
@@ -109,6 +121,8 @@ mod tests {
             assert_eq!(check(name), Ok(()), "{name}");
         }
         assert_eq!(check_file("sh").map_err(|Usage(why)| why), Ok(()));
+        let Usage(why) = no_such_file(&folder.path().join("mien.json"));
+        assert!(why.contains("mien.json: there is no such file; did you mean `"), "{why}");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! `--answer NAME=VALUE`: answers to the forms for which a server asks, without a person.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use agentwire_acp_sessions::{answer_to_mcp, form_from_mcp};
 use agentwire_acp_toolkit::Form;
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, did_you_mean};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 
 use crate::text;
@@ -19,6 +19,8 @@ pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
 struct NamedAnswers {
     values: Vec<String>,
     is_used: Cell<bool>,
+    /// The nearest field for which the server has asked, as a question.
+    meant: RefCell<String>,
 }
 
 /// What the answers make of a form.
@@ -46,7 +48,13 @@ impl Answers {
             return Ok(Filled::Unknown);
         }
         let mut form = Form::new(form_from_mcp(request.requested_schema.clone())?)?;
-        let fields: HashSet<String> = form.fields().map(|(name, _)| name.to_owned()).collect();
+        let fields: BTreeSet<String> = form.fields().map(|(name, _)| name.to_owned()).collect();
+        for (name, answers) in self.0.iter().filter(|(name, _)| !fields.contains(*name)) {
+            let meant = did_you_mean(name, fields.iter().map(String::as_str));
+            if !meant.is_empty() {
+                answers.meant.replace(meant);
+            }
+        }
         let asked = request.requested_schema.properties.iter().map(|(name, _)| name);
         let answered = asked.filter_map(|name| self.0.get_key_value(name));
         let fitting: Vec<_> = answered.filter(|(name, _)| fields.contains(*name)).collect();
@@ -76,9 +84,10 @@ impl Answers {
         }
     }
 
-    /// The names for which no server has asked.
-    pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, answers)| !answers.is_used.get()).map(|(name, _)| &**name)
+    /// The names for which no server has asked, each with the question of what was meant.
+    pub(super) fn unused(&self) -> impl Iterator<Item = (&str, String)> {
+        let unused = self.0.iter().filter(|(_, answers)| !answers.is_used.get());
+        unused.map(|(name, answers)| (&**name, answers.meant.borrow().clone()))
     }
 }
 
@@ -105,7 +114,7 @@ mod tests {
             }
             Filled::Wrong(why) => why,
         };
-        (filled, answers.unused().map(str::to_owned).collect())
+        (filled, answers.unused().map(|(name, meant)| format!("{name}{meant}")).collect())
     }
 
     #[test]
@@ -125,6 +134,8 @@ mod tests {
     fn answers_are_typed_and_checked() {
         let complete = "answered with --answer: Sure? (sure): {\"cups\":1,\"sure\":true}";
         assert_eq!(filled(&["sure=true", "other=x"]), (complete.into(), vec!["other".into()]));
+        let near = vec!["suer; did you mean `sure`?".to_owned()];
+        assert_eq!(filled(&["suer=true"]), ("unknown".into(), near));
         assert_eq!(filled(&[]), ("unknown".into(), vec![]));
         assert_eq!(filled(&["other=x"]), ("unknown".into(), vec!["other".into()]));
         for wrong in [&["sure=perhaps"][..], &["sure=true", "cups=10"], &["cups=2"]] {

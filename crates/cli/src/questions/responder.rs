@@ -107,8 +107,9 @@ impl Responder {
 
     /// Adds a note on each answer for which the server did not ask.
     pub(super) fn note_unused_answers(&self) {
-        for name in self.answers.unused() {
-            self.notes.add(&format!("--answer {}: the server did not ask for it", text::one_line(name)));
+        for (name, meant) in self.answers.unused() {
+            let name = text::one_line(name);
+            self.notes.add(&format!("--answer {name}: the server did not ask for it{meant}"));
         }
     }
 
