@@ -95,6 +95,21 @@ fn how_to_continue_is_said_at_the_end() {
 }
 
 #[test]
+fn open_session_is_not_deleted() {
+    let delete = json!({ "sessionCapabilities": { "delete": {} } });
+    let agent = acting(&script(delete, json!({ "session/delete": [{ "answer": {} }] })));
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
+    chat.write(b":delete s1\r");
+    next(&chat, &mut seen, "error: this session is open; `:new` first");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":delete s2\r");
+    next(&chat, &mut seen, "deleted s2");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
 fn help_lists_every_command() {
     let (terminal, mut chat, mut seen) = converse(&["chat"]);
     chat.write(b":help\r");

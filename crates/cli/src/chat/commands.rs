@@ -61,9 +61,10 @@ impl ColonCommand {
                 Ok(Self::Option(Some((id.clone(), joined(value)))))
             }
             ("new", []) => Ok(Self::New),
-            ("resume", [id]) => Ok(Self::Resume(id.clone())),
+            // As an id of an agent may have.
+            ("resume", words @ [_, ..]) => Ok(Self::Resume(joined(words))),
             ("sessions", []) => Ok(Self::Sessions),
-            ("delete", [id]) => Ok(Self::Delete(id.clone())),
+            ("delete", words @ [_, ..]) => Ok(Self::Delete(joined(words))),
             ("last", []) => Ok(Self::Last),
             ("help", []) => Ok(Self::Help),
             ("quit", []) => Ok(Self::Quit),
@@ -107,6 +108,9 @@ mod tests {
         assert_eq!(ColonCommand::read(":halp"), Err(halp.into()));
         assert_eq!(ColonCommand::read(":delete"), Err("it is `:delete ID`".into()));
         assert_eq!(ColonCommand::read(":resume s1"), Ok(ColonCommand::Resume("s1".into())));
+        for line in [":resume a b'c", ":resume \"a b'c\""] {
+            assert_eq!(ColonCommand::read(line), Ok(ColonCommand::Resume("a b'c".into())));
+        }
         assert_eq!(ColonCommand::read(":new s1"), Err("it is `:new`".into()));
         assert!(ColonCommand::read(":)").is_err_and(|why| why.contains("there is no command `:)`")));
     }

@@ -11,6 +11,7 @@ use futures_util::TryStreamExt as _;
 
 use super::adapter::{AgentAdapter, ListedSession as _, SessionRow};
 use super::plan::SessionChoice;
+use crate::failure::Usage;
 use crate::terminal::View;
 
 /// An agent's sessions. `limit` is how long the agent may take for each answer.
@@ -44,6 +45,9 @@ impl<A: AgentAdapter> Sessions<'_, A> {
 
     /// Deletes a session.
     pub(super) async fn delete(&self, session: &str) -> Result<(), BoxError> {
+        if self.present.is_some_and(|present| present.as_str() == session) {
+            return Err(Usage("this session is open; `:new` first".into()).into());
+        }
         let deleted = self.agent.delete(session, self.limit).await;
         deleted.map_err(|error| self.agent.explain(error))?;
         self.view.json("deleted", &session)?;
