@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agentwire_mcp_hub::Target;
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
 
 use crate::command_line::{self, is_url, other_scheme};
-use crate::config::Config;
+use crate::config::{Config, ConfigArguments};
 use crate::failure::{OtherSide, Usage};
 use crate::mcp::arguments::{Connect, Place, unquoted};
 use crate::mcp_config;
@@ -81,7 +81,12 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
     let command = texts.iter().position(|text| COMMANDS.contains(&&**text))?;
     let program = first_positional(&texts[command + 1..])?;
     // A command line in one argument, or a URL, is right as it is.
-    (!program.contains(char::is_whitespace) && !is_url(program)).then(|| unquoted(program))
+    let config = texts.iter().enumerate().find_map(|(place, text)| match text.strip_prefix("--config")? {
+        "" => texts.get(place + 1).map(|file| PathBuf::from(&**file)),
+        file => file.strip_prefix('=').map(PathBuf::from),
+    });
+    let is_bare = !program.contains(char::is_whitespace) && !is_url(program);
+    (is_bare && !ConfigArguments { config }.names_server(program)).then(|| unquoted(program))
 }
 
 /// The first word that is neither an option of ours nor its value, which is often a secret. None behind an option that is not

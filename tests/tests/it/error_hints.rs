@@ -139,6 +139,10 @@ fn a_mistyped_name_is_answered_with_the_name_that_was_meant() {
     let file = config.to_str().expect("it is text");
     run(&["tools", "--config", file, "fiels"]).exits(2).tells("did you mean `files`?");
     run(&["chat", "--config", file, "--agent", "claud", "hello"]).exits(2).tells("did you mean `claude`?");
+    for words in [&["files", "--jsn"][..], &["files", "a", "b"]] {
+        let ended = run(&[&["tools", "--config", file], words].concat());
+        assert!(!ended.exits(2).stderr.contains("quote it"), "a name needs no quotes: {ended}");
+    }
 }
 
 #[test]

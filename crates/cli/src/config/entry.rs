@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 use toml::{Table, Value};
 
 use super::error::wrong;
+use crate::command_line::other_scheme;
 use crate::failure::Usage;
 
 /// Why the program of a command is refused.
@@ -56,6 +57,15 @@ pub(super) fn read(
                 let mut folder = folder.clone();
                 expand_home(&mut folder).map_err(|why| place.wrong(name, member, why))?;
                 members.insert(member.clone(), folder.into());
+            }
+            ("headers", _) if entry.contains_key("command") => {
+                return Err(place.wrong(name, member, "only a server at a `url` has headers"));
+            }
+            ("url", Value::String(url)) => {
+                if let Some(why) = other_scheme(url) {
+                    return Err(place.wrong(name, member, &why));
+                }
+                members.insert(member.clone(), url.clone().into());
             }
             (_, value) => {
                 let value = json_of(value)
@@ -222,6 +232,14 @@ mod tests {
             (
                 "command = 'x ${NO}'",
                 "c.toml: agents.a.command: the variable \"NO\" is not set, and has no default, as in `${NAME:-default}`",
+            ),
+            (
+                "command = 'x'\nheaders = { A = 'hunter2' }",
+                "c.toml: agents.a.headers: only a server at a `url` has headers",
+            ),
+            (
+                "url = 'ws://a.example/mcp?key=hunter2'",
+                "c.toml: agents.a.url: `ws:` is no URL of an MCP server; write http://a.example/mcp",
             ),
             ("env = {}", "c.toml: agents.a: it has neither `command` nor `url`"),
             ("command = '${NO}'\nenabled = false", "c.toml: agents.a: it is disabled in this file"),

@@ -110,6 +110,13 @@ impl Config {
     }
 }
 
+impl ConfigArguments {
+    /// Whether a word is the name of a server in the file, and so no program whose arguments are not quoted.
+    pub(crate) fn names_server(&self, word: &str) -> bool {
+        Config::load(self).is_ok_and(|config| config.0.servers.contains_key(word))
+    }
+}
+
 /// Refuses one word that is near to a name and is not a command.
 fn check_name<'a>(kind: &str, text: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Usage> {
     let is_word = !text.contains(|c: char| c.is_whitespace() || c == '/');

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Display;
+use std::path::Path;
 
 use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_client::HandshakeError;
@@ -205,6 +206,12 @@ fn spawn_phrase(side: &OtherSide, error: &SpawnError) -> String {
     };
     let name = program_name(program);
     let Some(why) = why else { return causes(error) };
+    if why.kind() == std::io::ErrorKind::PermissionDenied {
+        return match Path::new(program).is_dir() {
+            true => format!("cannot start `{name}`: it is a folder"),
+            false => format!("cannot start `{name}`: it is not executable; `chmod +x` makes it so"),
+        };
+    }
     if why.kind() != std::io::ErrorKind::NotFound {
         return format!("cannot start `{name}`: {why}");
     }
@@ -288,6 +295,16 @@ mod tests {
             "cannot start `mcp.example/mcp`: there is no such command; for a server at a URL, write \
              https://mcp.example/mcp"
         );
+        #[cfg(unix)]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let (folder, script) = (folder.path(), folder.path().join("srv.py"));
+            std::fs::write(&script, "").unwrap();
+            let folder = failed(Role::Server, folder.to_str().unwrap());
+            assert!(folder.ends_with("`: it is a folder"), "{folder}");
+            let script = failed(Role::Server, script.to_str().unwrap());
+            assert!(script.ends_with("/srv.py`: it is not executable; `chmod +x` makes it so"), "{script}");
+        }
         assert_eq!(
             failed(Role::Agent, "no-such.example"),
             "cannot start `no-such.example`: there is no such command"

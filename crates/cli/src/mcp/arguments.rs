@@ -125,7 +125,11 @@ impl Connect {
             return Err(Usage(format!("{name} is missing")).into());
         }
         match (limit, &self.place) {
-            (Some(limit), Place::Text(target)) if words.len() > limit => Err(too_many(target)),
+            (Some(limit), Place::Text(target))
+                if words.len() > limit && !self.config.names_server(target) =>
+            {
+                Err(too_many(target))
+            }
             (Some(limit), _) if words.len() > limit => {
                 Err(Usage(format!("{} is one argument too many", quoted(&words[limit]))).into())
             }
@@ -140,6 +144,7 @@ impl Connect {
         match &self.place {
             Place::Text(text) => {
                 let is_bare = !text.contains(char::is_whitespace) && !is_url(text) && !text.contains(".json");
+                let is_bare = is_bare && !self.config.names_server(text);
                 Some(&**text).filter(|_| is_bare)
             }
             _ => None,

@@ -11,6 +11,7 @@ use anyhow::Result;
 use self::path::{FileAndName, base_folder, check_file, file_and_name, no_such_file};
 use crate::config::Config;
 use crate::failure::Usage;
+use crate::programs;
 use crate::target::checked_target;
 use crate::text::{Notes, beginning};
 
@@ -67,9 +68,24 @@ fn one(path: &Path, name: Option<&str>, notes: &Notes) -> Result<ServerConfig, U
     let config = read(path, reader(path).select(move |other| other == wanted))?;
     warn(path, &config, notes);
     let server = config.into_servers().into_iter().next();
-    server.ok_or_else(|| {
+    let server = server.ok_or_else(|| {
         Usage(format!("{}: the server `{}` is disabled", path.display(), beginning(&name, NAME_LIMIT)))
-    })
+    })?;
+    check_command(path, &server)?;
+    Ok(server)
+}
+
+/// Refuses a whole command line in the place of a program: editors have the arguments in a list.
+fn check_command(path: &Path, server: &ServerConfig) -> Result<(), Usage> {
+    let Target::Stdio(command) = &server.target else { return Ok(()) };
+    let program = command.program().to_string_lossy();
+    let is_line = command.arguments().is_empty() && program.contains(char::is_whitespace);
+    if !is_line || Path::new(&*program).exists() || programs::find(&program).is_some() {
+        return Ok(());
+    }
+    let (file, name) = (path.display(), beginning(&server.name, NAME_LIMIT));
+    let why = "its `command` is a whole command line; write the program there, and its arguments in `args`";
+    Err(Usage(format!("{file}: server `{name}`: {why}")))
 }
 
 /// All servers of a file that are not disabled.
@@ -79,7 +95,9 @@ pub(crate) fn all(path: &Path, notes: &Notes) -> Result<Vec<ServerConfig>> {
     }
     let config = read(path, reader(path))?;
     warn(path, &config, notes);
-    Ok(config.into_servers())
+    let servers = config.into_servers();
+    servers.iter().try_for_each(|server| check_command(path, server))?;
+    Ok(servers)
 }
 
 fn reader(path: &Path) -> McpConfigReader {
@@ -139,6 +157,9 @@ mod tests {
         assert_eq!(found(&format!("{file}:c")), Err(unset.into()));
         fs::write(&path, r#"{ "servers": { "only": { "command": "x" } }, "inputs": [] }"#).unwrap();
         assert_eq!(found(file), Ok(("x".into(), Some(base))));
+        fs::write(&path, r#"{ "servers": { "a": { "command": "python3 /x/srv.py a" } } }"#).unwrap();
+        let line = "FILE: server `a`: its `command` is a whole command line; write the program there, and its arguments in `args`";
+        assert_eq!(found(file), Err(line.into()));
         fs::write(&path, r#"{ "servers": {} }"#).unwrap();
         assert_eq!(found(file), Err("FILE: it names no servers".into()));
         fs::write(&path, "[").unwrap();
