@@ -17,7 +17,7 @@ mod view;
 pub(crate) use self::keyboard::TypedInput;
 pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
-pub(crate) use self::shown::{ValueHashes, short};
+pub(crate) use self::shown::{ValueHashes, plain_title, short};
 pub(crate) use self::style::Format;
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;

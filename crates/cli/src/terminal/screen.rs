@@ -7,6 +7,7 @@ use std::time::Instant;
 use agentwire_acp_toolkit::MessageKind;
 
 use super::markdown::Markdown;
+use super::shown::without_marks;
 use super::style::Style;
 use crate::output_queue::Output;
 use crate::text::{StyledText, one_line, write_text};
@@ -287,7 +288,7 @@ impl Screen {
         self.line(self.paint("1", if count == 0 { "Plan: none" } else { "Plan" }))?;
         let left_out = changed.len().saturating_sub(MAX_ITEMS);
         for (mark, content) in changed.take(MAX_ITEMS) {
-            self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(content))?;
+            self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(&*without_marks(content)))?;
         }
         self.more(left_out)?;
         let entries = if gone == 1 { "entry" } else { "entries" };

@@ -9,6 +9,9 @@ use crate::text::one_line;
 /// shows it again.
 const SHORT_CHARACTERS: usize = 500;
 
+/// The most bytes of a session's title that are looked at: 4 KiB.
+const TITLE_LIMIT: usize = 4 << 10;
+
 /// The values of a list of options, as hashes: 16 bytes for each option, however long its name.
 #[derive(Default)]
 pub(crate) struct ValueHashes {
@@ -50,6 +53,21 @@ pub(crate) fn short(text: &str) -> String {
     }
 }
 
+/// A title without the marks of Markdown, which an agent may have copied from a message.
+pub(crate) fn plain_title(title: &str) -> String {
+    let start = title.get(..TITLE_LIMIT).unwrap_or(title);
+    without_marks(start.trim_start().trim_start_matches(['#', '>']).trim())
+}
+
+/// A text without the marks of bold text and code of Markdown. One without its pair stays: `src/**` is a path.
+pub(super) fn without_marks(text: &str) -> String {
+    let without = |text: &str, mark: &str| {
+        let is_paired = text.matches(mark).count().is_multiple_of(2);
+        if is_paired { text.replace(mark, "") } else { text.to_owned() }
+    };
+    without(&without(text, "**"), "`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +85,18 @@ mod tests {
     fn what_is_long_is_shortened() {
         assert_eq!(short("a\nb"), "a b");
         assert_eq!(short(&"ä".repeat(501)), format!("{}…", "ä".repeat(500)));
+    }
+
+    #[test]
+    fn title_has_no_marks_of_markdown() {
+        for (title, plain) in [
+            ("**Fix** the `parser`", "Fix the parser"),
+            ("## Plan of *a* day", "Plan of *a* day"),
+            ("> said", "said"),
+            ("2 * 3", "2 * 3"),
+            ("Read src/** and __init__.py", "Read src/** and __init__.py"),
+        ] {
+            assert_eq!(plain_title(title), plain);
+        }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::diagnostics::Diagnostics;
 use super::screen::Screen;
-use super::shown::short;
+use super::shown::{plain_title, short};
 use super::stderr::OrderedStderr;
 use super::style::{Format, Style};
 use crate::failure::{exit_code, sentence, to_json};
@@ -34,9 +34,6 @@ const VALUE_WEIGHT: usize = 32 << 20;
 
 /// The most bytes of a session's directory that are shown: the longest path of Linux.
 const PATH_LIMIT: usize = 4 << 10;
-
-/// The most bytes of a session's title that are looked at: 4 KiB.
-const TITLE_LIMIT: usize = 4 << 10;
 
 /// A buffer of at most [`SHORT_LINE`] bytes.
 struct ShortLine(Vec<u8>);
@@ -359,29 +356,5 @@ impl View {
     /// Turns the spinner.
     pub(crate) fn turn_spinner(&self) -> io::Result<()> {
         if self.output.is_held() { Ok(()) } else { self.on_screen(Screen::turn_spinner) }
-    }
-}
-
-/// A title without the marks of Markdown, which an agent may have copied from a message.
-fn plain_title(title: &str) -> String {
-    let start = title.get(..TITLE_LIMIT).unwrap_or(title);
-    let start = start.trim_start().trim_start_matches(['#', '>']).trim();
-    start.replace("**", "").replace("__", "").replace('`', "")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn title_has_no_marks_of_markdown() {
-        for (title, plain) in [
-            ("**Fix** the `parser`", "Fix the parser"),
-            ("## Plan of *a* day", "Plan of *a* day"),
-            ("> said", "said"),
-            ("2 * 3", "2 * 3"),
-        ] {
-            assert_eq!(plain_title(title), plain);
-        }
     }
 }

@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::{SessionConfigOption, SessionConfigOptionCategory,
 use agentwire_acp_toolkit::{Change, Conversation};
 
 use crate::chat::settings::current_value;
-use crate::terminal::{MAX_ITEMS, Screen, ValueHashes, short};
+use crate::terminal::{MAX_ITEMS, Screen, ValueHashes, plain_title, short};
 
 /// The settings that were drawn.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Settings {
         if std::mem::take(&mut self.new_title)
             && let Some(title) = conversation.title()
         {
-            screen.dim(&format!("title: {}", short(title)))?;
+            screen.dim(&format!("title: {}", short(&plain_title(title))))?;
         }
         if std::mem::take(&mut self.new_usage) {
             let usage = conversation.usage().map(usage_text);

@@ -124,10 +124,10 @@ fn plan_that_changes_shows_its_changed_entries() {
         serde_json::from_value(json!({ "sessionUpdate": "plan", "entries": entries })).unwrap()
     };
     let shown = show([
-        plan(&[("a", "in_progress"), ("b", "pending"), ("b", "pending")]),
-        plan(&[("a", "completed"), ("b", "pending"), ("b", "in_progress")]),
-        plan(&[("a", "completed"), ("b", "pending"), ("b", "in_progress")]),
-        plan(&[("a", "completed"), ("b", "completed")]),
+        plan(&[("**a**", "in_progress"), ("b", "pending"), ("b", "pending")]),
+        plan(&[("**a**", "completed"), ("b", "pending"), ("b", "in_progress")]),
+        plan(&[("**a**", "completed"), ("b", "pending"), ("b", "in_progress")]),
+        plan(&[("**a**", "completed"), ("b", "completed")]),
     ]);
     let expected = "Plan\n  ◐ a\n  ○ b\n  ○ b\nPlan\n  ● a\n  ◐ b\nPlan\n  ● b\n  1 entry dropped\n";
     assert_eq!(shown, expected);
@@ -173,7 +173,7 @@ fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
 
 #[test]
 fn what_is_beside_the_flow_does_not_break_it() {
-    let titled = SessionInfoUpdate::new().title("A title".to_owned());
+    let titled = SessionInfoUpdate::new().title("A **title**".to_owned());
     let usage = UsageUpdate::new(50, 200);
     let shown = show([chunk("one "), titled.into(), usage.into(), chunk("word")]);
     assert_eq!(shown, "one word\ntitle: A title\ncontext: 25 % of 200 tokens\n");
