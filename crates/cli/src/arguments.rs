@@ -19,7 +19,7 @@ use crate::{agents, check, manual, recording, telemetry};
 ///
 /// Exit codes: 0 done, 1 the other side failed or refused, 2 wrong usage, 3 a login is needed or was refused, 4 the other side
 /// cannot be started or reached, 5 the tool failed, 6 not permitted, 124 the time is over, 130 and 143 ended by SIGINT and
-/// SIGTERM.
+/// SIGTERM, 141 the reader of the output is gone.
 ///
 /// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]

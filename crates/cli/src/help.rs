@@ -1,6 +1,8 @@
 //! The command line with what its definition lacks: examples for each command, and a short help without the long list of the
 //! options that every command has.
 
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 
@@ -188,6 +190,22 @@ fn common_options(whole: &Command) -> String {
     format!("Options of every command, see --help: {}", names.collect::<Vec<_>>().join(", "))
 }
 
+/// The words of a command line without `--help` behind `help`, which clap takes for the name of a command.
+pub(crate) fn without_help_flag(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.retain(|word| word != "--help" && word != "-h");
+    }
+    words
+}
+
+/// The sentence of a wrong command line, without the advice and the usage below it.
+pub(crate) fn first_paragraph(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<_> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::FromArgMatches as _;
@@ -225,6 +243,17 @@ mod tests {
                 assert!(example.contains(&format!("agentwire {path}")), "{path}: {example}");
             }
         }
+    }
+
+    #[test]
+    fn flag_behind_help_is_help() {
+        let read = |line: &str| {
+            let words = line.split(' ').map(Into::into).collect();
+            command().try_get_matches_from(without_help_flag(words)).unwrap_err().to_string()
+        };
+        assert_eq!(read("agentwire help --help"), read("agentwire help"));
+        assert_eq!(read("agentwire help tools -h"), read("agentwire help tools"));
+        assert_ne!(read("agentwire help tools"), read("agentwire help"));
     }
 
     #[test]

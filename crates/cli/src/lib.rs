@@ -91,14 +91,20 @@ pub fn main() -> ExitCode {
 /// The command line. Ends the program where that is wrong.
 fn parse() -> Arguments {
     let mut command = help::command();
-    let read = command.try_get_matches_from_mut(std::env::args_os());
+    let read = command.try_get_matches_from_mut(help::without_help_flag(std::env::args_os().collect()));
     let read = read.and_then(|mut read| Arguments::from_arg_matches_mut(&mut read));
     read.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
+        let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
         if let Some(missing) = features::missing_in(&error) {
-            let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
             let error = anyhow::Error::new(Usage(missing));
             report(&error, json, false);
             std::process::exit(failure::exit_code(&error).into())
+        }
+        // Help is no failure.
+        if json && error.use_stderr() {
+            let failure = anyhow::Error::new(Usage(help::first_paragraph(&error)));
+            // If stdout is closed, stderr is all that is left.
+            let _printed = print_json(&failure::to_json(&failure, failure::exit_code(&failure)));
         }
         let hint = match error.kind() {
             ErrorKind::UnknownArgument => {

@@ -213,6 +213,28 @@ fn a_reader_that_has_enough_ends_it() {
     assert!(!ended.exits(141).stderr.contains("error"), "{ended}");
 }
 
+/// As one that is wrong in another way.
+#[test]
+fn wrong_command_line_is_an_object_with_json() {
+    let rows: [(&[&str], &str); 4] = [
+        (&["--json", "nope"], "unrecognized subcommand 'nope'"),
+        (&["tools", "x", "--json", "--nope"], "unexpected argument '--nope' found"),
+        (&["--json", "login"], "the following required arguments were not provided: <URL>"),
+        (
+            &["--json", "tools"],
+            "the server is missing: write a URL, a quoted command line, or -- and the command",
+        ),
+    ];
+    rows::for_each(&rows, |(arguments, message)| {
+        let ended = run(arguments);
+        let objects = ended.exits(2).objects();
+        assert_eq!(objects.len(), 1, "{ended}");
+        assert_eq!(objects[0]["error"]["message"], *message, "{ended}");
+    });
+    assert_eq!(run(&["nope"]).exits(2).stdout, "");
+    assert!(run(&["--json", "--help"]).exits(0).stdout.contains("Usage:"));
+}
+
 /// Whatever a command prints: text, a file's description, a list, JSON.
 #[test]
 fn a_closed_stdout_ends_each_command_in_silence() {
