@@ -123,6 +123,21 @@ fn forms_are_answered_by_the_command_line() {
     assert_eq!(ended.exits(0).stdout, "did 1 steps\n");
 }
 
+/// A server may answer a call of an unknown tool with a result, which is an error.
+#[test]
+fn tool_that_is_not_there_has_not_failed() {
+    let server = acting(&json!({
+        "initialize": [{ "answer": { "protocolVersion": "2025-11-25", "serverInfo": { "name": "a", "version": "1" }, "capabilities": { "tools": {} } } }],
+        "tools/list": [{ "answer": { "tools": [{ "name": "add", "inputSchema": { "type": "object" } }] } }],
+        "tools/call": [{ "answer": { "content": [{ "type": "text", "text": "unknown" }], "isError": true } }],
+    }));
+    let ended = run(&["call", &server, "ad"]);
+    assert_eq!(ended.exits(2).stderr, "error: the server has no tool `ad`; did you mean `add`?\n");
+    assert_eq!(ended.stdout, "unknown\n");
+    let ended = run(&["--json", "call", &server, "ad"]);
+    assert_eq!(ended.exits(2).objects().len(), 1, "the result is the object: {ended}");
+}
+
 /// A server whose tools need a form: it fails without one.
 #[test]
 fn a_tool_that_fails_for_want_of_a_person_is_not_permitted() {

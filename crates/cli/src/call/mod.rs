@@ -19,7 +19,7 @@ use self::task::LastTask;
 use self::typed::typed;
 use crate::connect::{Output, with_questions};
 use crate::content::Printer;
-use crate::failure::{Exit, Failure, Interrupted, Overdue, ToolFailed, Usage, to_anyhow};
+use crate::failure::{AlreadyPrinted, Exit, Failure, Interrupted, Overdue, ToolFailed, Usage, to_anyhow};
 use crate::mcp::arguments::{Call, unquoted};
 use crate::output::{Member, print_json};
 use crate::pretty::pretty;
@@ -88,6 +88,11 @@ async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxEr
     let listed = tokio::time::timeout(EXPLAIN_LIMIT, server.tools().collect()).await;
     let Ok(Ok(tools)) = listed else { return error };
     let (exit, hint) = match tools.iter().find(|listed| listed.name == tool) {
+        // The result is printed. That the tool failed would be wrong of one that is not there.
+        None if has_failed => {
+            let missing = AlreadyPrinted(Usage(no_such_tool(tool, &tools)).into());
+            return Failure::new(Exit::Usage, missing).into();
+        }
         None => (Exit::Usage, no_such_tool(tool, &tools)),
         Some(tool) => match typed(tool, &[]) {
             Err(Usage(why)) if is_empty && has_failed => (Exit::ToolFailed, format!("{ToolFailed}; {why}")),
