@@ -1,6 +1,9 @@
 //! Stops asking an engine that does not answer, but for one trial a second.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use crate::error::CircuitOpen;
 
 /// The consecutive failures that open the circuit.
 pub(crate) const FAILURES: u32 = 5;
@@ -12,25 +15,26 @@ const TRIAL: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Circuit {
     failures: u32,
-    next_trial: Option<Instant>,
+    /// The next trial, and why the circuit is open.
+    open: Option<(Instant, CircuitOpen)>,
 }
 
 impl Circuit {
-    /// Returns whether a command may be sent now. While the circuit is open, true is one trial.
-    pub(crate) fn admits(&mut self, now: Instant) -> bool {
-        match self.next_trial {
-            Some(trial) if now < trial => false,
-            Some(_) => {
-                self.next_trial = Some(now + TRIAL);
-                true
+    /// Fails unless a command may be sent now. While the circuit is open, success is one trial.
+    pub(crate) fn admit(&mut self, now: Instant) -> Result<(), CircuitOpen> {
+        match &mut self.open {
+            Some((trial, why)) if now < *trial => Err(why.clone()),
+            Some((trial, _)) => {
+                *trial = now + TRIAL;
+                Ok(())
             }
-            None => true,
+            None => Ok(()),
         }
     }
 
-    /// Returns whether commands fail at once.
-    pub(crate) fn is_open(&self) -> bool {
-        self.next_trial.is_some()
+    /// Fails while commands fail at once.
+    pub(crate) fn check(&self) -> Result<(), CircuitOpen> {
+        self.open.as_ref().map_or(Ok(()), |(_, why)| Err(why.clone()))
     }
 
     /// The engine has answered.
@@ -38,11 +42,11 @@ impl Circuit {
         *self = Self::default();
     }
 
-    /// The engine has not answered.
-    pub(crate) fn count_failure(&mut self, now: Instant) {
+    /// The engine has not answered, or cannot serve.
+    pub(crate) fn count_failure(&mut self, now: Instant, why: impl FnOnce() -> Arc<str>) {
         self.failures = self.failures.saturating_add(1);
         if self.failures >= FAILURES {
-            self.next_trial = Some(now + TRIAL);
+            self.open = Some((now + TRIAL, CircuitOpen(why())));
         }
     }
 }
@@ -55,15 +59,18 @@ mod tests {
     fn after_five_failures_one_trial_a_second() {
         let (mut circuit, start) = (Circuit::default(), Instant::now());
         for _ in 0..4 {
-            circuit.count_failure(start);
-            assert!(circuit.admits(start));
+            circuit.count_failure(start, || "first".into());
+            assert!(circuit.admit(start).is_ok());
         }
-        circuit.count_failure(start);
-        assert!(circuit.is_open() && !circuit.admits(start));
+        circuit.count_failure(start, || "fifth".into());
+        assert_eq!(circuit.check().unwrap_err().to_string(), "fifth");
+        assert_eq!(circuit.admit(start).unwrap_err().to_string(), "fifth");
         let later = start + TRIAL;
-        assert!(circuit.admits(later), "the trial");
-        assert!(!circuit.admits(later), "one");
+        assert!(circuit.admit(later).is_ok(), "the trial");
+        assert!(circuit.admit(later).is_err(), "one");
+        circuit.count_failure(later, || "sixth".into());
+        assert_eq!(circuit.check().unwrap_err().to_string(), "sixth");
         circuit.close();
-        assert!(!circuit.is_open() && circuit.admits(later));
+        assert!(circuit.check().is_ok() && circuit.admit(later).is_ok());
     }
 }

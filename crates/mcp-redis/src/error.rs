@@ -1,7 +1,11 @@
 //! What an error of the engine means.
 
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
 use agentwire_store::StoreError;
-use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind, Value};
 
 /// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +32,30 @@ pub enum ConnectError {
     Permission(#[source] RedisError),
 }
 
-/// The circuit is open.
-#[derive(Debug, thiserror::Error)]
-#[error("the engine has not answered repeatedly, and is asked again within a second")]
-pub(crate) struct CircuitOpen;
+/// The circuit is open. Its text is that of the last failure, so an outage has one reason, whether a command was sent or not.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CircuitOpen(pub(crate) Arc<str>);
+
+/// An error of the engine's client.
+#[derive(Debug)]
+pub(crate) struct EngineError(pub(crate) RedisError);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Some(code), Some(detail)) = (self.0.code(), self.0.detail()) else { return self.0.fmt(f) };
+        // The hash of a script and the line in it follow. They differ for one fault.
+        let place = detail.rsplit_once(" script: ").filter(|(_, place)| place.contains(", on @"));
+        let text = place.map_or(detail, |(text, _)| text);
+        write!(f, "{code}: {text}")
+    }
+}
+
+impl Error for EngineError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source().filter(|source| !source.is::<ServerError>())
+    }
+}
 
 /// The time-out of a command.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +76,7 @@ pub(crate) fn unexpected(command: &'static str) -> StoreError {
 pub(crate) fn is_away(error: &RedisError) -> bool {
     use ServerErrorKind as Kind;
     match error.kind() {
+        _ if is_forbidden(error) => true,
         ErrorKind::Server(kind) => matches!(
             kind,
             Kind::BusyLoading
@@ -61,7 +86,6 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
                 | Kind::ClusterDown
                 | Kind::MasterDown
                 | Kind::ReadOnly
-                | Kind::NoPerm
         ),
         // It refuses until somebody mends it: replicas that a write needs are missing, it cannot write to its disk, it runs a long
         // script, or the user or its rights have changed.
@@ -82,18 +106,23 @@ pub(crate) fn is_forbidden(error: &RedisError) -> bool {
 /// Returns whether a command had no answer in its time.
 pub(crate) fn is_silent(error: &StoreError) -> bool {
     let StoreError::Away(error) = error else { return false };
-    error.is::<TimedOut>() || error.downcast_ref::<RedisError>().is_some_and(RedisError::is_timeout)
+    error.is::<TimedOut>() || error.downcast_ref::<EngineError>().is_some_and(|error| error.0.is_timeout())
 }
 
 /// The error of a store for one of the engine.
 pub(crate) fn store_error(error: RedisError) -> StoreError {
     if is_away(&error) {
-        StoreError::away(error)
+        away(error)
     } else if error.code() == Some("OOM") {
-        StoreError::full(error)
+        StoreError::full(EngineError(error))
     } else {
-        StoreError::damaged(error)
+        StoreError::damaged(EngineError(error))
     }
+}
+
+/// The error of a store whose engine cannot serve.
+pub(crate) fn away(error: RedisError) -> StoreError {
+    StoreError::away(EngineError(error))
 }
 
 /// The error that is a reply, or the reply.
@@ -101,5 +130,29 @@ pub(crate) fn checked(reply: Value) -> Result<Value, RedisError> {
     match reply {
         Value::ServerError(error) => Err(error.into()),
         reply => Ok(reply),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(reply: &str) -> RedisError {
+        checked(redis::parse_redis_value(format!("-{reply}\r\n").as_bytes()).unwrap()).unwrap_err()
+    }
+
+    #[test]
+    fn text_of_an_error_in_a_script_has_no_hash() {
+        for (reply, text) in [
+            ("NOREPLICAS Not enough. script: 70a, on @user_script:1.", "NOREPLICAS: Not enough."),
+            ("ERR ACL failure in script: User u has none", "ERR: ACL failure in script: User u has none"),
+            (
+                "ERR ACL failure in script: User u has none script: 70a, on @user_script:4.",
+                "ERR: ACL failure in script: User u has none",
+            ),
+            ("READONLY You can't write", "READONLY: You can't write"),
+        ] {
+            assert_eq!(EngineError(error(reply)).to_string(), text);
+        }
     }
 }

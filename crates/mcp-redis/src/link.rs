@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_store::StoreError;
 use agentwire_sync::Mutex;
 use redis::aio::ConnectionLike;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::circuit::{Circuit, FAILURES};
 use crate::connection::{Connection, Engine};
-use crate::error::{CircuitOpen, TimedOut, checked, is_away, is_forbidden, store_error};
+use crate::error::{CircuitOpen, TimedOut, away, checked, is_away, is_forbidden, store_error};
 
 /// A connection for commands. Those of a node share one, but for events.
 pub(crate) struct Link {
@@ -87,15 +88,15 @@ impl Link {
         self.engine.is_cluster()
     }
 
-    /// Returns whether commands fail at once, because the engine is away.
-    pub(crate) fn is_open(&self) -> bool {
-        self.circuit.lock().is_open()
+    /// Fails while commands fail at once, because the engine is away.
+    pub(crate) fn check_circuit(&self) -> Result<(), CircuitOpen> {
+        self.circuit.lock().check()
     }
 
     /// Opens another connection, for push messages.
     pub(crate) async fn connect(&self, pushes: UnboundedSender<PushInfo>) -> Result<Connection, StoreError> {
         match tokio::time::timeout(self.timeout, self.engine.connect(Some(pushes))).await {
-            Ok(connection) => connection.map_err(StoreError::away),
+            Ok(connection) => connection.map_err(away),
             Err(_) => Err(StoreError::away(TimedOut(self.timeout.as_millis()))),
         }
     }
@@ -128,7 +129,7 @@ impl Link {
         };
         tokio::spawn(async move {
             for _ in 0..FAILURES {
-                if link.is_open() || link.run(&redis::cmd("PING")).await.is_ok() {
+                if link.check_circuit().is_err() || link.run(&redis::cmd("PING")).await.is_ok() {
                     break;
                 }
             }
@@ -155,9 +156,7 @@ impl Link {
     }
 
     async fn send(&self, request: Request<'_>, timeout: Duration) -> Result<Vec<Value>, StoreError> {
-        if !self.circuit.lock().admits(Instant::now()) {
-            return Err(StoreError::away(CircuitOpen));
-        }
+        self.circuit.lock().admit(Instant::now()).map_err(StoreError::away)?;
         let mut number = None;
         let exchange = tokio::time::timeout(timeout, self.exchange(request, &mut number));
         let (error, is_silent) = match exchange.await {
@@ -172,7 +171,7 @@ impl Link {
             }
             Ok(Err(error)) => {
                 let is_silent = error.is_timeout();
-                (StoreError::away(error), is_silent)
+                (away(error), is_silent)
             }
             Err(_) => (StoreError::away(TimedOut(timeout.as_millis())), true),
         };
@@ -183,7 +182,7 @@ impl Link {
             }
         } else {
             if self.counts_silence || !is_silent {
-                self.circuit.lock().count_failure(Instant::now());
+                self.circuit.lock().count_failure(Instant::now(), || reason(&error));
             }
             if let Some(number) = number {
                 self.discard(number);
@@ -247,6 +246,14 @@ impl Link {
             }
             link.is_replacing.store(false, Ordering::SeqCst);
         });
+    }
+}
+
+/// Why the engine is away.
+fn reason(error: &StoreError) -> Arc<str> {
+    match error {
+        StoreError::Away(cause) => WithCauses::new(&**cause).plain().into(),
+        error => WithCauses::new(error).plain().into(),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use agentwire_store::{NodeId, StoreError};
 use redis::aio::ConnectionLike;
-use redis::{Pipeline, RedisError};
+use redis::Pipeline;
 use tokio::sync::mpsc;
 
-use crate::error::{ConnectError, checked, is_forbidden};
+use crate::error::{ConnectError, EngineError, checked, is_forbidden};
 use crate::keys::Keys;
 use crate::link::Link;
 
@@ -79,8 +79,8 @@ pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> 
 /// The error of a connection for one of a command.
 pub(crate) fn refused(error: StoreError) -> ConnectError {
     match error {
-        StoreError::Away(error) => match error.downcast::<RedisError>() {
-            Ok(error) if is_forbidden(&error) => ConnectError::Permission(*error),
+        StoreError::Away(error) => match error.downcast::<EngineError>() {
+            Ok(error) if is_forbidden(&error.0) => ConnectError::Permission(error.0),
             Ok(error) => StoreError::away(*error).into(),
             Err(error) => StoreError::Away(error).into(),
         },

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
-use crate::error::{CircuitOpen, TimedOut};
+use crate::error::TimedOut;
 use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
@@ -95,9 +95,9 @@ impl EventQueue {
         };
         let (waiter, stored) = self.waiting.add(now);
         self.send(session, Message::Write(Write { session, stream, change, size, room, waiter }));
-        if self.link.is_open() {
+        if let Err(open) = self.link.check_circuit() {
             // It is stored when the engine is back. Its sender need not wait for the time-out.
-            return Durable::failed(StoreError::away(CircuitOpen));
+            return Durable::failed(StoreError::away(open));
         }
         Durable::Later(Box::pin(
             stored.map(|stored| stored.unwrap_or_else(|gone| Err(StoreError::away(gone)))),
@@ -115,8 +115,8 @@ impl EventQueue {
         let shares = self.shares.clone();
         let queued = if shares.has_queued(session) { lane.queued.load(Ordering::SeqCst) } else { 0 };
         async move {
-            if *finished.borrow() < queued && link.is_open() {
-                return Err(StoreError::away(CircuitOpen));
+            if *finished.borrow() < queued {
+                link.check_circuit().map_err(StoreError::away)?;
             }
             match timeout(link.timeout(), finished.wait_for(|finished| *finished >= queued)).await {
                 Ok(written) => written.map(drop).map_err(StoreError::away),

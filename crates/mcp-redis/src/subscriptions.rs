@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::connection::Connection;
-use crate::error::{TimedOut, checked};
+use crate::error::{TimedOut, away, checked};
 use crate::json;
 use crate::keys::Keys;
 use crate::link::Link;
@@ -162,7 +162,7 @@ impl Subscriptions {
         let reply = tokio::time::timeout(timeout, connection.req_packed_command(command)).await;
         let error = match reply.map(|reply| reply.and_then(checked)) {
             Ok(Ok(_)) => return Ok(()),
-            Ok(Err(error)) => StoreError::away(error),
+            Ok(Err(error)) => away(error),
             Err(_) => StoreError::away(TimedOut(timeout.as_millis())),
         };
         self.connection = None;

@@ -14,6 +14,7 @@ mod nodes;
 mod once;
 mod outage;
 mod proxy;
+mod reasons;
 mod records;
 mod reshard;
 mod sentinel;

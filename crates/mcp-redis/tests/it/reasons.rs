@@ -1,0 +1,65 @@
+//! The reasons that the store gives while the engine refuses.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use agentwire_jsonrpc::WithCauses;
+use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use agentwire_store::{Nodes, SessionId, SessionRecord, SessionRecords, StoreError};
+use agentwire_test_support::free_port;
+
+use crate::engine::{Engine, until};
+
+/// The engine, and a store on it whose user may do everything.
+async fn start() -> (Engine, RedisStore) {
+    let engine = Engine::start().await;
+    engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
+    let url = format!("redis://node:first@127.0.0.1:{}", engine.port());
+    let store = RedisStore::connect(RedisConfig::new(url).prefix("test")).await.unwrap();
+    (engine, store)
+}
+
+async fn create(store: &RedisStore) -> Result<SessionId, StoreError> {
+    let session = SessionId::random().unwrap();
+    let record = SessionRecord::new(None, Vec::new());
+    store.create(session, record, Duration::from_secs(3600)).await.map(|()| session)
+}
+
+fn text<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
+    WithCauses::new(&result.unwrap_err()).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
+async fn refusal_has_one_reason_whether_the_circuit_is_open_or_not() {
+    let (engine, store) = start().await;
+    let session = create(&store).await.unwrap();
+    let replica = format!("REPLICAOF 127.0.0.1 {}", free_port());
+    for (breaks, mends, reason) in [
+        ("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS: "),
+        (&*replica, "REPLICAOF NO ONE", "READONLY: "),
+    ] {
+        engine.run(breaks).await;
+        let mut texts = BTreeSet::new();
+        for _ in 0..10 {
+            texts.insert(text(create(&store).await));
+            texts.insert(text(store.take_streams(session, 1).await));
+            texts.insert(text(store.check().await));
+        }
+        assert!(texts.len() == 1 && texts.iter().all(|text| text.contains(reason)), "{texts:?}");
+        engine.run(mends).await;
+        until(async || store.check().await.is_ok()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
+async fn changed_password_is_the_reason_while_the_circuit_is_open() {
+    let (engine, store) = start().await;
+    engine.run("ACL DELUSER node").await;
+    until(async || text(store.check().await).contains("WRONGPASS")).await;
+    for _ in 0..20 {
+        let why = text(store.check().await);
+        assert!(why.contains("WRONGPASS"), "{why}");
+    }
+}
