@@ -100,7 +100,15 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
 
 /// Returns whether the engine's user may not run a command.
 pub(crate) fn is_forbidden(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm)
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::NoPerm) => true,
+        // A command in a script has no code of its own. Redis 7.0 has the first text, later versions and Valkey the second.
+        ErrorKind::Server(ServerErrorKind::ResponseError) => error.detail().is_some_and(|detail| {
+            detail.starts_with("The user executing the script can't ")
+                || detail.starts_with("ACL failure in script: ")
+        }),
+        _ => false,
+    }
 }
 
 /// Returns whether a command had no answer in its time.
@@ -153,6 +161,19 @@ mod tests {
             ("READONLY You can't write", "READONLY: You can't write"),
         ] {
             assert_eq!(EngineError(error(reply)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn refused_command_in_a_script_is_a_missing_right() {
+        for (reply, expected) in [
+            ("NOPERM this user has no permissions to run the 'get' command", true),
+            ("ERR The user executing the script can't run this command or subcommand script: 70a", true),
+            ("ERR ACL failure in script: User u has no permissions to run the 'get' command", true),
+            ("ERR value is not an integer or out of range", false),
+        ] {
+            assert_eq!(is_forbidden(&error(reply)), expected, "{reply}");
+            assert_eq!(matches!(store_error(error(reply)), StoreError::Away(_)), expected, "{reply}");
         }
     }
 }

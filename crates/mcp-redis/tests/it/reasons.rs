@@ -63,3 +63,18 @@ async fn changed_password_is_the_reason_while_the_circuit_is_open() {
         assert!(why.contains("WRONGPASS"), "{why}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
+async fn right_that_a_script_lacks_is_no_damage() {
+    let (engine, store) = start().await;
+    let session = create(&store).await.unwrap();
+    engine.run("ACL SETUSER node -get").await;
+    for _ in 0..10 {
+        let taken = store.take_streams(session, 1).await;
+        assert!(matches!(taken, Err(StoreError::Away(_))), "{taken:?}");
+        create(&store).await.unwrap();
+    }
+    engine.run("ACL SETUSER node +get").await;
+    store.take_streams(session, 1).await.unwrap().unwrap();
+}
