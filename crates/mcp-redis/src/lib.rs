@@ -81,6 +81,7 @@ mod keys;
 mod last_event;
 mod link;
 mod message;
+mod new_session;
 mod nodes;
 mod once;
 mod pace;

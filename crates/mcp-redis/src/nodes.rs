@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::link::Link;
 use crate::message::millis;
+use crate::permissions;
 use crate::store::RedisStore;
 
 /// KEYS: the lease. ARGV: its name, milliseconds. Returns 1 where it holds.
@@ -55,8 +56,8 @@ impl Nodes for RedisStore {
     }
 
     fn check(&self) -> BoxFuture<'static, Result<(), StoreError>> {
-        let (link, command) = (self.link.clone(), self.trial_record());
-        async move { link.run(&command).await.map(drop) }.boxed()
+        let (link, keys) = (self.link.clone(), self.keys.clone());
+        async move { permissions::try_session(&link, &keys).await }.boxed()
     }
 }
 

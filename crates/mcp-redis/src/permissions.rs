@@ -1,13 +1,15 @@
-//! Checks that the engine's user may run each command of the store.
+//! Checks that the engine takes a session, and lets its user run each command of the store.
 
-use agentwire_store::{NodeId, StoreError};
-use redis::aio::ConnectionLike;
+use agentwire_store::{NodeId, SessionId, StoreError};
 use redis::Pipeline;
+use redis::aio::ConnectionLike;
 use tokio::sync::mpsc;
 
-use crate::error::{ConnectError, EngineError, checked, is_forbidden};
+use crate::entry::is_only_event;
+use crate::error::{ConnectError, EngineError, checked, is_forbidden, store_error};
 use crate::keys::Keys;
 use crate::link::Link;
+use crate::new_session;
 
 /// What is run on one key, which holds a string meanwhile: most of it fails, after the engine has looked at what the user may do.
 const COMMANDS: &[&[&str]] = &[
@@ -39,10 +41,20 @@ const COMMANDS: &[&[&str]] = &[
     &["UNLINK", "KEY"],
 ];
 
-/// Fails where the user may not run a command, or not on the keys and channels of the store. Any other fault shows where it matters.
-pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> {
-    let node = NodeId::random().unwrap_or(NodeId::new(0));
-    let key = keys.other(format_args!("check:{node}"));
+/// How long the keys of a trial live, at most: 10 s.
+const TRIAL_TIME: u64 = 10_000;
+
+/// No id for a trial.
+#[derive(Debug, thiserror::Error)]
+#[error("the system has no randomness")]
+struct NoRandomness;
+
+/// Does what a new session does, and each command of the store, and deletes it. An engine that answers may take no session, because its
+/// memory is full, it is a replica, or its user may not run a command.
+pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreError> {
+    let session = SessionId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
+    let node = NodeId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
+    let key = keys.record(session);
     let mut pipeline = Pipeline::new();
     for command in COMMANDS {
         let (name, arguments) = command.split_first().expect("each has a name");
@@ -51,22 +63,32 @@ pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> 
             command.arg(if *argument == "KEY" { &*key } else { argument });
         }
     }
-    let replies = [
-        link.run_all(&pipeline).await.map(drop),
-        link.run(&redis::cmd("TIME")).await.map(drop),
-        link.run(&redis::cmd("PING")).await.map(drop),
-    ];
-    for reply in replies {
-        if let Err(error @ ConnectError::Permission(_)) = reply.map_err(refused) {
-            return Err(error);
+    new_session::add(&mut pipeline, keys, session, TRIAL_TIME);
+    for reply in link.run_all(&pipeline).await? {
+        // Most commands are for another type than the key has.
+        if let Err(error) = reply.map(drop)
+            && !is_only_event(&error)
+        {
+            return Err(store_error(error));
         }
+    }
+    link.run(&redis::cmd("TIME")).await?;
+    link.run(&redis::cmd("PING")).await?;
+    // Nobody subscribes to it.
+    link.run(redis::cmd("SPUBLISH").arg(keys.bus_of(node)).arg("")).await.map(drop)
+}
+
+/// Fails where the user may not run a command, or not on the keys and channels of the store. Any other fault shows where it matters.
+pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> {
+    if let Err(error @ ConnectError::Permission(_)) = try_session(link, keys).await.map_err(refused) {
+        return Err(error);
     }
     let (pushes, _received) = mpsc::unbounded_channel();
     let Ok(mut connection) = link.connect(pushes).await else { return Ok(()) };
-    let channel = keys.bus_of(node);
-    for (name, text) in [("SPUBLISH", Some("")), ("SSUBSCRIBE", None), ("SUNSUBSCRIBE", None)] {
+    let channel = keys.bus_of(NodeId::random().unwrap_or(NodeId::new(0)));
+    for name in ["SSUBSCRIBE", "SUNSUBSCRIBE"] {
         let mut command = redis::cmd(name);
-        command.arg(&channel).arg(text);
+        command.arg(&channel);
         let reply = tokio::time::timeout(link.timeout(), connection.req_packed_command(&command)).await;
         match reply.map(|reply| reply.and_then(checked)) {
             Ok(Err(error)) if is_forbidden(&error) => return Err(ConnectError::Permission(error)),

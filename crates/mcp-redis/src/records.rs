@@ -11,25 +11,10 @@ use crate::error::{store_error, unexpected};
 use crate::json;
 use crate::link::Link;
 use crate::message::millis;
+use crate::new_session::{CREATE, SKIPPED, TAKE};
 use crate::store::RedisStore;
 
-// A record is stored as VERSION, EPOCH, JSON, with a space between two of them. So the scripts read no JSON. The numbers of streams
-// are the last that is taken and an EPOCH. They are kept twice as long as the record: were they forgotten first, a number could be
-// given twice.
-//
-// An epoch is the beginning of the engine's replication id, which is another after each restart and failover. Those may lose the
-// last writes, and with them numbers that nodes have. So in another epoch the numbers go on far behind the last that is known.
-
-/// KEYS: record. ARGV: version, time to live in milliseconds, JSON.
-const CREATE: &str = "\
-local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
-redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
-return 1";
-
-/// KEYS: a record that belongs to no session. ARGV: time to live in milliseconds. Writes it and deletes it.
-const TRY: &str = "\
-redis.call('SET', KEYS[1], '0', 'PX', ARGV[1])
-return redis.call('UNLINK', KEYS[1])";
+// `new_session` describes what is stored.
 
 /// KEYS: record, numbers. ARGV: time to live in milliseconds. Returns 1 where there is a record.
 const TOUCH: &str = "\
@@ -48,18 +33,6 @@ local version, epoch = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%
 if version ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. epoch .. ARGV[3], 'KEEPTTL')
 return 1";
-
-/// KEYS: record, numbers. ARGV: how many; how many more in another epoch. Returns the last number that is taken now.
-const TAKE: &str = "\
-local before = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%x+) ')
-if not before then return false end
-local last, taken = 0, redis.call('GET', KEYS[2])
-if taken then last, before = string.match(taken, '^(%d+) (%x+)$') end
-local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
-if before ~= epoch then last = last + ARGV[2] end
-last = last + ARGV[1]
-redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', redis.call('PTTL', KEYS[1]) * 2 + 1000)
-return last";
 
 // The sessions of a caller are counted by a list with the time at which each expires, by the clock of the engine. It is in another slot
 // than they are, so it may be behind: a session that could not be listed again leaves it too early, and one whose end was missed
@@ -81,24 +54,10 @@ return 1";
 #[error("the caller has {0} sessions, as many as one may have")]
 struct TooMany(usize);
 
-/// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
-const SKIPPED: u64 = 1 << 20;
-
-/// How long the record of a check lives, at most.
-const TRIAL_TIME: Duration = Duration::from_secs(10);
-
 impl RedisStore {
     fn record_script(&self, script: &'static str, session: SessionId) -> Cmd {
         let mut command = redis::cmd("EVAL");
         command.arg(script).arg(2).arg(self.keys.record(session)).arg(self.keys.numbers(session));
-        command
-    }
-
-    /// Writes a record that belongs to no session: an engine that answers may still take none, because its memory is full, it is a
-    /// replica, or the user may not run scripts.
-    pub(crate) fn trial_record(&self) -> Cmd {
-        let mut command = redis::cmd("EVAL");
-        command.arg(TRY).arg(1).arg(self.keys.other("check")).arg(millis(TRIAL_TIME));
         command
     }
 

@@ -78,3 +78,21 @@ async fn right_that_a_script_lacks_is_no_damage() {
     engine.run("ACL SETUSER node +get").await;
     store.take_streams(session, 1).await.unwrap().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
+async fn right_that_is_taken_away_makes_the_store_unready() {
+    let (engine, store) = start().await;
+    create(&store).await.unwrap();
+    let keys = engine.keys().await;
+    for command in ["get", "set", "info", "xadd", "spublish", "time", "zadd"] {
+        store.check().await.unwrap();
+        assert_eq!(engine.keys().await, keys, "a check leaves nothing");
+        engine.run(&format!("ACL SETUSER node -{command}")).await;
+        let why = text(store.check().await);
+        let is_named = why.contains("NOPERM: ") || why.contains("The user executing the script can't ");
+        assert!(is_named || why.contains("ACL failure in script: "), "{command}: {why}");
+        engine.run(&format!("ACL SETUSER node +{command}")).await;
+    }
+    store.check().await.unwrap();
+}

@@ -1,0 +1,43 @@
+//! The scripts of a new session.
+
+use agentwire_store::SessionId;
+use redis::Pipeline;
+
+use crate::keys::Keys;
+
+// A record is stored as VERSION, EPOCH, JSON, with a space between two of them. So the scripts read no JSON. The numbers of streams
+// are the last that is taken and an EPOCH. They are kept twice as long as the record: were they forgotten first, a number could be
+// given twice.
+//
+// An epoch is the beginning of the engine's replication id, which is another after each restart and failover. Those may lose the
+// last writes, and with them numbers that nodes have. So in another epoch the numbers go on far behind the last that is known.
+
+/// KEYS: record. ARGV: version, time to live in milliseconds, JSON.
+pub(crate) const CREATE: &str = "\
+local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
+return 1";
+
+/// KEYS: record, numbers. ARGV: how many; how many more in another epoch. Returns the last number that is taken now.
+pub(crate) const TAKE: &str = "\
+local before = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%x+) ')
+if not before then return false end
+local last, taken = 0, redis.call('GET', KEYS[2])
+if taken then last, before = string.match(taken, '^(%d+) (%x+)$') end
+local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
+if before ~= epoch then last = last + ARGV[2] end
+last = last + ARGV[1]
+redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', redis.call('PTTL', KEYS[1]) * 2 + 1000)
+return last";
+
+/// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
+pub(crate) const SKIPPED: u64 = 1 << 20;
+
+/// Adds the scripts of a new session that lives for so many milliseconds, and its end.
+pub(crate) fn add(pipeline: &mut Pipeline, keys: &Keys, session: SessionId, time: u64) {
+    let (record, numbers) = (keys.record(session), keys.numbers(session));
+    pipeline.cmd("EVAL").arg(CREATE).arg(1).arg(&record).arg(0).arg(time).arg("{}");
+    pipeline.cmd("EVAL").arg(TAKE).arg(2).arg(&record).arg(&numbers).arg(1).arg(SKIPPED);
+    pipeline.cmd("UNLINK").arg(record);
+    pipeline.cmd("UNLINK").arg(numbers);
+}
