@@ -6,9 +6,9 @@ use std::error::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The store cannot be reached, or did not answer in time. The operation may have been done or not. It may succeed when it
-    /// is repeated later.
-    #[error("the store cannot be reached")]
+    /// The store cannot be reached, did not answer in time, or refuses for now. The operation may have been done or not. It may
+    /// succeed when it is repeated later.
+    #[error("the store is unavailable")]
     Away(#[source] Box<dyn Error + Send + Sync>),
     /// The place of an event is taken, or its stream has ended: another node has taken the stream over.
     #[error("another node has taken the stream over")]

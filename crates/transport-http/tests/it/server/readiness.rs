@@ -87,7 +87,7 @@ impl Nodes for Away {
 #[tokio::test(start_paused = true)]
 async fn a_node_without_its_store_is_not() {
     for (is_silent, expected) in [
-        (false, "the store takes no record: the store cannot be reached: refused"),
+        (false, "the store takes no record: the store is unavailable: refused"),
         (true, "the store has not answered in 2s"),
     ] {
         let memory = Stores::memory(&StoreLimits::new(), &Clock::system());

@@ -143,7 +143,7 @@ async fn failing_store_is_told_once_and_new_sessions_are_to_come_again() {
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(refused.headers()["retry-after"], "1");
     }
-    let why = "requests get 503, because the shared store fails: the store cannot be reached: a test";
+    let why = "requests get 503, because the shared store fails: the store is unavailable: a test";
     assert_eq!(*told.lock().unwrap(), [why]);
 }
 
