@@ -5,20 +5,19 @@ use std::io;
 
 /// How many descriptors a command needs besides those that it was started with: of the runtime, of signals, and of the pipes
 /// to one program while that starts.
-#[cfg(unix)]
-const NEEDED: usize = 20;
+pub(crate) const NEEDED: usize = 20;
 
-/// Fails if fewer than [`NEEDED`] descriptors are free. tokio panics without those of signals.
+/// Fails if fewer descriptors are free than are needed. tokio panics without those of signals.
 #[cfg(unix)]
-pub(crate) fn check() -> anyhow::Result<()> {
+pub(crate) fn check(needed: usize) -> anyhow::Result<()> {
     use std::fs::File;
 
     use anyhow::Context as _;
 
-    let opened: io::Result<Vec<File>> = (0..NEEDED).map(|_| File::open("/dev/null")).collect();
+    let opened: io::Result<Vec<File>> = (0..needed).map(|_| File::open("/dev/null")).collect();
     match opened {
         Err(error) if is_too_many_files(&error) => {
-            Err(error).with_context(|| format!("this command needs {NEEDED} more open files"))
+            Err(error).with_context(|| format!("this command needs {needed} more open files"))
         }
         // Without the device nothing is known.
         _ => Ok(()),
@@ -26,7 +25,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn check() -> anyhow::Result<()> {
+pub(crate) fn check(_: usize) -> anyhow::Result<()> {
     Ok(())
 }
 

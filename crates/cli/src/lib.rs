@@ -142,7 +142,7 @@ fn report(error: &anyhow::Error, json: bool, verbose: bool) {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    descriptors::check()?;
+    descriptors::check(descriptors::NEEDED)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let notes = Notes::new();
     let outcome = runtime.block_on(async {

@@ -21,6 +21,7 @@ use http::Uri;
 pub(crate) use self::arguments::Commands;
 use self::arguments::{Check, StandIn};
 use self::progress::TerminalProgress;
+use crate::descriptors::{self, NEEDED};
 use crate::failure::{AlreadyPrinted, Usage};
 use crate::files::{ReadError, read_regular_text};
 use crate::headers::Header;
@@ -30,6 +31,9 @@ use crate::text;
 
 /// The longest profile and the longest baseline: 1 MiB.
 const FILE_LIMIT: u64 = 1 << 20;
+
+/// How many descriptors a check needs at a time: the pipes and the handle of two programs.
+const OF_A_JOB: usize = 8;
 
 /// At least one requirement is broken.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +53,8 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
         return print_coverage(json);
     }
     let configs = configs(&check)?;
+    // Without enough, checks end early, some with a verdict that is wrong.
+    descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(OF_A_JOB)))?;
     let mut signals = Signals::listen()?;
     // The programs that run lead process groups of their own. They are killed as the run is dropped.
     if check.mutants {

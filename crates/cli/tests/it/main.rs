@@ -5,6 +5,8 @@
 mod absent;
 #[cfg(target_os = "linux")]
 mod full_pipe;
+#[cfg(all(unix, feature = "check"))]
+mod limits;
 
 use std::process::{Command, Output, Stdio};
 
