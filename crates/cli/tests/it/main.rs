@@ -5,6 +5,8 @@
 mod absent;
 #[cfg(target_os = "linux")]
 mod full_pipe;
+#[cfg(all(unix, feature = "record"))]
+mod interrupt;
 #[cfg(all(unix, feature = "check"))]
 mod limits;
 

@@ -154,6 +154,14 @@ impl ProcessGroup {
         Poll::Ready(())
     }
 
+    /// Sends SIGINT to the group, as ^C does at a terminal. On systems without groups the leader is killed.
+    pub fn interrupt(&mut self) {
+        #[cfg(unix)]
+        self.signal(Signal::INT);
+        #[cfg(not(unix))]
+        self.kill();
+    }
+
     /// Sends SIGTERM to the group. On systems without groups the leader is killed.
     pub fn terminate(&mut self) {
         #[cfg(unix)]

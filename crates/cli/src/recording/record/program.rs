@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use super::super::process_group::spawn;
 use super::pipe::{EndedBy, copy};
-use crate::failure::ProgramEnded;
+use crate::failure::{Interrupted, ProgramEnded};
 use crate::signals::Signals;
 
 /// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
@@ -65,20 +65,24 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     }
 }
 
-/// Waits for the end of the program. The first signal is passed on to it, the second kills it; a client that has gone counts as one
-/// after each [`GRACE`].
+/// Waits for the end of the program. The first signal is passed on to it, ^C as SIGINT and any other as SIGTERM. The second kills it. A
+/// client that has gone counts as SIGTERM after each [`GRACE`].
 async fn ended(program: &mut ProcessGroup, signals: &mut Signals, is_gone: &watch::Receiver<bool>) {
-    for end in [ProcessGroup::terminate, ProcessGroup::kill] {
+    for is_first in [true, false] {
         let overdue = async {
             client_gone(is_gone).await;
             sleep(GRACE).await;
         };
-        tokio::select! {
+        let is_key = tokio::select! {
             () = poll_fn(|cx| program.poll_ended(cx)) => return,
-            _ = signals.interrupted() => {}
-            () = overdue => {}
+            interrupted = signals.interrupted() => interrupted == Interrupted::BY_KEY,
+            () = overdue => false,
+        };
+        match (is_first, is_key) {
+            (true, true) => program.interrupt(),
+            (true, false) => program.terminate(),
+            (false, _) => program.kill(),
         }
-        end(program);
     }
     poll_fn(|cx| program.poll_ended(cx)).await;
 }
