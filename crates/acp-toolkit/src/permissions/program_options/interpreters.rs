@@ -19,7 +19,8 @@ pub(super) const ROWS: &[Row] = &[
          --openssl-config --print --redirect-warnings --require --snapshot-blob --test-reporter --test-reporter-destination \
          --tls-keylog !--test",
     )
-    .leading(),
+    .leading()
+    .underscores(),
     words("deno", "eval repl run task --config --import-map --preload"),
     clusters("perl", "IMmeEFiVxd", "-E -I -M -d -e -m -x").leading(),
     clusters("ruby irb", "CEFIeirx", "-I -e -r -x").leading(),
@@ -33,10 +34,10 @@ pub(super) const ROWS: &[Row] = &[
     clusters(
         "vim vi nvim view vimdiff ex",
         "cSsTtuUwWiV",
-        "+* -S -V -c -l -s -u -w -W --cmd --remote-expr --remote-send --startuptime",
+        "+* -S -V -c -l -s -u -w -W --cmd --remote-expr --remote-send --startuptime !+ !+#",
     ),
     words("emacs", "-l -f -batch -ev+al -ex+ecute -fu+ncall -lo+ad -sc+ript"),
-    clusters("less more", "?", "+* -k -o -O --lesskey-content --lesskey-file --lesskey-src --log-file"),
+    clusters("less more", "?", "+* -k -o -O --lesskey-content --lesskey-file --lesskey-src --log-file !+# !+F !+G"),
     clusters("man", "CRLmMeEprsSPTHX", "-C -H -P -p --config-file --html --pager --preprocessor"),
     words("ag ack bat delta batcat", "--pager"),
     words(
@@ -46,9 +47,9 @@ pub(super) const ROWS: &[Row] = &[
     words("fzf", "--bind --history --listen --preview --with-shell"),
     words(
         "sqlite3",
-        "-A -cmd -init .* *writefile *load_extension *edit( *vacuum *attach !./* !../* !.bail* !.changes* !.databases* !.dump* !.echo* \
-         !.explain* !.fullschema* !.headers* !.help* !.indexes* !.mode* !.nullvalue* !.schema* !.separator* !.show* !.stats* \
-         !.tables* !.timer* !.version* !.width*",
+        "-A -cmd -init .* **writefile **load_extension **edit **vacuum **attach !./* !../* !.bail* !.changes* !.databases* !.dbinfo* !.dump* \
+         !.echo* !.exit* !.explain* !.fullschema* !.headers* !.help* !.indexes* !.indices* !.mode* !.nullvalue* !.quit* !.schema* \
+         !.separator* !.show* !.stats* !.tables* !.timeout* !.timer* !.version* !.width*",
     ),
     clusters(
         "psql",

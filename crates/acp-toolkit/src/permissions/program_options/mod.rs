@@ -46,6 +46,9 @@ pub(super) fn arguments_to_name(words: &[String], named: usize) -> Vec<usize> {
             found.extend(arguments_of(&program, words, start + 1));
             continue;
         }
+        if matches!(&words[start + 1..], [only] if matches!(only.as_str(), "--version" | "--help")) {
+            continue;
+        }
         if words.len() > WORD_LIMIT {
             return (named..words.len()).collect();
         }

@@ -10,11 +10,13 @@
 /// | `-x=text`, `--name=text` | this option if its value contains the text |
 /// | `text*` | a word that begins with the text |
 /// | `*text` | an operand that contains the text, in any case |
+/// | `**text` | an operand that contains the text as a whole word, in any case |
 /// | `=` | an operand `NAME=value` |
 /// | `one`, `one/two` | this command of the program: its first operands |
 /// | `!word`, `!text*` | a word that is none of the others |
+/// | `!word>next`, `!word>text*` | the same, only directly before such a word |
 ///
-/// In a name, `ex+ec` is `exec` and each abbreviation down to `ex`.
+/// In a name, `ex+ec` is `exec` and each abbreviation down to `ex`. Behind `!`, `#` is a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) programs: &'static str,
@@ -26,9 +28,13 @@ pub(super) struct Row {
     /// The rest of the word is the value of a letter. A letter after `~` has its value in the next word only. After `?`, any
     /// other letter may have one there.
     letters: Option<&'static str>,
-    /// Whether options end at the first operand.
-    has_leading_options: bool,
+    /// The options that always have a value in the next word.
+    values: &'static str,
+    /// The number of operands at which options end.
+    options_end: Option<usize>,
     ignores_case: bool,
+    /// Whether `_` is `-` in the names of options.
+    has_underscores: bool,
 }
 
 /// A row for programs whose options of one letter form clusters.
@@ -38,7 +44,16 @@ pub(super) const fn clusters(programs: &'static str, letters: &'static str, argu
 
 /// A row for programs whose options with one dash are whole words.
 pub(super) const fn words(programs: &'static str, arguments: &'static str) -> Row {
-    Row { programs, arguments, commands: "", letters: None, has_leading_options: false, ignores_case: false }
+    Row {
+        programs,
+        arguments,
+        commands: "",
+        letters: None,
+        values: "",
+        options_end: None,
+        ignores_case: false,
+        has_underscores: false,
+    }
 }
 
 impl Row {
@@ -49,12 +64,27 @@ impl Row {
 
     /// For programs whose options end at the first operand.
     pub(super) const fn leading(self) -> Self {
-        Self { has_leading_options: true, ..self }
+        self.leading_to(1)
+    }
+
+    /// For programs whose options end at this operand.
+    pub(super) const fn leading_to(self, operand: usize) -> Self {
+        Self { options_end: Some(operand), ..self }
+    }
+
+    /// Names options that always have a value in the next word, in any form that the program takes.
+    pub(super) const fn values(self, values: &'static str) -> Self {
+        Self { values, ..self }
     }
 
     /// For programs that take `-C` for `-c`.
     pub(super) const fn any_case(self) -> Self {
         Self { ignores_case: true, ..self }
+    }
+
+    /// For programs that take `--a_b` for `--a-b`.
+    pub(super) const fn underscores(self) -> Self {
+        Self { has_underscores: true, ..self }
     }
 
     /// Returns whether the row is for a program.
@@ -67,30 +97,43 @@ impl Row {
         let Some(from) = self.start(words, from) else { return Vec::new() };
         let mut found = Vec::new();
         let mut paths: Vec<Path> = self.arguments.split(' ').filter_map(Path::new).collect();
-        let (mut depth, mut is_end) = (Depth::default(), false);
+        let (mut depth, mut is_end, mut may_be_value) = (Depth::default(), false, false);
+        let are_options_over = |depth: Depth| self.options_end.is_some_and(|end| depth.sure >= end);
         for at in from..words.len() {
             let previous = &words[at - 1];
-            // The value of an option may look like an option.
-            let may_be_value = at > from && self.may_take_next(previous);
-            let mut word = words[at].clone();
-            if self.ignores_case {
-                word.make_ascii_lowercase();
-            }
+            // The value of an option may look like an option, and has no option behind it then.
+            let is_option_before = at > from && !may_be_value && !is_end && !are_options_over(depth);
+            may_be_value = at > from && self.may_take_next(previous);
+            let is_value = is_option_before && self.takes_next(previous);
+            let word = self.plain(&words[at]);
             is_end |= self.letters.is_some() && word == "--" && !may_be_value;
             let is_operand = is_end || !word.starts_with('-') || word == "-";
-            let is_path = is_operand && reaches_one(&mut paths, &word, depth);
-            if is_operand {
+            let is_path = is_operand && !is_value && reaches_one(&mut paths, &word, depth);
+            if is_operand && !is_value {
                 depth.add(may_be_value);
             }
-            let has_options = !(is_end || self.has_leading_options && depth.sure > 0);
+            let has_options = !(is_end || are_options_over(depth));
             let is_bare_cluster = has_bare_cluster && at == from && is_operand;
             let form =
                 Form { word: &word, next: words.get(at + 1), is_operand, has_options, is_bare_cluster };
-            if is_path || self.lists(&form) {
+            if !self.is_harmless(&form) && (is_path || self.lists(&form)) {
                 found.push(at);
             }
         }
         found
+    }
+
+    /// A word as the entries have it.
+    fn plain(&self, word: &str) -> String {
+        let mut plain = word.to_owned();
+        if self.ignores_case {
+            plain.make_ascii_lowercase();
+        }
+        if self.has_underscores && word.starts_with("--") {
+            let name = word.find('=').unwrap_or(word.len());
+            plain.replace_range(..name, &word[..name].replace('_', "-"));
+        }
+        plain
     }
 
     /// Returns the place behind the command of the program for which the row holds.
@@ -113,19 +156,26 @@ impl Row {
     }
 
     fn lists(&self, form: &Form<'_>) -> bool {
-        let entries = || self.arguments.split(' ');
-        let name = form.name();
-        let is_harmless = |entry: &str| match entry.strip_suffix('*') {
-            Some(start) => form.word.starts_with(start),
-            None => name == entry,
-        };
-        !entries().filter_map(|entry| entry.strip_prefix('!')).any(is_harmless)
-            && entries().any(|entry| self.is_argument(entry, form))
+        self.arguments.split(' ').any(|entry| self.is_argument(entry, form))
+    }
+
+    fn is_harmless(&self, form: &Form<'_>) -> bool {
+        let mut entries = self.arguments.split(' ').filter_map(|entry| entry.strip_prefix('!'));
+        entries.any(|entry| match entry.split_once('>') {
+            Some((entry, next)) => {
+                let is_next = |word: &String| is_exception(next, word, word);
+                is_name(entry, form.word) && form.next.is_some_and(is_next)
+            }
+            None => is_exception(entry, form.word, form.name()),
+        })
     }
 
     fn is_argument(&self, entry: &str, form: &Form<'_>) -> bool {
         if let Some(start) = entry.strip_suffix('*') {
             return (form.is_operand || form.has_options) && form.begins(start);
+        }
+        if let Some(part) = entry.strip_prefix("**") {
+            return form.is_operand && has_word(form.word, part);
         }
         if let Some(part) = entry.strip_prefix('*') {
             return form.is_operand && form.word.to_ascii_lowercase().contains(part);
@@ -173,7 +223,8 @@ impl Row {
     /// Returns whether the word behind this one is the value of an option in it.
     pub(super) fn takes_next(&self, word: &str) -> bool {
         let is_known = self.letters.is_some_and(|letters| !letters.contains('?'));
-        is_known && !word.starts_with("--") && self.may_take_next(word)
+        word.starts_with('-') && self.values.split(' ').any(|value| value == word)
+            || is_known && !word.starts_with("--") && self.may_take_next(word)
     }
 }
 
@@ -229,6 +280,22 @@ fn is_name(listed: &str, word: &str) -> bool {
         None => listed == word,
         Some((least, rest)) => word.strip_prefix(least).is_some_and(|more| rest.starts_with(more)),
     }
+}
+
+/// Returns whether a word is one that is none of the listed arguments.
+fn is_exception(entry: &str, word: &str, name: &str) -> bool {
+    if let Some(start) = entry.strip_suffix('#') {
+        let number = word.strip_prefix(start).unwrap_or_default();
+        return !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    }
+    let whole = if entry.starts_with('-') { name } else { word };
+    entry.strip_suffix('*').map_or(whole == entry, |start| word.starts_with(start))
+}
+
+/// Returns whether a text contains a word in any case, with no letter, digit or `_` beside it.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.to_ascii_lowercase().split(|c| !is_in_word(c)).any(|other| other == word)
 }
 
 /// The number of operands before a word. Those behind an option may be values of options.

@@ -6,7 +6,8 @@ pub(super) const ROWS: &[Row] = &[
     clusters(
         "git",
         "Cc",
-        "-c --config-env --exec-path --git-dir bisect/run config credential credential-cache credential-store cvsserver daemon \
+        "-c --config-env --exec-path --git-dir bisect/run config !config>--get !config>--get-all !config>--get-regexp \
+         !config>--list !config>-l !config>get !config>list credential credential-cache credential-store cvsserver daemon \
          difftool fast-import filter-branch filter-repo for-each-repo hook http-backend imap-send instaweb maintenance/register \
          maintenance/start merge-index merge-one-file mergetool p4 quiltimport remote-ext remote-fd send-email shell \
          submodule/foreach svn upload-archive upload-pack web--browse",
@@ -28,5 +29,5 @@ pub(super) const ROWS: &[Row] = &[
     words("git", "--in-place").within("interpret-trailers"),
     words("hg", "--config --config-file --debugger --ssh --remotecmd"),
     words("svn", "--config-option --config-dir --diff-cmd --diff3-cmd --editor-cmd"),
-    words("gh", "alias extension config"),
+    words("gh", "alias ext extension extensions config !alias>list !config>get !config>list !ext>list !extension>list !extensions>list"),
 ];
