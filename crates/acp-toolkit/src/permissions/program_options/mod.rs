@@ -7,8 +7,11 @@ mod interpreters;
 mod row;
 mod runners;
 mod sed_script;
+mod tests_and_linters;
 mod version_control;
 
+#[cfg(test)]
+mod kind_tests;
 #[cfg(test)]
 mod sed_tests;
 #[cfg(test)]
@@ -26,7 +29,13 @@ const WORD_LIMIT: usize = 1_024;
 
 /// The rows of all programs but those that run their operand.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    let tables = [version_control::ROWS, interpreters::ROWS, build_tools::ROWS, files_and_network::ROWS];
+    let tables = [
+        version_control::ROWS,
+        interpreters::ROWS,
+        build_tools::ROWS,
+        tests_and_linters::ROWS,
+        files_and_network::ROWS,
+    ];
     tables.into_iter().flatten()
 }
 

@@ -12,6 +12,7 @@
 /// | `*text` | an operand that contains the text, in any case |
 /// | `**text` | an operand that contains the text as a whole word, in any case |
 /// | `=` | an operand `NAME=value` |
+/// | `#2` | the second operand and each behind it |
 /// | `one`, `one/two` | this command of the program: its first operands |
 /// | `!word`, `!text*` | a word that is none of the others |
 /// | `!word>next`, `!word>text*` | the same, only directly before such a word |
@@ -21,7 +22,7 @@
 pub(super) struct Row {
     pub(super) programs: &'static str,
     arguments: &'static str,
-    /// The commands of the program for which the row holds. Empty for all.
+    /// The commands of the program for which the row holds. Empty for all. `--` is what follows that word.
     commands: &'static str,
     /// The letters of options that have a value. `None` if letters form no clusters.
     ///
@@ -33,8 +34,8 @@ pub(super) struct Row {
     /// The number of operands at which options end.
     options_end: Option<usize>,
     ignores_case: bool,
-    /// Whether `_` is `-` in the names of options.
-    has_underscores: bool,
+    /// Whether `--a_b` and `--aB` are `--a-b`.
+    has_spellings: bool,
 }
 
 /// A row for programs whose options of one letter form clusters.
@@ -52,7 +53,7 @@ pub(super) const fn words(programs: &'static str, arguments: &'static str) -> Ro
         values: "",
         options_end: None,
         ignores_case: false,
-        has_underscores: false,
+        has_spellings: false,
     }
 }
 
@@ -82,9 +83,9 @@ impl Row {
         Self { ignores_case: true, ..self }
     }
 
-    /// For programs that take `--a_b` for `--a-b`.
-    pub(super) const fn underscores(self) -> Self {
-        Self { has_underscores: true, ..self }
+    /// For programs that take `--a_b` or `--aB` for `--a-b`.
+    pub(super) const fn spellings(self) -> Self {
+        Self { has_spellings: true, ..self }
     }
 
     /// Returns whether the row is for a program.
@@ -109,13 +110,21 @@ impl Row {
             is_end |= self.letters.is_some() && word == "--" && !may_be_value;
             let is_operand = is_end || !word.starts_with('-') || word == "-";
             let is_path = is_operand && !is_value && reaches_one(&mut paths, &word, depth);
+            let mut may_be_second = false;
             if is_operand && !is_value {
+                may_be_second = depth.most > 0;
                 depth.add(may_be_value);
             }
             let has_options = !(is_end || are_options_over(depth));
             let is_bare_cluster = has_bare_cluster && at == from && is_operand;
-            let form =
-                Form { word: &word, next: words.get(at + 1), is_operand, has_options, is_bare_cluster };
+            let form = Form {
+                word: &word,
+                next: words.get(at + 1),
+                is_operand,
+                may_be_second,
+                has_options,
+                is_bare_cluster,
+            };
             if !self.is_harmless(&form) && (is_path || self.lists(&form)) {
                 found.push(at);
             }
@@ -129,9 +138,9 @@ impl Row {
         if self.ignores_case {
             plain.make_ascii_lowercase();
         }
-        if self.has_underscores && word.starts_with("--") {
+        if self.has_spellings && word.starts_with("--") {
             let name = word.find('=').unwrap_or(word.len());
-            plain.replace_range(..name, &word[..name].replace('_', "-"));
+            plain.replace_range(..name, &with_dashes(&word[..name]));
         }
         plain
     }
@@ -140,6 +149,9 @@ impl Row {
     fn start(&self, words: &[String], from: usize) -> Option<usize> {
         if self.commands.is_empty() {
             return Some(from);
+        }
+        if self.commands == "--" {
+            return words[from..].iter().position(|word| word == "--").map(|at| from + at + 1);
         }
         let mut paths: Vec<Path> = self.commands.split(' ').filter_map(Path::new).collect();
         let mut depth = Depth::default();
@@ -180,6 +192,9 @@ impl Row {
         if let Some(part) = entry.strip_prefix('*') {
             return form.is_operand && form.word.to_ascii_lowercase().contains(part);
         }
+        if entry == "#2" {
+            return form.may_be_second;
+        }
         if entry == "=" {
             return form.is_operand && form.word.contains('=');
         }
@@ -213,7 +228,14 @@ impl Row {
         }
         let Some(letters) = self.letters else { return true };
         let is_last = |letter: char| word.ends_with(letter);
-        let form = Form { word, next: None, is_operand: false, has_options: true, is_bare_cluster: false };
+        let form = Form {
+            word,
+            next: None,
+            is_operand: false,
+            may_be_second: false,
+            has_options: true,
+            is_bare_cluster: false,
+        };
         let (whole, apart) = letters.split_once('~').unwrap_or((letters, ""));
         cluster(&form, letters).any(|(letter, rest)| {
             apart.contains(letter) || rest.is_empty() && whole.contains(letter) && is_last(letter)
@@ -233,6 +255,7 @@ struct Form<'a> {
     word: &'a str,
     next: Option<&'a String>,
     is_operand: bool,
+    may_be_second: bool,
     /// Whether an option here is one.
     has_options: bool,
     is_bare_cluster: bool,
@@ -282,6 +305,19 @@ fn is_name(listed: &str, word: &str) -> bool {
     }
 }
 
+/// The name of an option with `-` before each of its words.
+fn with_dashes(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '_' => plain.push('-'),
+            c if c.is_ascii_uppercase() => plain.extend(['-', c.to_ascii_lowercase()]),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// Returns whether a word is one that is none of the listed arguments.
 fn is_exception(entry: &str, word: &str, name: &str) -> bool {
     if let Some(start) = entry.strip_suffix('#') {
@@ -329,7 +365,8 @@ fn reaches_one(paths: &mut [Path], word: &str, depth: Depth) -> bool {
 
 impl Path {
     fn new(entry: &'static str) -> Option<Self> {
-        let is_path = !entry.starts_with(['-', '*', '=', '!']) && !entry.ends_with('*') && !entry.is_empty();
+        let is_path =
+            !entry.starts_with(['-', '*', '=', '!', '#']) && !entry.ends_with('*') && !entry.is_empty();
         is_path.then(|| Self { names: entry.split('/').collect(), read: 0 })
     }
 

@@ -27,4 +27,15 @@ pub(super) const RUNNERS: &[Row] = &[
     clusters("runuser su systemd-run start-stop-daemon dbus-run-session xvfb-run run-parts", "?", ""),
     clusters("catchsegv faketime ltrace strace perf valgrind proxychains proxychains4 torsocks", "?", ""),
     clusters("busybox toybox cpulimit chpst chronic ssh-agent hyperfine caffeinate gtimeout genv", "?", ""),
+    clusters(
+        "bwrap choom concurrently cross-env c8 dumb-init ifne linux32 linux64 numactl nyc pee pkexec sg",
+        "?",
+        "",
+    ),
+    clusters("systemd-inhibit systemd-nspawn tini", "?", ""),
+    clusters(
+        "ld-linux.so ld-linux-aarch64.so ld-linux-armhf.so ld-linux-x86-64.so ld-musl-aarch64.so ld-musl-x86_64.so",
+        "?",
+        "",
+    ),
 ];

@@ -125,7 +125,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("git config a.b get", &["config"]),
     ("npm --filter exec id", &["exec"]),
     ("npm config set get x", &["config"]),
-    ("pip --log config config set x", &["config", "config"]),
+    ("pip --log config config set x", &["--log", "config", "config"]),
     ("ssh host -oProxyCommand=id ls", &["-oProxyCommand=id"]),
     ("docker compose -f x ps", &["-f"]),
     ("docker compose exec x id", &["exec"]),

@@ -8,9 +8,9 @@ pub(super) const ROWS: &[Row] = &[
         "Cc",
         "-c --config-env --exec-path --git-dir bisect/run config !config>--get !config>--get-all !config>--get-regexp \
          !config>--list !config>-l !config>get !config>list credential credential-cache credential-store cvsserver daemon \
-         difftool fast-import filter-branch filter-repo for-each-repo hook http-backend imap-send instaweb maintenance/register \
-         maintenance/start merge-index merge-one-file mergetool p4 quiltimport remote-ext remote-fd send-email shell \
-         submodule/foreach svn upload-archive upload-pack web--browse",
+         difftool fast-import filter-branch filter-repo for-each-repo hook http-backend imap-send instaweb \
+         maintenance/register maintenance/start merge-index merge-one-file mergetool p4 quiltimport remote-ext remote-fd \
+         send-email shell submodule/foreach svn upload-archive upload-pack web--browse",
     )
     .leading(),
     words(
@@ -27,7 +27,13 @@ pub(super) const ROWS: &[Row] = &[
     words("git", "create").within("bundle"),
     words("git", "--prefix").within("checkout-index"),
     words("git", "--in-place").within("interpret-trailers"),
-    words("hg", "--config --config-file --debugger --ssh --remotecmd"),
+    words("hg", "--command --config --config-file --debugger --remotecmd --ssh --tool"),
+    clusters("hg", "RrbBu", "-e").within("bu+ndle cl+one id+entify in in+coming o+utgoing pul+l pus+h"),
+    clusters("hg", "Rr", "-c").within("bi+sect"),
+    clusters("hg", "Rrdlu", "-t").within("ba+ckout g+raft m+erge reb+ase res+olve u+pdate"),
+    clusters("hg", "RroIX", "-o --output").within("ca+t exp+ort"),
     words("svn", "--config-option --config-dir --diff-cmd --diff3-cmd --editor-cmd"),
-    words("gh", "alias ext extension extensions config !alias>list !config>get !config>list !ext>list !extension>list !extensions>list"),
+    clusters("gh", "obucj", "-c -u --config --template --upload-pack").within("--"),
+    words("gh", "alias ext extension extensions config !alias>list !config>get !config>list !ext>list !extension>list \
+     !extensions>list"),
 ];
