@@ -9,12 +9,6 @@ use super::spans::masked;
 use crate::event::{Event, EventKind};
 use crate::json_text::{Replacement, Token, rewrite};
 
-/// How many lines a private key may have.
-const KEY_LINES: usize = 400;
-
-/// The ends of private keys in PEM, in OpenPGP and of PuTTY.
-const KEY_ENDS: &[&str] = &["-END ", "Private-MAC:"];
-
 /// How many bytes of the last lines are kept.
 const LAST_LINES: usize = 1 << 10;
 
@@ -82,19 +76,9 @@ impl Masker {
     /// The text of a line with masks. `None` if it has no secret. The lines of a private key are secrets, up to that of its end.
     fn masked_line(&mut self, bytes: &[u8], stream: usize) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
-        let begins = text.rfind("-BEGIN ").filter(|at| text[*at..].contains("PRIVATE KEY"));
-        let begins = begins.or_else(|| text.rfind("Private-Lines: "));
-        let is_ended = |from: usize| KEY_ENDS.iter().any(|end| text[from..].contains(end));
-        if let Some(at) = begins {
-            self.key_lines[stream] = if is_ended(at) { 0 } else { KEY_LINES };
-        } else if self.key_lines[stream] > 0 {
+        if self.key_lines[stream].has(&text) {
             let line = text.trim();
-            let is_of_key = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_:, ".contains(&byte);
-            let goes_on = line.bytes().all(is_of_key) && !is_ended(0);
-            self.key_lines[stream] = if goes_on { self.key_lines[stream] - 1 } else { 0 };
-            if goes_on {
-                return (!line.is_empty()).then(|| text.replacen(line, &self.credentials(line), 1));
-            }
+            return (!line.is_empty()).then(|| text.replacen(line, &self.credentials(line), 1));
         }
         let lines = std::mem::take(&mut self.last_lines[stream]);
         let masked = self.masked_line_after(&lines, &text);

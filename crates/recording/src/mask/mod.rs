@@ -4,6 +4,7 @@ mod blocks;
 mod boundary;
 mod event;
 mod forms;
+mod key_lines;
 mod names;
 mod pairs;
 mod paths;
@@ -33,6 +34,7 @@ pub use self::rules::{
 pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
 pub use self::token_forms::{TOKEN_FORMS, TokenForm};
 
+use self::key_lines::KeyLines;
 use self::names::is_secret_name;
 use self::pairs::secret_values;
 use self::paths::Names;
@@ -54,8 +56,8 @@ pub struct Masker {
     own: Vec<Pattern>,
     names: Names,
     secrets: Secrets,
-    /// How many more lines of the text and of the stderr may belong to a private key whose first line was seen.
-    key_lines: [usize; 2],
+    /// The private keys in the lines of the text and of the stderr.
+    key_lines: [KeyLines; 2],
     /// The last lines of the text and of the stderr, which may name the secret of the next one.
     last_lines: [String; 2],
 }
@@ -88,7 +90,7 @@ impl Masker {
             own: Vec::new(),
             names: Names::default(),
             secrets: Secrets::default(),
-            key_lines: [0; 2],
+            key_lines: Default::default(),
             last_lines: Default::default(),
         }
     }

@@ -3,8 +3,8 @@
 use super::random::looks_generated;
 use super::rules::{
     ARGUMENT_HEADER, COMMON_NAMES, NAME_SUFFIXES, PAIR_MEMBERS, PUBLIC_MEMBERS, PUBLIC_VARIABLES,
-    SECRET_HEADER_ENDS, SECRET_HEADERS, SECRET_MEMBERS, SECRET_QUERY, SECRET_VARIABLE_ENDS, SUSPECT_MEMBERS,
-    VAGUE_PAIR_MEMBERS,
+    SECRET_HEADER_ENDS, SECRET_HEADERS, SECRET_MEMBERS, SECRET_QUERY, SECRET_VARIABLE_ENDS, SUSPECT_ENDS,
+    SUSPECT_MEMBERS, VAGUE_PAIR_MEMBERS,
 };
 
 /// The longest name that is looked at, in bytes.
@@ -47,7 +47,12 @@ pub(super) fn is_count(name: &str, value: &str) -> bool {
 
 /// Whether a generated value behind this name is secret. The name has other meanings as well.
 pub(super) fn is_suspect_name(name: &str) -> bool {
-    name.len() <= LONGEST_NAME && SUSPECT_MEMBERS.contains(&last_word(name).to_ascii_lowercase().as_str())
+    if name.len() > LONGEST_NAME {
+        return false;
+    }
+    let plain = plain(&name.to_ascii_lowercase());
+    SUSPECT_MEMBERS.contains(&last_word(name).to_ascii_lowercase().as_str())
+        || SUSPECT_ENDS.iter().any(|end| plain.ends_with(end))
 }
 
 /// Whether a name is a common word, which stands in tables and prose as well.
@@ -63,20 +68,20 @@ pub(super) fn is_secret_pair(name: &str, value: &str) -> bool {
 
 /// Whether a member has the name of a pair.
 pub(super) fn is_pair_name(member: &str) -> bool {
-    let member = member.to_ascii_lowercase();
+    let member = plain(&member.to_ascii_lowercase());
     PAIR_MEMBERS.0.contains(&&*member) || VAGUE_PAIR_MEMBERS.0.contains(&&*member)
 }
 
 /// Whether a member has the value of a pair.
 pub(super) fn is_pair_value(member: &str) -> bool {
-    let member = member.to_ascii_lowercase();
+    let member = plain(&member.to_ascii_lowercase());
     PAIR_MEMBERS.1.contains(&&*member) || VAGUE_PAIR_MEMBERS.1.contains(&&*member)
 }
 
 /// Whether a pair of two such members may be something else, so that its value must look generated.
 pub(super) fn is_vague_pair(name_member: &str, value_member: &str) -> bool {
-    VAGUE_PAIR_MEMBERS.0.contains(&&*name_member.to_ascii_lowercase())
-        || VAGUE_PAIR_MEMBERS.1.contains(&&*value_member.to_ascii_lowercase())
+    VAGUE_PAIR_MEMBERS.0.contains(&&*plain(&name_member.to_ascii_lowercase()))
+        || VAGUE_PAIR_MEMBERS.1.contains(&&*plain(&value_member.to_ascii_lowercase()))
 }
 
 /// The last word of a name, such as `pass` of `db_pass`, `dbPass` and `db.pass`.

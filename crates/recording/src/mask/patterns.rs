@@ -104,6 +104,55 @@ pub const PATTERNS: &[SecretPattern] = &[
     ),
     // A private key of PuTTY.
     row(r"Private-Lines: ?[0-9]+\s+((?:[A-Za-z0-9+/=]+(?:\s+|$))+)", &["private-lines"], Certainty::Sure),
+    // The end of a private key, and base64 of one.
+    row(
+        r"((?:[A-Za-z0-9+/=]{16,}\s+)+)-----END [A-Z0-9 ]{0,40}PRIVATE KEY",
+        &["private key"],
+        Certainty::Sure,
+    ),
+    row(
+        r"(LS0tLS1CRUdJTi(?:BQUklWQVRFIEtFW|BSU0EgUFJJVkFURSBLRVk|BFQyBQUklWQVRFIEtFW|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVk)[A-Za-z0-9+/=_\-]+)",
+        &["ls0tls1crudjti"],
+        Certainty::Sure,
+    ),
+    // A declaration with a type, a call that sets a secret, and a property list.
+    row(
+        r#"(?i)(?:token|api[-_]?key|password|passwd|secret)\s*:\s*[\w<>\[\]|? ]{1,40}=\s*["']([^"'\s]+)["']"#,
+        NAMES,
+        Certainty::Random,
+    ),
+    row(
+        r#"(?i)\bset\w*(?:token|api[-_]?key|password|passwd|secret)\(\s*["']([^"'\s]+)["']"#,
+        NAMES,
+        Certainty::Random,
+    ),
+    row(
+        r"(?i)<key>[^<]*(?:token|api[-_]?key|password|passwd|secret)</key>\s*<string>([^<]+)",
+        &["<key>"],
+        Certainty::Random,
+    ),
+    // Statements of SQL, and settings of npm.
+    row(
+        r"(?i)\b(?:identified\s+by|(?:with|encrypted)\s+password)\s+'([^'\s]+)'",
+        &["identified", "password"],
+        Certainty::Perhaps,
+    ),
+    row(r#"_(?:authToken|password|auth)\s+["']?([^\s"'=]+)"#, &["_auth", "_password"], Certainty::Random),
+    // The password of a client of MySQL.
+    row(
+        r#"\b(?:mysql|mariadb|mysqldump|mysqladmin|mariadb-dump)\s(?:[^\n|;&]*?\s)?-p([^\s"'$\-][^\s"']*)"#,
+        &["mysql", "mariadb"],
+        Certainty::Random,
+    ),
+    // A client secret of Azure, and a token of HCP Terraform.
+    row(r"\b([A-Za-z0-9_~.\-]{3}8Q~[A-Za-z0-9_~.\-]{31,34})", &["8q~"], Certainty::Sure),
+    row(r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,70})", &[".atlasv1."], Certainty::Sure),
+    // A field of a URL within a URL.
+    row(
+        r"(?i)%(?:25)?(?:3F|26)[\w\-]*(?:token|api[-_]?key|password|passwd|secret)%(?:25)?3D([A-Za-z0-9._~\-]+)",
+        NAMES,
+        Certainty::Random,
+    ),
     // JSON Web Tokens. Other tokens that their form shows are in `TOKEN_FORMS`.
     // Encrypted ones have five parts, of which the second may be empty.
     row(

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::key_lines::KeyLines;
 use super::names::{
     is_count, is_pair_name, is_pair_value, is_secret_name, is_secret_pair, is_secret_text_name,
     is_suspect_name, is_vague_pair,
 };
 use super::random::looks_generated;
-use super::rules::{KEY_MEMBERS, SCHEMA_KEYWORDS, SCHEMA_PARENTS, SECRET_PLACES};
+use super::rules::{KEY_MEMBERS, LOGIN_OPTIONS, SCHEMA_KEYWORDS, SCHEMA_PARENTS, SECRET_PLACES};
 use crate::json_text::{Step, Token, rewrite};
 
 /// The secret values of one JSON text: by the name of a member, below a member with such a name, as the value of a pair whose name
@@ -18,6 +19,10 @@ pub(super) struct SecretPlaces {
     pairs: HashMap<Vec<Step>, Pair>,
     /// The last value was an option such as `--token`, or the name of a header in a list of headers.
     follows_name: bool,
+    /// The last value was an option such as `--auth` or `-u`, behind which a generated value is secret.
+    follows_suspect: bool,
+    /// The private keys in the texts of a list of lines.
+    key_lines: KeyLines,
 }
 
 /// An object or array with a secret value.
@@ -77,7 +82,7 @@ impl SecretPlaces {
             }
             None
         });
-        Self { pairs, follows_name: false }
+        Self { pairs, ..Self::default() }
     }
 
     /// Whether a value of the text is secret. The values are asked for in their order.
@@ -89,10 +94,16 @@ impl SecretPlaces {
             Token::Name(_) | Token::Plain(_) => return false,
         };
         let option = text.strip_prefix("--").or_else(|| is_in_headers(path).then_some(text));
+        let follows_suspect = std::mem::take(&mut self.follows_suspect) && is_element;
         self.follows_name = is_element && option.is_some_and(is_secret_name);
+        self.follows_suspect =
+            is_element && (option.is_some_and(is_suspect_name) || LOGIN_OPTIONS.contains(&text));
+        let is_key_line = is_element && self.key_lines.has(text);
         // Numbers below a name in the plural are counts.
         let is_name = if text.is_empty() { is_secret_name } else { is_secret_text_name };
         follows_name
+            || is_key_line && !text.trim().is_empty()
+            || follows_suspect && text.rsplit(':').next().is_some_and(looks_generated)
             || is_below_name(path, |name| is_name(name) && !is_count(name, value))
             || self.is_in_pair(path, value, text.is_empty())
             || is_setting(path)

@@ -24,12 +24,16 @@ pub const SECRET_MEMBERS: &[&str] = &[
     "accountkey",
     "apikey",
     "authcode",
+    "authheader",
     "authorization",
     "authorizationcode",
+    "backupcode",
     "clientassertion",
+    "clientkeydata",
     "codeverifier",
     "connectionstring",
     "cookie",
+    "cookieheader",
     "credential",
     "credentials",
     "devicecode",
@@ -41,20 +45,31 @@ pub const SECRET_MEMBERS: &[&str] = &[
     "passwd",
     "password",
     "phpsessid",
+    "presharedkey",
     "privatekey",
+    "psk",
     "pwd",
+    "recoverycode",
+    "recoveryphrase",
     "secret",
+    "secretbinary",
     "secretkey",
+    "secretkeybase",
+    "seedphrase",
+    "sharedaccesssignature",
     "signingkey",
     "token",
+    "unsealkey",
     "usercode",
 ];
 
 /// The words that may follow such an end: `password2` and `tokenValue` name secrets as `password` and `token` do. A number with or without a
 /// `v` may follow as well.
 pub(super) const NAME_SUFFIXES: &[&str] = &[
+    "again",
     "b64",
     "base64",
+    "binary",
     "confirm",
     "confirmation",
     "current",
@@ -92,7 +107,20 @@ pub(super) const PUBLIC_VARIABLES: &[&str] = &[
 ];
 
 /// The last words of names whose value is a secret if it looks generated. A test counts those that `pass`.
-pub(super) const SUSPECT_MEMBERS: &[&str] = &["auth", "bearer", "jwt", "pass", "pin"];
+pub(super) const SUSPECT_MEMBERS: &[&str] = &["auth", "bearer", "jwt", "pass", "pat", "pin"];
+
+/// The ends of names whose value is a secret if it looks generated, as those of `SECRET_MEMBERS`: they name places and files as well.
+pub(super) const SUSPECT_ENDS: &[&str] = &[
+    "appkey",
+    "deploykey",
+    "functionkey",
+    "licensekey",
+    "masterkey",
+    "secretid",
+    "sharedkey",
+    "storagekey",
+    "subscriptionkey",
+];
 
 /// Names that are common words. In a row of a table, such as `["Secret","Garden"]`, only a generated value is a secret.
 pub(super) const COMMON_NAMES: &[&str] =
@@ -118,8 +146,19 @@ pub const PUBLIC_MEMBERS: &[&str] = &[
 ];
 
 /// Further names of secrets in the query of a URL, in the same form.
-pub const SECRET_QUERY: &[&str] =
-    &["auth", "code", "key", "sessionid", "sid", "sig", "signature", "state", "xamzsignature"];
+pub const SECRET_QUERY: &[&str] = &[
+    "assertion",
+    "auth",
+    "code",
+    "key",
+    "samlresponse",
+    "sessionid",
+    "sid",
+    "sig",
+    "signature",
+    "state",
+    "xamzsignature",
+];
 
 /// The names of credentials that follow one of these words and white space, in lower case.
 pub const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "dpop", "negotiate", "token"];
@@ -130,13 +169,49 @@ pub const SECRET_PLACES: (&[&str], &[&str]) =
 
 /// The members of a pair that have its name, and those that have its value: `{"name":"GITHUB_TOKEN","value":…}`.
 pub(super) const PAIR_MEMBERS: (&[&str], &[&str]) = (
-    &["field", "header", "headername", "id", "k", "key", "name", "variable"],
-    &["default", "headervalue", "stringvalue", "v", "val", "value", "valuefrom", "values"],
+    &[
+        "envvar",
+        "field",
+        "header",
+        "headername",
+        "id",
+        "k",
+        "key",
+        "keyname",
+        "name",
+        "option",
+        "paramname",
+        "secretname",
+        "setting",
+        "var",
+        "variable",
+        "varname",
+    ],
+    &[
+        "currentvalue",
+        "default",
+        "defaultvalue",
+        "headervalue",
+        "newvalue",
+        "plainvalue",
+        "secretstring",
+        "stringvalue",
+        "v",
+        "val",
+        "value",
+        "valuefrom",
+        "values",
+    ],
 );
 
 /// The same members of pairs that may be something else, such as a text of a form. Their values must look generated.
-pub(super) const VAGUE_PAIR_MEMBERS: (&[&str], &[&str]) =
-    (&["attribute", "label", "parameter", "property", "title", "type"], &["content", "data", "text"]);
+pub(super) const VAGUE_PAIR_MEMBERS: (&[&str], &[&str]) = (
+    &["attribute", "label", "parameter", "property", "title", "type"],
+    &["answer", "content", "contents", "data", "input", "literal", "plaintext", "raw", "text"],
+);
+
+/// The options before a name and a password, as `-u name:password`.
+pub(super) const LOGIN_OPTIONS: &[&str] = &["--proxy-user", "--user", "-U", "-u"];
 
 /// A member of a JSON Web Key, and the members beside it that are secret.
 pub(super) const KEY_MEMBERS: (&str, &[&str]) = ("kty", &["d", "dp", "dq", "k", "oth", "p", "q", "qi"]);

@@ -187,6 +187,50 @@ pub const TOKEN_FORMS: &[TokenForm] = &[
     form("vcp_", 20),
     // xAI.
     form("xai-", 40),
+    // Airtable.
+    form("pat", 70),
+    // Alibaba.
+    form("LTAI", 16),
+    // Amazon Bedrock.
+    form("ABSK", 60),
+    // Apify.
+    form("apify_api_", 30),
+    // Brevo.
+    form("xkeysib-", 60),
+    // Cursor.
+    form("key_", 60),
+    // ElevenLabs.
+    form("sk_", 40),
+    // Firecrawl.
+    form("fc-", 32),
+    // HubSpot.
+    form("pat-eu1-", 30),
+    form("pat-na1-", 30),
+    // Mapbox.
+    form("sk.eyJ", 40),
+    // OpenAI.
+    form("sess-", 40),
+    // Pinecone.
+    form("pcsk_", 40),
+    // PostHog.
+    form("phx_", 30),
+    // Resend.
+    form("re_", 30),
+    // Slack.
+    form("xoxc-", 10),
+    form("xoxd-", 10),
+    // Snyk.
+    form("snyk_uat.", 30),
+    // SonarQube.
+    form("sqa_", 40),
+    form("sqp_", 40),
+    form("squ_", 40),
+    // Sourcegraph.
+    form("sgp_", 40),
+    // Together.
+    form("tgp_v1_", 40),
+    // Trello.
+    form("ATTA", 60),
 ];
 
 /// A path of a URL that is a secret by itself, and the fewest characters of it that follow.

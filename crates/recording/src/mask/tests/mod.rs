@@ -237,6 +237,17 @@ fn a_hostile_text_takes_time_in_proportion_to_its_length() {
         "token \u{1b}[0m=",
         "aaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.",
         "Private-Lines: 1\n",
+        "private key AAAAAAAAAAAAAAAA ",
+        "-----END PRIVATE KEY-----\nAAAAAAAAAAAAAAAA\n",
+        "LS0tLS1CRUdJTiBQUklWQVRFIEtFW",
+        "token: a ",
+        "setToken(\"",
+        "<key>token</key> ",
+        "identified by '",
+        "mysql -u ",
+        "_auth ",
+        "a8Q~",
+        "%3Ftoken",
     ];
     for unit in units {
         let [short, long] = [500, 500 * 8].map(|count| time_of(&unit.repeat(count)));

@@ -38,6 +38,17 @@ const TEXTS: &[&str] = &[
     "token\u{a0}=\u{a0}SECRET",
     "aws_secret_access_key = SECRET",
     "token=\nSECRET",
+    "const token: string = \"SECRET\";",
+    "cfg.setPassword(\"SECRET\");",
+    "<key>apiToken</key><string>SECRET</string>",
+    "CREATE USER a IDENTIFIED BY 'SECRET'",
+    "ALTER ROLE a WITH PASSWORD 'SECRET'",
+    "npm config set //registry.npmjs.org/:_authToken SECRET",
+    "mysql -u root -pSECRET db",
+    "http://x/a?u=http%3A%2F%2Fy%3Ftoken%3DSECRET",
+    "grant_type=x&assertion=SECRET",
+    "SAMLResponse=SECRET&RelayState=1",
+    "    client-key-data: SECRET\n",
 ];
 
 /// The messages, each with `SECRET` in its place.
@@ -55,6 +66,27 @@ const MESSAGES: &[&str] = &[
     r#"{"kty":"RSA","n":"AQAB","d":"SECRET"}"#,
     r#"{"k":"SECRET","kty":"oct"}"#,
     r#"{"name":"password","label":"Password","value":"SECRET"}"#,
+    r#"{"envVar":"GITHUB_TOKEN","value":"SECRET"}"#,
+    r#"{"env_var":"GITHUB_TOKEN","defaultValue":"SECRET"}"#,
+    r#"{"secretName":"GITHUB_TOKEN","new_value":"SECRET"}"#,
+    r#"{"name":"GITHUB_TOKEN","plaintext":"SECRET"}"#,
+    r#"{"name":"GITHUB_TOKEN","answer":"SECRET"}"#,
+    r#"{"deployKey":"SECRET"}"#,
+    r#"{"masterKey":"SECRET"}"#,
+    r#"{"psk":"SECRET"}"#,
+    r#"{"subscription_key":"SECRET"}"#,
+    r#"{"secretKeyBase":"SECRET"}"#,
+    r#"{"SecretBinary":"SECRET"}"#,
+    r#"{"pat":"SECRET"}"#,
+    r#"{"recoveryCodes":["SECRET"]}"#,
+    r#"{"seedPhrase":"SECRET"}"#,
+    r#"{"authHeader":"SECRET"}"#,
+    r#"{"passwordAgain":"SECRET"}"#,
+    r#"{"args":["curl","-u","joe:SECRET","http://x"]}"#,
+    r#"{"args":["--auth","SECRET"]}"#,
+    r#"{"args":["--pass","SECRET"]}"#,
+    r#"{"lines":["-----BEGIN PRIVATE KEY-----","SECRET","-----END PRIVATE KEY-----"]}"#,
+    r#"{"content":"SECRETSECRET\nSECRETSECRET\n-----END PRIVATE KEY-----"}"#,
 ];
 
 /// Tokens with a form of their own.
@@ -63,6 +95,8 @@ const TOKENS: &[&str] = &[
     "1234567890:AAEhBP0av28nXyZabcdEFGHijkLMNOpq12345",
     "EAACEdEose0cBAa1B2c3a1B2c3a1B2c3a1B2c3a1B2c3a1B2c3a1B2c3a1B2c3a1B2c3",
     "MTA5NTIyODk2OTU5NzA3MTM2.Gabcde.abcdefghijklmnopqrstuvwxyz0123456789AB",
+    "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0tCk1IY0NBUUVFSUFhYmNk",
+    "aBc8Q~aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456",
     "1//0gabcdEFGH123456789-abcdefghijklmnopqrstuvwxyz",
     "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\nAAAAgQCabcDEF0123456789\nPrivate-MAC: x",
 ];
@@ -97,6 +131,10 @@ const HARMLESS: &[&str] = &[
     r#"{"label":"Password","content":"Enter your password"}"#,
     r#"{"authMethods":[{"id":"api-key-2","name":"Key"}]}"#,
     r#"{"k":"v","d":"a1b2c3d4"}"#,
+    r#"{"storageKey":"theme-preference","functionKey":"F5","sshKey":"~/.ssh/id_ed25519"}"#,
+    r#"{"args":["run","--user","1000:1000","-u","root"]}"#,
+    r#"{"args":["-----BEGIN CERTIFICATE-----","a1b2c3d4"]}"#,
+    r#"{"text":"private key: setPassword(value), mysql -port, token: string = x"}"#,
 ];
 
 #[test]
