@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// How long room is held for a future that was woken. A program may keep a future that it no longer polls.
+/// How long room is held for a future that was woken. A program may keep a future that it does not poll.
 const HOLD: Duration = Duration::from_millis(50);
+
+/// How long no room is held after a woken future has let a [`HOLD`] pass. A program that polls such futures only now and
+/// then, as a loop over `buffer_unordered` does whose body waits too, would wait for a hold in each pass.
+const HOLD_PAUSE: Duration = Duration::from_secs(10);
 
 /// The place of one waiter. A waiter whose room was given to others keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,18 +18,28 @@ pub(crate) struct Ticket(u64);
 /// The futures that wait until the send queue has room, in the order in which they came.
 ///
 /// Waking all of them for each freed place would cost n² polls for n waiters: the first fill the queue, and the others wait
-/// again. So room is given to as many as fit into it, and held until they are polled.
+/// again. So room is given to as many as fit into it, and held until they are polled. If one of them is not polled in time, they
+/// all lose their room, and for a while the event loop gives room to the next waiters in each round.
 #[derive(Debug, Default)]
 pub(crate) struct SendCapacity {
     waiting: BTreeMap<Ticket, Waiter>,
     deadlines: BTreeSet<(Instant, Ticket)>,
     last: u64,
-    /// The waiters that were woken, with the size of their messages in bytes.
-    woken: BTreeMap<Ticket, usize>,
-    /// The sum of those sizes.
+    /// The waiters that were woken, and for which room is held.
+    woken: BTreeMap<Ticket, Hold>,
+    /// The sum of their sizes.
     woken_bytes: usize,
-    /// When the room of those that were woken is given to others.
-    held_until: Option<Instant>,
+    /// A time at or before the first of their times.
+    held_since: Option<Instant>,
+    /// When a woken waiter last let its time pass.
+    expired_at: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Hold {
+    /// The size of the message in bytes.
+    size: usize,
+    since: Instant,
 }
 
 #[derive(Debug)]
@@ -92,17 +106,17 @@ impl SendCapacity {
     }
 
     fn take_woken(&mut self, ticket: Ticket) -> bool {
-        let size = self.woken.remove(&ticket);
-        self.woken_bytes -= size.unwrap_or(0);
+        let hold = self.woken.remove(&ticket);
+        self.woken_bytes -= hold.as_ref().map_or(0, |hold| hold.size);
         if self.woken.is_empty() {
-            self.held_until = None;
+            self.held_since = None;
         }
-        size.is_some()
+        hold.is_some()
     }
 
     fn give_up_held(&mut self) {
         self.woken.clear();
-        (self.woken_bytes, self.held_until) = (0, None);
+        (self.woken_bytes, self.held_since) = (0, None);
     }
 
     fn has_room(&self, queued: usize, limit: usize) -> bool {
@@ -113,7 +127,8 @@ impl SendCapacity {
     /// When the event loop must act for a waiter.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
-        let held_until = self.held_until.filter(|_| !self.waiting.is_empty());
+        let held_since = self.held_since.filter(|_| !self.waiting.is_empty());
+        let held_until = held_since.and_then(|since| since.checked_add(HOLD));
         deadline.into_iter().chain(held_until).min()
     }
 
@@ -132,10 +147,13 @@ impl SendCapacity {
         {
             // A size of 0 would never fill the room.
             let size = waiter.size.max(1);
-            self.woken.insert(ticket, size);
+            self.woken.insert(ticket, Hold { size, since: now });
             self.woken_bytes += size;
-            self.held_until = now.checked_add(HOLD);
+            self.held_since.get_or_insert(now);
             wakers.push(waiter.waker);
+        }
+        if self.expired_at.is_some_and(|at| now.duration_since(at) < HOLD_PAUSE) {
+            self.give_up_held();
         }
         wakers
     }
@@ -147,10 +165,15 @@ impl SendCapacity {
         std::mem::take(&mut self.waiting).into_values().map(|waiter| waiter.waker).collect()
     }
 
-    /// Takes the wakers of the waiters whose deadline has passed, and gives up the room that was held too long.
+    /// Takes the wakers of the waiters whose deadline has passed. Gives up all held room if some was held too long.
     pub(crate) fn take_due(&mut self, now: Instant) -> Vec<Waker> {
-        if self.held_until.is_some_and(|until| until <= now) {
-            self.give_up_held();
+        let has_expired = |since: &Instant| now.duration_since(*since) >= HOLD;
+        if self.held_since.as_ref().is_some_and(has_expired) {
+            self.held_since = self.woken.values().map(|hold| hold.since).min();
+            if self.held_since.as_ref().is_some_and(has_expired) {
+                self.give_up_held();
+                self.expired_at = Some(now);
+            }
         }
         let mut due = Vec::new();
         while let Some((_, ticket)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {

@@ -126,6 +126,8 @@ impl<T: Transport> Port<T> {
         } else {
             Vec::new()
         };
+        // If no room is held for these, another round wakes the next ones.
+        self.again |= !wakers.is_empty();
         self.wake(wakers);
         self.observe_queue();
         Ok(())

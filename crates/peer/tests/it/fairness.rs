@@ -10,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
-use crate::support::{acp, ask, deaf, note, settle, with_wire};
+use crate::support::{Far, acp, ask, deaf, note, settle, with_wire};
 
 /// Awaits a future, and counts its polls.
 async fn counted<F: Future>(polls: &Cell<usize>, future: F) -> F::Output {
@@ -20,6 +20,14 @@ async fn counted<F: Future>(polls: &Cell<usize>, future: F) -> F::Output {
         future.as_mut().poll(cx)
     })
     .await
+}
+
+/// Answers each request.
+async fn answer_all(far: &mut Far) {
+    loop {
+        let request = far.heard().await;
+        far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": true}));
+    }
 }
 
 /// The polls of all of so many calls that are made at once.
@@ -33,15 +41,9 @@ async fn polls_of(calls: usize) -> usize {
                 assert_eq!(answer, true);
             }
         };
-        let answering = async {
-            loop {
-                let request = far.heard().await;
-                far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": true}));
-            }
-        };
         futures::select_biased! {
             () = asking.fuse() => {}
-            () = answering.fuse() => {}
+            () = answer_all(&mut far).fuse() => {}
         }
     })
     .await;
@@ -136,4 +138,126 @@ async fn waiter_that_is_not_polled_delays_the_others_briefly() {
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     })
     .await;
+}
+
+/// Calls in `buffer_unordered` are not polled while the body of the loop waits for room.
+#[tokio::test(start_paused = true)]
+async fn call_in_the_loop_over_others_waits_for_one_hold() {
+    const CALLS: usize = 200;
+    let polls = Cell::new(0);
+    with_wire(acp().high_water(1 << 10), deaf(), async |peer, mut far| {
+        let text = "x".repeat(500);
+        let start = tokio::time::Instant::now();
+        let asking = async {
+            let calls = (0..CALLS).map(|_| counted(&polls, peer.call(&ask(&text))));
+            let mut answers = pin!(futures::stream::iter(calls).buffer_unordered(100));
+            while let Some(answer) = answers.next().await {
+                assert_eq!(answer.unwrap(), true);
+                assert_eq!(peer.call(&ask("one more")).await.unwrap(), true);
+            }
+        };
+        futures::select_biased! {
+            () = asking.fuse() => {}
+            () = answer_all(&mut far).fuse() => {}
+        }
+        assert!(start.elapsed() < Duration::from_millis(60), "{:?}", start.elapsed());
+    })
+    .await;
+    assert!(polls.get() <= 100 * CALLS, "{} polls", polls.get());
+}
+
+/// However many they are, and wherever they are in the line.
+#[tokio::test(start_paused = true)]
+async fn waiters_that_are_not_polled_delay_all_others_by_one_hold() {
+    with_wire(acp().high_water(100), deaf(), async |peer, far| {
+        far.take(0);
+        peer.notify(&note(0)).await.unwrap();
+        peer.notify(&note(1)).await.unwrap();
+        let start = tokio::time::Instant::now();
+        let mut idle = Vec::new();
+        let mut others = Vec::new();
+        for number in 0..200 {
+            let mut waiter = peer.notify(&note(number));
+            assert!(futures::poll!(&mut waiter).is_pending());
+            idle.push(waiter);
+            if number % 50 == 0 {
+                let peer = peer.clone();
+                others.push(tokio::spawn(async move { peer.notify(&note(number)).await.unwrap() }));
+                tokio::task::yield_now().await;
+            }
+        }
+        far.take_all();
+        for sent in join_all(others).await {
+            sent.unwrap();
+        }
+        for number in 0..100 {
+            peer.notify(&note(number)).await.unwrap();
+        }
+        assert!(start.elapsed() < Duration::from_millis(60), "{:?}", start.elapsed());
+        for waiter in idle {
+            waiter.await.unwrap();
+        }
+        assert!(start.elapsed() < Duration::from_millis(60), "{:?}", start.elapsed());
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiter_that_is_not_polled_loses_its_room_while_others_send() {
+    with_wire(acp().high_water(300), deaf(), async |peer, mut far| {
+        far.take(0);
+        while let Some(sent) = peer.notify(&note(0)).now_or_never() {
+            sent.unwrap();
+        }
+        let mut idle: Vec<_> = (0..2).map(|_| peer.notify(&note(0))).collect();
+        for waiter in &mut idle {
+            assert!(futures::poll!(waiter).is_pending());
+        }
+        let queued = Cell::new(0);
+        let sending = async {
+            loop {
+                peer.notify(&note(1)).await.unwrap();
+                queued.set(queued.get() + 1);
+            }
+        };
+        let taking = async {
+            let mut levels = Vec::new();
+            for _ in 0..100 {
+                far.take(1);
+                settle().await;
+                let was_ours = far.heard_so_far()[0]["params"]["number"] == 1;
+                queued.set(queued.get() - usize::from(was_ours));
+                levels.push(queued.get());
+            }
+            levels
+        };
+        let levels = futures::select_biased! {
+            levels = taking.fuse() => levels,
+            () = sending.fuse() => unreachable!(),
+        };
+        assert!(levels[20] + 2 <= levels[99], "queued: {levels:?}");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn polls_do_not_grow_with_the_calls_that_wait_after_a_hold_has_expired() {
+    for calls in [500, 8_000] {
+        let polls = Cell::new(0);
+        with_wire(acp().high_water(4 << 10), deaf(), async |peer, mut far| {
+            let mut idle: Vec<_> = (0..200).map(|_| peer.call(&ask(""))).collect();
+            for call in &mut idle {
+                assert!(futures::poll!(call).is_pending());
+            }
+            let mut calls: FuturesUnordered<_> =
+                (0..calls).map(|_| counted(&polls, peer.call(&ask("")))).collect();
+            let asking = async { while calls.next().await.transpose().unwrap().is_some() {} };
+            futures::select_biased! {
+                () = asking.fuse() => {}
+                () = answer_all(&mut far).fuse() => {}
+            }
+        })
+        .await;
+        assert!(polls.get() <= 4 * calls, "{} polls of {calls} calls", polls.get());
+    }
 }
