@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use agentwire_jsonrpc::{Frame, RequestId};
+use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RequestId};
 
 use crate::event::CallId;
 
@@ -48,6 +48,16 @@ pub(crate) struct Queue {
 /// With this many errors under the id null in the queue, no further one is queued.
 const MAX_REFUSALS_WITHOUT_ID: usize = 16;
 
+/// The method and the text of the params, if it is a notification.
+fn text(frame: &Frame) -> Option<(&str, Option<&str>)> {
+    match frame {
+        Frame::Single(Message::Notification(Notification { method, params, .. })) => {
+            Some((method, params.as_ref().map(RawJson::as_str)))
+        }
+        _ => None,
+    }
+}
+
 impl Queue {
     /// An empty queue with one place, because the first growth makes four, and an idle session keeps them.
     pub(crate) fn new() -> Self {
@@ -74,10 +84,13 @@ impl Queue {
         Some(entry.transmit)
     }
 
-    /// Whether an identical notification is queued.
+    /// Whether a notification of the same text is queued. `==` on params compares values, and parses both to do so.
     pub(crate) fn has_notification(&self, transmit: &Transmit) -> bool {
-        let same = |entry: &Entry| entry.transmit.size == transmit.size && entry.transmit == *transmit;
-        self.entries.iter().any(|entry| entry.kind == Kind::Notification && same(entry))
+        let new = text(&transmit.frame);
+        self.entries.iter().map(|entry| &entry.transmit).any(|queued| {
+            let is_similar = queued.size == transmit.size && queued.in_reply_to == transmit.in_reply_to;
+            is_similar && new.is_some() && text(&queued.frame) == new
+        })
     }
 
     /// Whether a request has not left yet.

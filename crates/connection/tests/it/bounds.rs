@@ -41,6 +41,17 @@ fn news_waits_once() {
     assert_eq!(one.said().len(), 1);
 }
 
+/// A comparison of values would parse each queued notification for each new one.
+#[test]
+fn queued_notifications_are_compared_as_text() {
+    let mut one = small();
+    let texts = [r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#];
+    let queued = texts.map(|text| one.connection.notify_coalesced("news", Some(json(text)), None));
+    assert_eq!(queued, [true; 2]);
+    let again = texts.map(|text| one.connection.notify_coalesced("news", Some(json(text)), None));
+    assert_eq!(again, [false; 2]);
+}
+
 #[test]
 fn room_counts_requests_that_were_taken_back() {
     let mut one = small();
