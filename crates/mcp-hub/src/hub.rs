@@ -252,8 +252,7 @@ impl Hub {
     ///
     /// async fn watch(hub: Hub) {
     ///     let mut changes = hub.changes();
-    ///     loop {
-    ///         changes.next().await;
+    ///     while let Some(()) = changes.next().await {
     ///         for server in hub.status() {
     ///             eprintln!("{}: {}", server.name, server.state);
     ///         }
@@ -335,8 +334,12 @@ pub struct HubChanges {
 
 impl HubChanges {
     /// Waits until something has changed since the last call. The first call returns at once if anything has happened.
-    pub async fn next(&mut self) {
-        self.seen = self.shared.until_changed(self.seen).await;
+    ///
+    /// Returns `None` once the hub is closed, its servers have ended, and nothing has changed since the last call.
+    #[must_use = "without the end, a loop over changes never waits once the hub is closed"]
+    pub async fn next(&mut self) -> Option<()> {
+        self.seen = self.shared.until_changed(self.seen).await?;
+        Some(())
     }
 }
 

@@ -67,7 +67,7 @@ impl Listening {
         };
         listener.open_first().await?;
         let next = |listener: Option<Listener>| async move { listener?.next().await };
-        let changes = unfold(Some(listener), next).boxed();
+        let changes = unfold(Some(listener), next).fuse().boxed();
         Ok(Self { changes, acknowledged })
     }
 

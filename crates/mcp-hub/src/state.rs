@@ -330,12 +330,17 @@ impl Shared {
     }
 
     pub(crate) async fn until_ended(&self) {
-        self.until(|state| !state.servers.iter().any(|entry| entry.is_running)).await;
+        self.until(State::has_ended).await;
     }
 
-    /// Waits until there have been other than so many changes, and tells how many.
-    pub(crate) async fn until_changed(&self, seen: u64) -> u64 {
-        self.0.wait_until(|state| (state.changes != seen).then_some(state.changes)).await
+    /// Waits until the number of changes is another, and returns it. `None` if it stays, because the hub is closed and its
+    /// servers have ended.
+    pub(crate) async fn until_changed(&self, seen: u64) -> Option<u64> {
+        let changed = |state: &mut State| match state.changes != seen {
+            true => Some(Some(state.changes)),
+            false => (state.closing && state.has_ended()).then_some(None),
+        };
+        self.0.wait_until(changed).await
     }
 
     async fn until(&self, condition: impl Fn(&State) -> bool) {
@@ -354,6 +359,10 @@ impl Shared {
 }
 
 impl State {
+    fn has_ended(&self) -> bool {
+        !self.servers.iter().any(|entry| entry.is_running)
+    }
+
     fn place_of(&self, name: &str) -> Result<usize, HubError> {
         let place = self.servers.iter().position(|entry| entry.name == name && !entry.is_removed);
         place.ok_or_else(|| {

@@ -240,6 +240,6 @@ async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
                 settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
             }
         }
-        changes.next().await;
+        let _closed = changes.next().await;
     }
 }

@@ -74,7 +74,7 @@ impl RemoteServer {
             };
             Some((change, (queue, ended)))
         };
-        let changes = unfold((queue, ended.fuse()), next).boxed();
+        let changes = unfold((queue, ended.fuse()), next).fuse().boxed();
         Ok(Changes { changes, acknowledged })
     }
 

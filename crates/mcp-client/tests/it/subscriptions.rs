@@ -409,6 +409,22 @@ async fn changes(server: RemoteServer) -> Result<Vec<Change>, BoxError> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn changes_end_once_and_for_all() {
+    let script = async |mut mock: Mock| {
+        let listen = mock.agree(json!({ "toolsListChanged": true })).await;
+        mock.end(&listen).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_modern(Client::default(), script, async |server: RemoteServer| {
+        let mut changes = server.changes(to_tools()).await?;
+        assert_eq!([changes.next().await, changes.next().await], [None, None]);
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn changes_are_a_bounded_stream_in_every_revision() {
     let session = async |mut mock: Mock| {
         let info = json!({ "tools": { "listChanged": true }, "resources": { "subscribe": true } });

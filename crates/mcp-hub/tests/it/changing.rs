@@ -135,13 +135,35 @@ async fn a_server_is_connected_to_anew_in_any_state() {
         let mut changes = hub.changes();
         while !matches!(hub.status()[0].state, ServerState::Died(_)) {
             server.hang_up();
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         hub.reconnect("s").unwrap();
         assert_eq!(names(hub).await, ["x"]);
         assert_eq!(states(hub), ["s connected"]);
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_end_when_the_hub_is_closed() {
+    let (_, config) = played("s", &["x"]);
+    let (hub, driver) = Hub::new([config]);
+    let mut changes = hub.changes();
+    let following = async {
+        let mut count = 0;
+        while let Some(()) = changes.next().await {
+            count += 1;
+        }
+        assert!(changes.next().await.is_none(), "the end stays");
+        count
+    };
+    let closing = async {
+        hub.ready().await;
+        hub.close().await;
+    };
+    let all =
+        tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(following, closing, driver) });
+    assert!(all.await.expect("it ends in time").0 > 0);
 }
 
 #[tokio::test]
@@ -153,7 +175,7 @@ async fn a_process_is_ended_in_good_order_and_started_again() {
         assert!(hub.call("die", ()).await.is_err());
         let mut changes = hub.changes();
         while hub.status()[0].state.is_connected() {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         for _ in 0..2 {
             hub.reconnect("s").unwrap();
@@ -205,7 +227,7 @@ async fn a_handle_may_have_some_tools_only() {
         one.set_tools([("x", 1), ("new", 1)]);
         let mut changes = hub.changes();
         while hub.tool("new").is_none() {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         assert_eq!(names(&some).await, ["one__x", "new"]);
     })

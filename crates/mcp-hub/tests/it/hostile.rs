@@ -95,7 +95,7 @@ async fn a_server_that_tells_of_changes_without_any_wakes_nobody() {
     run(HubConfig::new(), vec![server.config("s")], async |hub| {
         hub.ready().await;
         let mut changes = hub.changes();
-        changes.next().await;
+        changes.next().await.unwrap();
         let listed = server.listings();
         server.tell();
         let woken = tokio::time::timeout(Duration::from_secs(60), changes.next()).await;

@@ -98,12 +98,12 @@ async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
         let before = names(&hub).await;
         assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
         let mut changes = hub.changes();
-        changes.next().await;
+        changes.next().await.unwrap();
         let error = hub.call("die", ()).await.unwrap_err();
         let error = WithCauses::new(&error).to_string();
         assert!(error.contains("last words"), "{error}");
         while hub.status()[0].state.is_connected() {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         let status = &hub.status()[0];
         assert!(matches!(status.state, ServerState::Died(_)), "{}", status.state);
@@ -130,7 +130,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
         let mut changes = hub.changes();
         for restarts in 0..=2 {
             while !(hub.status()[0].state.is_connected() && hub.status()[0].restarts == restarts) {
-                changes.next().await;
+                changes.next().await.unwrap();
             }
             assert_eq!(names(&hub).await, ["die"]);
             let error = hub.call("die", ()).await.unwrap_err();
@@ -138,7 +138,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
             assert!(error.contains("last words"), "{error}");
         }
         while !matches!(hub.status()[0].state, ServerState::Died(_)) {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         hub.close().await;
     };
@@ -160,7 +160,7 @@ async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
         assert!(hub.call("die", ()).await.is_err());
         let mut changes = hub.changes();
         while !matches!(hub.status()[0].state, ServerState::Restarting(_)) {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         assert_eq!(names(&hub).await, ["live"]);
         let error = hub.call("die", ()).await.unwrap_err();
@@ -179,10 +179,10 @@ async fn a_server_that_changes_its_tools_is_asked_again() {
     within(connect([server("s", "", cases)], async |hub| {
         assert_eq!(names(&hub).await, ["old"]);
         let mut changes = hub.changes();
-        changes.next().await;
+        changes.next().await.unwrap();
         hub.call("old", ()).await.unwrap();
         while names(&hub).await.len() < 2 {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         assert_eq!(names(&hub).await, ["old", "new"]);
     }))

@@ -132,6 +132,7 @@ async fn listening_ends_with_the_hub_and_begins_with_a_server_that_can_be_listen
         assert!(matches!(error, HubError::NoSuchServer { .. }), "{error}");
         let ((), ended) = tokio::join!(hub.close(), listening.next());
         assert!(ended.is_none(), "{ended:?}");
+        assert!(listening.next().await.is_none(), "the end stays");
         let error = hub.listen("s", to_a()).await.unwrap_err();
         assert!(matches!(error, HubError::Unavailable { state: ServerState::Closed, .. }), "{error}");
     })

@@ -214,10 +214,10 @@ async fn what_has_changed_since_it_was_shown_is_not_called() {
         // Made before the change, and awaited after it.
         let calls: Vec<_> = shown.iter().map(|tool| hub.call_tool(tool, ())).collect();
         let mut changes = hub.changes();
-        changes.next().await;
+        changes.next().await.unwrap();
         played.set_tools([("same", 1), ("other", 2)]);
         while hub.tool("gone").is_some() {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         let mut outcomes = Vec::new();
         for (tool, call) in shown.iter().zip(calls) {

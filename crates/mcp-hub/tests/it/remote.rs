@@ -99,7 +99,7 @@ async fn a_stream_that_breaks_off_is_opened_again() {
             assert_eq!(hub.call("ping", ()).await.unwrap().text(), "pong");
             web.cut();
             while web.tried().len() == streams {
-                changes.next().await;
+                changes.next().await.unwrap();
             }
         }
         assert_eq!(web.tried(), ["GET"; 4]);
@@ -118,7 +118,7 @@ async fn a_server_that_ends_every_session_at_once_is_left_alone() {
         let error = WithCauses::new(&error).to_string();
         assert!(error.contains("the server has ended the session"), "{error}");
         while hub.status()[0].state.reason().is_none() {
-            changes.next().await;
+            changes.next().await.unwrap();
         }
         assert!(state(&hub, 0).contains("died: "), "{}", state(&hub, 0));
         assert_eq!(web.tried(), ["server/discover", "initialize", "initialize"]);
