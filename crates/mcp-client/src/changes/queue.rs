@@ -40,14 +40,14 @@ pub enum Change {
 }
 
 impl Change {
-    /// The change that a notification announces; none if its params cannot be decoded.
+    /// The change that a notification announces. `None` if its params cannot be decoded, as leniently as for the hooks.
     fn of(notification: Notification) -> Option<Self> {
         Some(match &*notification.method {
             ToolListChangedNotification::NAME => Self::Tools,
             PromptListChangedNotification::NAME => Self::Prompts,
             ResourceListChangedNotification::NAME => Self::Resources,
             ResourceUpdatedNotification::NAME => {
-                let update: ResourceUpdatedNotification = notification.params?.decode().ok()?;
+                let update: ResourceUpdatedNotification = notification.params?.decode_leniently().ok()?;
                 Self::Resource { uri: update.uri }
             }
             _ => Self::Other(notification),
@@ -226,6 +226,15 @@ mod tests {
         }
         let told = [(); 3].map(|()| next(&queue));
         assert_eq!(told, [Some(Change::Missed), resource(&format!("{LIMIT}:")), None]);
+    }
+
+    /// As the hook `on_resource_updated` does.
+    #[test]
+    fn update_with_a_malformed_member_is_a_change() {
+        let queue = ChangeQueue::default();
+        let update = RawJson::encode(&json!({ "uri": "a:", "_meta": 7 })).unwrap();
+        queue.add(Notification::new(ResourceUpdatedNotification::NAME, Some(update)));
+        assert_eq!(next(&queue), Some(Change::Resource { uri: "a:".into() }));
     }
 
     /// A comparison of values would parse up to 1,024 notifications for each that arrives.
