@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use agentwire_mcp_client::CallError;
@@ -10,11 +11,10 @@ use agentwire_jsonrpc::{Printable, did_you_mean};
 /// Why a call, a subscription or a change of the servers failed.
 ///
 /// The words of servers, and names that there are not, are [`Printable`](agentwire_jsonrpc::Printable) in its text.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum HubError {
     /// No server has a tool of that name.
-    #[error("there is no tool `{}`{}", Printable::display(name), did_you_mean(name, meant.as_deref()))]
     #[non_exhaustive]
     NoSuchTool {
         /// The name.
@@ -23,7 +23,6 @@ pub enum HubError {
         meant: Option<String>,
     },
     /// There is no server of that name.
-    #[error("there is no server `{}`{}", Printable::display(name), did_you_mean(name, meant.as_deref()))]
     #[non_exhaustive]
     NoSuchServer {
         /// The name.
@@ -32,27 +31,20 @@ pub enum HubError {
         meant: Option<String>,
     },
     /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
-    #[error("the tool `{}` is not among those that may be called here", Printable::display(name))]
     #[non_exhaustive]
     NotSelected {
         /// The name.
         name: String,
     },
     /// The hub has had as many servers as it may have.
-    #[error("the hub has had {limit} servers, removed ones included, which is the limit")]
     #[non_exhaustive]
     TooManyServers {
         /// The limit.
         limit: usize,
     },
     /// The hub is closed.
-    #[error("the hub is closed")]
     Closed,
     /// The server has dropped or changed the tool since it was looked up. It was not called.
-    #[error(
-        "the server `{server}` has changed or dropped its tool `{}` since it was looked up, so it was not called",
-        Printable::display(tool)
-    )]
     #[non_exhaustive]
     ToolChanged {
         /// The server.
@@ -60,8 +52,8 @@ pub enum HubError {
         /// The tool's name there.
         tool: String,
     },
-    /// The server cannot be called, or no longer can.
-    #[error("the server `{server}` cannot be called: {state}")]
+    /// The server cannot be called, or no longer can. The [reason](ServerState::reason) of its state is the
+    /// [source](Error::source).
     #[non_exhaustive]
     Unavailable {
         /// The server.
@@ -70,7 +62,6 @@ pub enum HubError {
         state: ServerState,
     },
     /// The server asks a question that no function of [`HubConfig`](crate::HubConfig) answers, such as a form for the user.
-    #[error("the server `{server}` asks for what cannot be answered here: {}", wanted.join(", "))]
     #[non_exhaustive]
     Unanswered {
         /// The server.
@@ -79,7 +70,6 @@ pub enum HubError {
         wanted: Vec<&'static str>,
     },
     /// The call failed.
-    #[error("the call to the server `{server}` failed")]
     #[non_exhaustive]
     Call {
         /// The server.
@@ -87,6 +77,49 @@ pub enum HubError {
         /// Why.
         source: CallError,
     },
+}
+
+impl Error for HubError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unavailable { state, .. } => state.reason().map(|reason| &**reason as _),
+            Self::Call { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for HubError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Printable::display;
+        match self {
+            Self::NoSuchTool { name: tool, meant } => {
+                write!(f, "there is no tool `{}`{}", name(tool), did_you_mean(tool, meant.as_deref()))
+            }
+            Self::NoSuchServer { name: server, meant } => {
+                write!(f, "there is no server `{}`{}", name(server), did_you_mean(server, meant.as_deref()))
+            }
+            Self::NotSelected { name: tool } => {
+                write!(f, "the tool `{}` is not among those that may be called here", name(tool))
+            }
+            Self::TooManyServers { limit } => {
+                write!(f, "the hub has had {limit} servers, removed ones included, which is the limit")
+            }
+            Self::Closed => f.write_str("the hub is closed"),
+            Self::ToolChanged { server, tool } => {
+                write!(f, "the server `{server}` has changed or dropped its tool `{}` ", name(tool))?;
+                f.write_str("since it was looked up, so it was not called")
+            }
+            Self::Unavailable { server, state } => {
+                write!(f, "the server `{server}` cannot be called: {}", state.word())
+            }
+            Self::Unanswered { server, wanted } => {
+                let wanted = wanted.join(", ");
+                write!(f, "the server `{server}` asks for what cannot be answered here: {wanted}")
+            }
+            Self::Call { server, .. } => write!(f, "the call to the server `{server}` failed"),
+        }
+    }
 }
 
 /// The capabilities that a question can need, and what it asks for.

@@ -41,6 +41,18 @@ impl ServerState {
         matches!(self, Self::Connected)
     }
 
+    /// Its text without the reason.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Failed(_) => "failed",
+            Self::Restarting(_) => "died, and is started again",
+            Self::Died(_) => "died",
+            Self::Closed => "closed",
+        }
+    }
+
     /// Why it cannot be called, if it should be callable but is not.
     pub fn reason(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {
@@ -52,15 +64,7 @@ impl ServerState {
 
 impl fmt::Display for ServerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connecting => f.write_str("connecting"),
-            Self::Connected => f.write_str("connected"),
-            Self::Failed(reason) => write!(f, "failed: {}", WithCauses::new(&**reason)),
-            Self::Restarting(reason) => {
-                write!(f, "died, and is started again: {}", WithCauses::new(&**reason))
-            }
-            Self::Died(reason) => write!(f, "died: {}", WithCauses::new(&**reason)),
-            Self::Closed => f.write_str("closed"),
-        }
+        f.write_str(self.word())?;
+        self.reason().map_or(Ok(()), |reason| write!(f, ": {}", WithCauses::new(&**reason)))
     }
 }

@@ -32,7 +32,7 @@ use crate::BoxError;
 /// }
 ///
 /// let error = run().unwrap_err();
-/// assert_eq!(error.to_string(), "the connection ended with an error");
+/// assert_eq!(error.to_string(), "the connection failed");
 /// assert_eq!(error.source().unwrap().to_string(), "invalid digit found in string");
 /// ```
 pub struct ConnectionError(BoxError);
@@ -73,7 +73,7 @@ impl fmt::Display for ConnectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match f.alternate() {
             true => fmt::Display::fmt(&WithCauses::new(self), f),
-            false => f.write_str("the connection ended with an error"),
+            false => f.write_str("the connection failed"),
         }
     }
 }
@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn box_error_takes_the_inner_error() {
         let error = ConnectionError::new(Closed::default());
-        assert_eq!(format!("{error}"), "the connection ended with an error");
-        assert_eq!(format!("{error:#}"), "the connection ended with an error: the connection closed");
+        assert_eq!(format!("{error}"), "the connection failed");
+        assert_eq!(format!("{error:#}"), "the connection failed: the connection closed");
         assert_eq!(format!("{error:?}"), format!("{error:#}"));
         assert!(error.find::<Closed>().is_some());
         assert_eq!(BoxError::from(error).to_string(), "the connection closed");

@@ -322,7 +322,7 @@ async fn a_start_that_fails_counts_and_the_first_one_is_not_repeated() -> Result
     let error = Host::new().run_supervised(nowhere, main).await.expect_err("there is no agent");
     assert_eq!(
         format!("{error:#}"),
-        "the connection ended with an error: no connection to the agent: no such program"
+        "the connection failed: no connection to the agent: no such program"
     );
 
     let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };

@@ -5,7 +5,8 @@ use std::time::Duration;
 use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::schema::{SubscriptionFilter, TaskSupport};
 use agentwire_mcp_hub::{
-    Change, CustomTarget, Driver, Hub, HubConfig, HubError, ServerConfig, ServerState, Target, connect,
+    BoxError, Change, CustomTarget, Driver, Hub, HubConfig, HubError, ServerConfig, ServerState, Target,
+    connect,
 };
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::{Duplex, duplex};
@@ -85,6 +86,28 @@ async fn a_server_that_fails_costs_only_itself() {
         hub.close().await;
         assert!(matches!(hub.status()[4].state, ServerState::Closed));
         assert!(hub.status()[1].state.reason().is_some(), "why it failed is still known");
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
+async fn unavailable_server_has_the_reason_as_its_source() {
+    let config = HubConfig::new().restarts(0);
+    let (hub, driver) = Hub::with_config(config, [shell("broken", "echo no key >&2; exit 3")]);
+    let main = async {
+        hub.ready().await;
+        let error = hub.watch("broken", "a:///").await.unwrap_err();
+        assert_eq!(error.to_string(), "the server `broken` cannot be called: failed");
+        let state = hub.status()[0].state.to_string();
+        let error = BoxError::from(error);
+        assert_eq!(error.to_string(), format!("the server `broken` cannot be called: {state}"));
+        assert_eq!(error.exited().expect("how it ended").stderr, "no key");
+        let texts: Vec<_> = error.chain().map(ToString::to_string).collect();
+        for (place, text) in texts.iter().enumerate() {
+            let has_no_cause = texts[place + 1..].iter().all(|cause| !text.contains(cause));
+            assert!(has_no_cause, "each cause once: {texts:#?}");
+        }
+        hub.close().await;
     };
     within(async { tokio::join!(driver, main) }).await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::SubscriptionFilter;
 use agentwire_mcp_hub::{Change, Hub, HubConfig, HubError, Listening, ServerConfig, ServerState};
@@ -94,7 +95,8 @@ async fn who_listens_to_a_server_that_is_killed_goes_on_listening() {
             }
             let error = listening.next().await.expect("it says why it ends").unwrap_err();
             let died = matches!(&error, HubError::Unavailable { state: ServerState::Died(_), .. });
-            assert!(died && error.to_string().contains("SIGKILL"), "{error}");
+            let error = WithCauses::new(&error).to_string();
+            assert!(died && error.contains("SIGKILL"), "{error}");
             assert!(listening.next().await.is_none());
         })
         .await;
