@@ -225,13 +225,18 @@ impl Hub {
     ///
     /// # Errors
     ///
-    /// [`HubError::NoSuchTool`] when no server lists such a tool, and [`HubError::NotSelected`] when this handle does not have
-    /// it.
+    /// [`HubError::NoSuchTool`] when no server lists such a tool, [`HubError::Unavailable`] when the name begins with that of a
+    /// server that cannot be called, and [`HubError::NotSelected`] when this handle does not have the tool.
     pub fn resolve(&self, name: &str) -> Result<HubTool, HubError> {
         match self.shared().find(name) {
             Some(tool) if self.has(&tool) => Ok(tool),
             Some(_) => Err(HubError::NotSelected { name: name.to_owned() }),
             None => {
+                if let Some((server, state)) = self.shared().unavailable(name)
+                    && self.selection.as_ref().is_none_or(|selection| selection.has_name(&server, name))
+                {
+                    return Err(HubError::Unavailable { server, state });
+                }
                 let tools = self.shared().tools();
                 let names = tools.iter().filter(|tool| self.has(tool)).map(|tool| &*tool.name);
                 let meant = nearest(name, names).map(str::to_owned);

@@ -36,6 +36,12 @@ impl Selection {
             && self.within.as_ref().is_none_or(|within| within.has(tool))
     }
 
+    /// Whether a tool that its server does not list is selected, by the name that is given.
+    pub(crate) fn has_name(&self, server: &str, name: &str) -> bool {
+        (self.servers.contains(server) || self.tools.contains(name))
+            && self.within.as_ref().is_none_or(|within| within.has_name(server, name))
+    }
+
     /// Whether all tools of a server are selected.
     pub(crate) fn has_server(&self, server: &str) -> bool {
         self.servers.contains(server) && self.within.as_ref().is_none_or(|within| within.has_server(server))

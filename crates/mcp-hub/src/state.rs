@@ -259,6 +259,16 @@ impl Shared {
         })
     }
 
+    /// The server that a name means and its state, if it cannot be called.
+    pub(crate) fn unavailable(&self, name: &str) -> Option<(String, ServerState)> {
+        self.0.with(|state| {
+            let (place, _) = state.names.find(name)?;
+            let entry = &state.servers[place];
+            let is_unavailable = !entry.is_removed && entry.server.is_none();
+            is_unavailable.then(|| (entry.name.clone(), entry.state.clone()))
+        })
+    }
+
     /// The server of a tool, if that is still listed as it was then.
     pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
         self.0.with(|state| {

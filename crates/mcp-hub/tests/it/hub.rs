@@ -113,6 +113,27 @@ async fn unavailable_server_has_the_reason_as_its_source() {
 }
 
 #[tokio::test]
+async fn tool_of_a_failed_server_is_unavailable() {
+    let servers = [shell("broken", "exit 3"), server("good", "works", "")];
+    let (hub, driver) = Hub::with_config(HubConfig::new().restarts(0), servers);
+    let main = async {
+        hub.ready().await;
+        let refused = |hub: &Hub, name: &str| hub.resolve(name).unwrap_err().to_string();
+        let unavailable = "the server `broken` cannot be called: failed";
+        assert_eq!(refused(&hub, "broken__search"), unavailable);
+        assert_eq!(hub.call("broken__search", ()).await.unwrap_err().to_string(), unavailable);
+        assert_eq!(refused(&hub, "good__search"), "there is no tool `good__search`");
+        assert_eq!(refused(&hub, "other__search"), "there is no tool `other__search`");
+        assert_eq!(refused(&hub.only(["broken__*"]), "broken__search"), unavailable);
+        assert_eq!(refused(&hub.only(["broken__search"]), "broken__search"), unavailable);
+        let error = refused(&hub.only(["good__*"]).only(["broken__*"]), "broken__search");
+        assert_eq!(error, "there is no tool `broken__search`");
+        hub.close().await;
+    };
+    within(async { tokio::join!(driver, main) }).await;
+}
+
+#[tokio::test]
 async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
     let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
     let servers = [server("mortal", "die shared", dying), server("good", "live shared", "")];
