@@ -39,13 +39,13 @@ use self::names::is_secret_name;
 use self::pairs::secret_values;
 use self::paths::Names;
 use self::patterns::{Pattern, patterns};
-use self::places::SecretPlaces;
-use self::random::{consists_of_words, looks_random};
+use self::places::{SecretPlaces, is_in_common_place};
+use self::random::{consists_of_words, is_plain_word, looks_random};
 use self::secrets::LONGEST_SOUGHT;
 use self::spans::{Mask, Span, masked};
 use self::token_forms::tokens;
 use self::values::{decoded, split_scheme};
-use crate::json_text::{Replacement, Token, rewrite};
+use crate::json_text::{Replacement, Step, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
 ///
@@ -198,7 +198,7 @@ impl Masker {
         rewrite(json, &mut |path, token| {
             match token {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
-                    self.credentials(text);
+                    self.placed(path, text);
                 }
                 Token::Text(text) => self.learn_text(text, depth),
                 Token::Name(_) | Token::Plain(_) => {}
@@ -214,7 +214,7 @@ impl Masker {
         let masked = rewrite(json, &mut |path, token| {
             let masked = match token {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
-                    Some(self.credentials(text))
+                    Some(self.placed(path, text))
                 }
                 Token::Text(text) => self.masked_text(text, depth, Vec::new()),
                 Token::Name(text) | Token::Plain(text) => {
@@ -297,6 +297,14 @@ impl Masker {
             Certainty::Perhaps | Certainty::Random => Mask::Text(self.credentials(secret)),
         };
         Some(Span { range, mask })
+    }
+
+    /// Masks a secret of JSON by its place. A word of a language is not looked for elsewhere if words stand in such places, too.
+    fn placed(&mut self, path: &[Step], text: &str) -> String {
+        if is_plain_word(text) && is_in_common_place(path) {
+            return self.secrets.mask("secret", text);
+        }
+        self.credentials(text)
     }
 
     /// Masks credentials: all of them, or what follows the scheme.

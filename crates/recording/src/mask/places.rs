@@ -131,6 +131,14 @@ fn name_member<'a>(last: &'a Step, pair: &[Step]) -> Option<&'a str> {
     }
 }
 
+/// Whether words of a language stand in such a place as often as secrets: `tokens` of a parser, and defaults of arguments.
+pub(super) fn is_in_common_place(path: &[Step]) -> bool {
+    let is_token =
+        |name: &str| ["token", "tokens"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+    let is_default = matches!(path.last(), Some(Step::Member(name)) if &**name == "default");
+    is_default || path.iter().any(|step| matches!(step, Step::Member(name) if is_token(name)))
+}
+
 fn may_be_value(step: &Step) -> bool {
     match step {
         Step::Member(name) => is_pair_value(name) || KEY_MEMBERS.1.contains(&&**name),

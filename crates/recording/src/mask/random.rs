@@ -33,6 +33,11 @@ pub(super) fn looks_generated(text: &str) -> bool {
         && !consists_of_words(text)
 }
 
+/// Whether a text is one word of a language in lower case.
+pub(super) fn is_plain_word(text: &str) -> bool {
+    text.len() <= LONGEST_WORD && text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
 /// Whether a text has nothing but words and numbers, such as `button-large` and `plan_2024_v2`.
 pub(super) fn consists_of_words(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).all(is_word)

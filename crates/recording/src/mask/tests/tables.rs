@@ -157,6 +157,23 @@ fn secrets_of_pairs_blocks_and_commands_are_masked() {
 }
 
 #[test]
+fn word_below_a_common_name_is_masked_only_in_its_place() {
+    for message in [
+        r#"{"tokens":["function","identifier"]}"#,
+        r#"{"name":"token","default":"identifier"}"#,
+        r#"{"tokens":[{"value":"identifier"}]}"#,
+    ] {
+        let mut masker = Masker::new();
+        assert!(!masker.message(message).contains("identifier"), "{message}");
+        let later = r#"{"text":"a function has an identifier"}"#;
+        assert_eq!(masker.message(later), later, "{message}");
+    }
+    let mut masker = Masker::new();
+    masker.message(r#"{"tokens":["swordfish1"],"password":"swordfish"}"#);
+    assert_eq!(masker.text("swordfish1 swordfish"), "«secret 1» «secret 2»");
+}
+
+#[test]
 fn harmless_messages_stay_as_they_are() {
     for message in HARMLESS {
         assert_eq!(Masker::new().message(message), *message);
