@@ -137,6 +137,7 @@ impl Display {
         // Opening a session may have been interrupted.
         self.set_in_replay(false);
         self.in_turn.store(true, Ordering::Relaxed);
+        self.renderer.lock().is_in_turn = true;
         if !prompt.is_empty() {
             let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt));
         }
@@ -153,6 +154,7 @@ impl Display {
             for index in cancelled {
                 renderer.draw_cancelled(screen, &conversation, index)?;
             }
+            renderer.is_in_turn = false;
             renderer.end_turn(screen, &conversation, own)
         })?;
         self.count_omitted()

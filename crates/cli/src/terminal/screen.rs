@@ -108,6 +108,11 @@ impl Screen {
         self
     }
 
+    /// Whether new messages of the agent go to a stream of their own.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.answer.is_some()
+    }
+
     /// Starts the spinner, with a text before the seconds.
     pub(crate) fn start_spinner(&mut self, label: &str) {
         let label = if label.is_empty() { String::new() } else { format!("{} ", one_line(label)) };

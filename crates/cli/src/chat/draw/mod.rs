@@ -4,6 +4,7 @@ mod calls;
 mod content;
 mod fold;
 mod new_text;
+mod repeated;
 mod settings;
 mod shown_texts;
 mod tool_calls;
@@ -14,6 +15,7 @@ use std::io;
 use agentwire_acp_schema::v1::{NoticeSeverity, PlanEntryStatus};
 use agentwire_acp_toolkit::{Applied, Change, Compaction, Conversation, Entry, Message, MessageKind};
 
+use self::repeated::HeldMessage;
 use self::settings::Settings;
 use self::shown_texts::ShownTexts;
 use self::tool_calls::{DrawnParts, ToolCalls};
@@ -29,6 +31,9 @@ pub(super) struct Renderer {
     is_quiet: bool,
     /// Whether what is drawn belongs to an earlier turn.
     pub(super) is_replay: bool,
+    /// Whether a turn runs, whose end is told.
+    pub(super) is_in_turn: bool,
+    held: Option<HeldMessage>,
     settings: Settings,
     tools: ToolCalls,
     /// Messages that an agent may send as a whole, by hashes of their ids.
@@ -54,6 +59,9 @@ impl Renderer {
     ) -> io::Result<()> {
         if self.is_quiet {
             return Ok(());
+        }
+        if applied.change.index().is_some() || applied.change == Change::Plan || applied.terminal.is_some() {
+            self.end_message(screen)?;
         }
         let is_new_call = matches!(applied.change, Change::Added(_));
         // Output stands above the line that tells of the end of its call.
@@ -132,11 +140,41 @@ impl Renderer {
         if self.is_quiet && (kind != MessageKind::Agent || self.is_replay) {
             return Ok(());
         }
+        let message = StreamedMessage { kind, key, is_new: !self.is_replay };
+        if self.held.as_ref().is_some_and(|held| held.message != message) {
+            self.end_message(screen)?;
+        }
+        let held = match (self.held.take(), self.result_above(screen, kind)) {
+            (Some(held), _) => held.extend(&text),
+            (None, Some(result)) if !text.is_empty() => HeldMessage::begin(message, text, result),
+            (None, _) => Err(text),
+        };
+        match held {
+            Ok(held) => self.held = Some(held),
+            Err(text) => self.stream_text(screen, message, text)?,
+        }
+        screen.flush()
+    }
+
+    /// The result right above a message of this kind, which may be a copy of it.
+    fn result_above(&self, screen: &Screen, kind: MessageKind) -> Option<&str> {
+        let is_compared =
+            kind == MessageKind::Agent && !screen.has_answer() && (self.is_in_turn || self.is_replay);
+        self.tools.result_above().filter(|_| is_compared)
+    }
+
+    /// Shows what was held back of a message, unless it is a copy of the result above it.
+    fn end_message(&mut self, screen: &mut Screen) -> io::Result<()> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        let message = held.message;
+        held.end().map_or(Ok(()), |text| self.stream_text(screen, message, text))
+    }
+
+    fn stream_text(&mut self, screen: &mut Screen, message: StreamedMessage, text: String) -> io::Result<()> {
         if !text.is_empty() {
             self.tools.current_call = None;
         }
-        screen.stream(StreamedMessage { kind, key, is_new: !self.is_replay }, text.into())?;
-        screen.flush()
+        screen.stream(message, text.into())
     }
 
     /// Records a piece of a message that the agent may send as a whole later.
@@ -156,6 +194,7 @@ impl Renderer {
         conversation: &Conversation,
         index: usize,
     ) -> io::Result<()> {
+        self.end_message(screen)?;
         if let Some(Entry::ToolCall(entry)) = conversation.entry(index)
             && !self.is_quiet
         {
@@ -172,6 +211,7 @@ impl Renderer {
         conversation: &Conversation,
         own: OwnTerminals<'_>,
     ) -> io::Result<()> {
+        self.end_message(screen)?;
         if self.is_quiet { Ok(()) } else { self.tools.end_turn(screen, conversation, own) }
     }
 

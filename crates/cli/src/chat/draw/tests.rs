@@ -95,7 +95,7 @@ fn call_has_a_line_for_its_begin_and_one_for_its_end() {
 }
 
 #[test]
-fn answer_that_repeats_the_result_above_it_is_shown_whole() {
+fn answer_that_repeats_the_result_right_above_it_is_shown_once() {
     let paper = Paper::default();
     let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
     let (mut renderer, mut conversation) = (Renderer::default(), Conversation::new());
@@ -103,17 +103,23 @@ fn answer_that_repeats_the_result_above_it_is_shown_whole() {
         ToolCall::new(id, "Add").status(ToolCallStatus::Completed).content([text(result)])
     };
     let mut turn = |id: &str, result: &str, answers: &[&str]| {
+        renderer.is_in_turn = true;
         let applied = conversation.apply(SessionUpdate::from(call(id, result)));
         renderer.draw(&mut screen, &conversation, &applied, &terminal_output).unwrap();
         for answer in answers {
             renderer.stream(&mut screen, MessageKind::Agent, 1, (*answer).into()).unwrap();
         }
+        renderer.end_turn(&mut screen, &conversation, &terminal_output).unwrap();
         screen.stop_spinner().unwrap();
         paper.text()
     };
-    assert_eq!(turn("1", "3", &["3\n"]), "● Add\n  3\n3\n");
+    assert_eq!(turn("1", "3", &["3\n"]), "● Add\n  3\n");
     assert_eq!(turn("2", "3", &["3", " apples"]), "● Add\n  3\n3 apples\n");
-    assert_eq!(turn("3", "It is 3", &["It ", "is 3"]), "● Add\n  It is 3\nIt is 3\n");
+    assert_eq!(turn("3", "It is 3", &["It ", "is", " 3"]), "● Add\n  It is 3\n");
+    assert_eq!(turn("4", "It is 3", &["It ", "is"]), "● Add\n  It is 3\nIt is\n");
+    assert_eq!(turn("5", "3", &["So: ", "3"]), "● Add\n  3\nSo: 3\n");
+    let long = "x".repeat(3000);
+    assert!(turn("6", &long, &[&long]).ends_with(&format!("\n{long}\n")), "what is cut is shown as a whole");
 }
 
 #[test]

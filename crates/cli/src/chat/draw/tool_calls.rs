@@ -10,6 +10,7 @@ use agentwire_acp_toolkit::{CommandExit, Conversation, ShownOutput, TerminalChan
 use super::calls::{CallOutput, CallOutputs, TerminalText, terminal_source};
 use super::content::{content_text, draw_diff, draw_patch};
 use super::fold::WholeOutput;
+use super::repeated::is_comparable;
 use crate::terminal::{MAX_ITEMS, Mark, Screen, short};
 use crate::text::beginning;
 
@@ -42,6 +43,8 @@ pub(super) struct ToolCalls {
     unowned: Vec<usize>,
     /// The call whose headline or output was drawn last, if nothing else was drawn since.
     pub(super) current_call: Option<usize>,
+    /// The text that was shown last of the call's content, if a message may be a copy of it.
+    last_text: Option<(usize, String)>,
     /// The last output that was shown in part, with the title of its call.
     last: Option<(String, WholeOutput)>,
     hasher: RandomState,
@@ -141,6 +144,7 @@ impl ToolCalls {
                     let text = content_text(&content.content);
                     let new = self.calls.new_text(index, place, &text);
                     self.draw_output(screen, index, place, new)?;
+                    self.last_text = is_comparable(&text).then(|| (index, text.into_owned()));
                 }
                 ToolCallContent::Diff(diff)
                     if self.is_new_change(index, &(&diff.path, &diff.old_text, &diff.new_text)) =>
@@ -165,6 +169,12 @@ impl ToolCalls {
             self.finish_call(screen, index)?;
         }
         Ok(())
+    }
+
+    /// The result that stands right above what is drawn next, if a message may be a copy of it.
+    pub(super) fn result_above(&self) -> Option<&str> {
+        let (_, text) = self.last_text.as_ref().filter(|(call, _)| self.current_call == Some(*call))?;
+        Some(text)
     }
 
     fn is_new_change<T: Hash + ?Sized>(&mut self, index: usize, change: &T) -> bool {
