@@ -1,12 +1,13 @@
 //! The `requestedSchema` of a form elicitation: a flat JSON Schema whose fields keep their order. Reading tells the field types
 //! apart by `type` and keywords.
 
+use agentwire_jsonrpc::wire::pairs;
 use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::wire::{number, pairs};
+use crate::wire::number;
 use crate::{JsonObject, MultiSelectSchema, SingleSelectSchema};
 
 /// The fields of a form: a JSON Schema of one level, whose properties are of simple types.

@@ -61,7 +61,7 @@
 //! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field is |
 //!
 //! An empty array is read as an empty object, by types that derive `Wire`, by `RawObject`, and by fields of the
-//! types `BTreeMap`, `IndexMap`, `Map` and `JsonObject`.
+//! types `BTreeMap`, `Map` and `JsonObject`.
 //!
 //! A value that a peer answers with may be decoded leniently (`RawJson::decode_leniently`): if it cannot be read, it is read again.
 //! Then a malformed member is left out where the object can be used without it, and so is a bad item of a list. The table of

@@ -9,7 +9,7 @@ use crate::field::{Field, Kind, argument, last_name};
 use crate::word::{Leniently, Missing, Word, Written};
 
 /// The names of the types that are maps.
-const MAPS: [&str; 4] = ["BTreeMap", "IndexMap", "JsonObject", "Map"];
+const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
 
 /// A struct, and what its attributes say.
 pub(crate) struct Object<'a> {

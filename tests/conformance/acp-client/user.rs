@@ -46,7 +46,7 @@ impl UserInterface for User {
         for field in empty {
             let choice =
                 form.choices(&field).and_then(|choices| choices.first().map(|choice| choice.0.to_owned()));
-            let schema = form.schema().properties.get(&field);
+            let schema = form.schema().field(&field);
             let values: Vec<ElicitationContentValue> = match (choice, schema) {
                 (Some(choice), Some(ElicitationPropertySchema::Array(_))) => vec![vec![choice].into()],
                 (Some(choice), _) => vec![choice.into()],

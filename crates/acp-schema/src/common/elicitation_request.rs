@@ -68,8 +68,12 @@ macro_rules! elicitation_request_types {
             #[wire(lenient)]
             pub title: Option<String>,
             /// The fields by name, in the order in which a person is asked.
-            #[wire($properties_word)]
-            pub properties: indexmap::IndexMap<String, $crate::common::ElicitationPropertySchema>,
+            #[wire(
+                $properties_word,
+                with = agentwire_jsonrpc::wire::pairs,
+                schema(with = "std::collections::BTreeMap<String, crate::common::ElicitationPropertySchema>")
+            )]
+            pub properties: Vec<(String, $crate::common::ElicitationPropertySchema)>,
             /// The names of the fields that the person must fill in.
             #[wire(optional_list)]
             pub required: Option<Vec<String>>,
@@ -88,11 +92,16 @@ macro_rules! elicitation_request_types {
                 Self {
                     schema_type: ElicitationSchemaType::Object,
                     title: None,
-                    properties: indexmap::IndexMap::new(),
+                    properties: Vec::new(),
                     required: None,
                     description: None,
                     meta: None,
                 }
+            }
+
+            /// The field with this name.
+            pub fn field(&self, name: &str) -> Option<&$crate::common::ElicitationPropertySchema> {
+                self.properties.iter().find(|(other, _)| other == name).map(|(_, schema)| schema)
             }
 
             /// Adds a field.
@@ -102,7 +111,7 @@ macro_rules! elicitation_request_types {
                 name: impl Into<String>,
                 schema: impl Into<$crate::common::ElicitationPropertySchema>,
             ) -> Self {
-                self.properties.insert(name.into(), schema.into());
+                self.properties.push((name.into(), schema.into()));
                 self
             }
 

@@ -59,7 +59,7 @@ impl Form {
             return Err(FormError::TooManyFields { limit: LIMIT });
         }
         for name in schema.required.iter().flatten() {
-            match schema.properties.get(name) {
+            match schema.field(name) {
                 None => return Err(FormError::NoSuchField(name.clone())),
                 Some(field) if kind(field).is_none() => return Err(FormError::UnknownType(name.clone())),
                 Some(_) => {}
@@ -99,7 +99,7 @@ impl Form {
 
     /// Returns the choices of a field, each with its value and title, or none for a field that takes other values.
     pub fn choices(&self, field: &str) -> Option<Vec<(&str, &str)>> {
-        match self.schema.properties.get(field)? {
+        match self.schema.field(field)? {
             Schema::String(schema) => choices(schema),
             Schema::Array(schema) => schema_choices(schema),
             _ => None,
@@ -112,7 +112,7 @@ impl Form {
     ///
     /// If the schema does not allow it. The field keeps its value.
     pub fn set(&mut self, field: &str, value: impl Into<Value>) -> Result<(), FieldError> {
-        let known = self.schema.properties.get(field);
+        let known = self.schema.field(field);
         let value = known.ok_or(FieldFault::Unknown).and_then(|schema| check(schema, value.into()));
         let value = value.map_err(|fault| FieldError::new(field, fault))?;
         self.values.insert(field.to_owned(), value);
@@ -129,7 +129,7 @@ impl Form {
     /// If the text has no such meaning, or the schema does not allow it. The field keeps its value.
     pub fn enter(&mut self, field: &str, text: &str) -> Result<(), FieldError> {
         let fail = |fault| FieldError::new(field, fault);
-        let schema = self.schema.properties.get(field).ok_or_else(|| fail(FieldFault::Unknown))?;
+        let schema = self.schema.field(field).ok_or_else(|| fail(FieldFault::Unknown))?;
         let free = matches!(schema, Schema::String(schema) if choices(schema).is_none());
         if !free && text.trim().is_empty() {
             self.clear(field);
@@ -149,7 +149,7 @@ impl Form {
         if let [text] = texts {
             return self.enter(field, text);
         }
-        let schema = self.schema.properties.get(field).ok_or_else(|| fail(FieldFault::Unknown))?;
+        let schema = self.schema.field(field).ok_or_else(|| fail(FieldFault::Unknown))?;
         let Schema::Array(schema) = schema else { return Err(fail(FieldFault::Several)) };
         let choices = schema_choices(schema).ok_or_else(|| fail(FieldFault::Unknown))?;
         let chosen = texts.iter().map(|text| choice(&choices, text.trim()));
@@ -197,7 +197,7 @@ impl Form {
         let missing = schema.required.iter().flatten().filter(|name| !content.contains_key(*name));
         let missing = missing.map(|name| FieldError::new(name, FieldFault::Missing));
         let wrong = content.iter().filter_map(|(name, value)| {
-            let checked = match schema.properties.get(name) {
+            let checked = match schema.field(name) {
                 Some(field) => check(field, value.clone()),
                 None => Err(FieldFault::Unknown),
             };

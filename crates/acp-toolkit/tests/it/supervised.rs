@@ -320,10 +320,7 @@ async fn a_start_that_fails_counts_and_the_first_one_is_not_repeated() -> Result
     let nowhere = || Err::<Child, _>(io::Error::other("no such program"));
     let main = async |_: HostAgent| -> Result<(), BoxError> { panic!("main needs an agent") };
     let error = Host::new().run_supervised(nowhere, main).await.expect_err("there is no agent");
-    assert_eq!(
-        format!("{error:#}"),
-        "the connection failed: no connection to the agent: no such program"
-    );
+    assert_eq!(format!("{error:#}"), "the connection failed: no connection to the agent: no such program");
 
     let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
     let events = Events::default();

@@ -11,6 +11,7 @@
 mod described;
 mod lenient;
 mod members;
+pub mod pairs;
 mod patch;
 mod tagged;
 mod undecoded;

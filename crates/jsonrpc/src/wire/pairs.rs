@@ -3,18 +3,29 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use agentwire_jsonrpc::wire::read_object;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) fn serialize<T: Serialize, S: Serializer>(
+use crate::object::read_object;
+
+/// Writes an object with these members.
+///
+/// # Errors
+///
+/// When a value cannot be written.
+pub fn serialize<T: Serialize, S: Serializer>(
     pairs: &[(String, T)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
-pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Vec<(String, T)>, D::Error>
+/// Reads the members of an object in their order.
+///
+/// # Errors
+///
+/// When the value is no object, or a member cannot be read.
+pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Vec<(String, T)>, D::Error>
 where
     T: Deserialize<'de>,
     D: Deserializer<'de>,

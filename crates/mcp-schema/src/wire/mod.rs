@@ -4,7 +4,6 @@ mod number;
 mod object;
 pub(crate) mod one_or_many;
 mod optional;
-pub(crate) mod pairs;
 #[macro_use]
 mod setters;
 
