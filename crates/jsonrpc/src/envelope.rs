@@ -128,6 +128,9 @@ impl Envelope<'_> {
     }
 
     fn into_call(self, frame: &ByteString) -> Result<Message, Malformed> {
+        if self.is_echo() {
+            return Err(self.malformed("an answer has no member \"method\""));
+        }
         let Some(method) = self.method.and_then(|method| text_within(frame, method)) else {
             return self.without_method(frame);
         };
@@ -156,6 +159,12 @@ impl Envelope<'_> {
             Some(method) if !is_null(method) => Err(self.malformed("the member \"method\" must be a string")),
             _ => Self { method: None, ..self }.into_response(frame),
         }
+    }
+
+    /// Whether it is an answer with the method of its request, as some servers write it.
+    fn is_echo(&self) -> bool {
+        let has = |member: Option<&RawValue>| member.is_some_and(|value| !is_null(value));
+        self.id.is_some() && has(self.method) && (has(self.result) || has(self.error))
     }
 
     fn into_response(self, frame: &ByteString) -> Result<Message, Malformed> {
@@ -187,7 +196,7 @@ impl Envelope<'_> {
     fn malformed(&self, why: impl fmt::Display) -> Malformed {
         let id = self.id();
         let has_method = self.method.is_some_and(|method| !is_null(method));
-        let is_response = !has_method && (self.result.is_some() || self.error.is_some());
+        let is_response = !has_method && (self.result.is_some() || self.error.is_some()) || self.is_echo();
         let may_be_response = !has_method && self.params.is_none_or(is_null);
         let is_notification = self.id.is_none() && self.method.is_some_and(|m| m.get().starts_with('"'));
         let intent = match id {

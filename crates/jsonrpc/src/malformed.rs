@@ -76,6 +76,8 @@ struct Members {
     call: bool,
     /// `result` or `error`.
     answer: bool,
+    /// One of the two that is not null, which no request has.
+    outcome: bool,
     /// The position up to which the text was read.
     end: usize,
 }
@@ -158,6 +160,8 @@ impl Members {
         match (self.call, self.answer) {
             (true, false) => id.map(Intent::Request),
             (false, true) => Some(Intent::Response(id.unwrap_or(RequestId::NULL))),
+            // An answer with the method of its request.
+            (true, true) if self.outcome => id.map(Intent::Response),
             _ => None,
         }
     }
@@ -174,8 +178,11 @@ impl Members {
             let colon = skip_space(bytes, name_end);
             bytes.get(colon).filter(|byte| **byte == b':')?;
             self.call |= matches!(name, b"method" | b"params");
-            self.answer |= matches!(name, b"result" | b"error");
             let start = skip_space(bytes, colon + 1);
+            if matches!(name, b"result" | b"error") {
+                self.answer = true;
+                self.outcome |= start < bytes.len() && !bytes[start..].starts_with(b"n");
+            }
             // A value without an end takes up the rest.
             self.end = bytes.len();
             let end = if bytes.get(start) == Some(&b'\'') {

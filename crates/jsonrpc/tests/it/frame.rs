@@ -58,7 +58,6 @@ fn malformed_requests_are_answered_under_their_id() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":"a"}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":1,"params":{}}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":1,"method":null,"params":[]}"#, "malformed -32600, answer 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":5,"result":1}"#, "malformed -32600, answer 1"),
         (r#"{"jsonrpc":"2.0","id":null}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0"}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0","method":1}"#, "malformed -32600, answer null"),
@@ -88,6 +87,28 @@ fn message_without_a_method_is_a_response_or_may_be_one() {
     assert!(written(&frame).contains(r#""id":1,"error""#));
 }
 
+/// Some servers write the result into the object of the request. An answer is never answered.
+#[test]
+fn answer_with_a_method_fails_its_call() {
+    check(&[
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","result":{}}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{},"result":{}}"#, "malformed -32600, fails 1"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":5,"result":1}"#, "malformed -32600, fails 1"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null,"error":{"code":1,"message":""}}"#,
+            "malformed -32600, fails 1",
+        ),
+        (r#"{"id":"a","method":"m","error":{}}"#, r#"malformed -32600, fails "a""#),
+        // Null is how some serializers write that there is no such member.
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null,"error":null}"#, "request 1 m"),
+        (r#"{"jsonrpc":"2.0","method":"m","result":1}"#, "notification m"),
+    ]);
+    let Frame::Malformed(malformed) = parse(r#"{"jsonrpc":"2.0","id":1,"method":"m","result":{}}"#) else {
+        panic!("an answer has no method");
+    };
+    assert!(malformed.error.message.contains("an answer has no member \"method\""), "{malformed:?}");
+}
+
 /// Each fails its call, wherever it stands in the line.
 #[test]
 fn responses_within_other_text_are_found() {
@@ -111,7 +132,14 @@ fn responses_within_other_text_are_found() {
         // One answer alone, and what is not one.
         ("ANSWER done", "malformed -32700, fails 2"),
         ("REQUESTREQUEST", "malformed -32700, answer null"),
-        (r#"noise {"id":2} {"result":1} {"id":2,"method":"m","result":1}"#, "malformed -32700, answer null"),
+        (
+            r#"noise {"id":2} {"result":1} {"id":2,"method":"m","result":1}"#,
+            "malformed -32700, fails each of 2",
+        ),
+        (
+            r#"noise {"id":2} {"result":1} {"id":2,"method":"m","result":null}"#,
+            "malformed -32700, answer null",
+        ),
         (r#"noise {"a":{"id":2,"result":1}}"#, "malformed -32700, answer null"),
         (r#""{\"id\":2,\"result\":1}""#, "malformed -32600, answer null"),
     ];
@@ -256,7 +284,8 @@ fn unreadable_answer_fails_its_call() {
         (r#"{"result":NaN,"id":12"#, "malformed -32700, fails null"),
         // Requests are answered under null, as JSON-RPC demands of text that is not JSON.
         (r#"{"jsonrpc":"2.0","id":2,"method":"m","params":[NaN]}"#, "malformed -32700, answer null"),
-        (r#"{"jsonrpc":"2.0","id":2,"method":"m","result":NaN}"#, "malformed -32700, answer null"),
+        (r#"{"jsonrpc":"2.0","id":2,"method":"m","result":NaN}"#, "malformed -32700, fails 2"),
+        (r#"{"jsonrpc":"2.0","method":"m","result":NaN}"#, "malformed -32700, answer null"),
         (
             r#"[{"id":2,"result":NaN}, {"jsonrpc":"2.0","id":3,"result":4}, {"result":"#,
             "batch [malformed -32700, fails 2, malformed -32700, fails 3, malformed -32700, fails null]",

@@ -164,7 +164,7 @@ fn what_was_too_long_is_told_to_whom_it_concerns() {
         (r#"{"result":"#, "fails null"),
         // Neither a request nor an answer so far.
         (r#"{"id":5,"x":"#, "answer null"),
-        (r#"{"id":5,"method":"m","result":"#, "answer null"),
+        (r#"{"id":5,"method":"m","result":"#, "fails 5"),
         (r#"{"id":5,"id":6,"method":"m","params":"#, "answer null"),
         (r#"[{"id":5,"method":"m","params":"#, "answer null"),
         ("no JSON", "answer null"),
