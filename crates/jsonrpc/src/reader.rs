@@ -10,8 +10,11 @@
 //!   `Value` that holds such an object turns into the other value when it is decoded once more.
 //! - It refuses strings with half a surrogate pair (`"\ud83d"`), which is JSON by its grammar, and what JavaScript writes
 //!   for text that was cut inside a character. Here each half becomes U+FFFD.
+//! - It refuses `2.0` and `1e3` for an integer. JSON Schema counts them as integers, and so do languages with one type of
+//!   number.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -32,10 +35,10 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// Decodes JSON text that a peer, a file or a person wrote.
 ///
-/// Differs from `serde_json::from_str` in three points. A byte order mark at the start is passed over. A member whose name
+/// Differs from `serde_json::from_str` in four points. A byte order mark at the start is passed over. A member whose name
 /// begins with `$serde_json::private::` is an error, because `serde_json::Value` reads it as something else than an object.
 /// Half a surrogate pair in a string is read as U+FFFD; a [`RawJson`](crate::RawJson) that is part of the value then holds the
-/// escape `\ufffd` in its place.
+/// escape `\ufffd` in its place. Where an integer is wanted, a whole number such as `2.0` is one.
 ///
 /// Nesting deeper than 128 levels is an error, except inside a [`RawJson`](crate::RawJson).
 ///
@@ -64,15 +67,15 @@ pub fn read_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Er
     read(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// The text that [`read`] decodes: the same, or a copy with `\ufffd` in the place of each half of a surrogate pair. For
-/// readers that need a `serde_json::Deserializer` of their own.
+/// The text that [`read`] decodes: the same, or a copy with `\ufffd` in the place of each half of a surrogate pair, and with
+/// whole numbers as integers. For readers that need a `serde_json::Deserializer` of their own.
 ///
 /// # Errors
 ///
 /// When it names a reserved member.
 pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     refuse_reserved(text)?;
-    Ok(whole_pairs(text))
+    Ok(respelled(text))
 }
 
 /// Decodes text that holds no reserved name.
@@ -81,13 +84,13 @@ pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::E
     decode_by(text, |text| serde_json::from_str(text))
 }
 
-/// Decodes text by a function, which gets it with whole surrogate pairs if it fails otherwise.
+/// Decodes text by a function, which gets it with whole surrogate pairs and whole numbers if it fails otherwise.
 #[inline]
 pub(crate) fn decode_by<T>(
     text: &str,
     decode: impl Fn(&str) -> Result<T, serde_json::Error>,
 ) -> Result<T, serde_json::Error> {
-    decode(text).or_else(|error| match whole_pairs(text) {
+    decode(text).or_else(|error| match respelled(text) {
         Cow::Borrowed(_) => Err(error),
         Cow::Owned(text) => decode(&text),
     })
@@ -170,6 +173,54 @@ fn next_character(rest: &mut &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
+/// The text with [whole pairs](whole_pairs) and [whole numbers](whole_numbers).
+#[cold]
+fn respelled(text: &str) -> Cow<'_, str> {
+    let text = whole_pairs(text);
+    match whole_numbers(&text) {
+        Some(numbers) => Cow::Owned(numbers),
+        None => text,
+    }
+}
+
+/// The text with each number outside of strings that has a fraction or an exponent, and is whole, as an integer. `None` if
+/// there is none. Spaces take the place of what falls away, so that places in the text stay the same.
+fn whole_numbers(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let (mut found, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = crate::scan::string_end(bytes, at).map_or(bytes.len(), |end| end.at),
+            b'-' | b'0'..=b'9' => {
+                let is_digit = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+                let length = bytes[at..].iter().take_while(is_digit).count();
+                if let Some(number) = whole_number(&text[at..at + length]) {
+                    found.push_str(&text[copied..at]);
+                    let _written = write!(found, "{number:<length$}");
+                    copied = at + length;
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    (copied > 0).then(|| found + &text[copied..])
+}
+
+/// A number that is written with a fraction or an exponent but has none.
+fn whole_number(text: &str) -> Option<i64> {
+    /// From here on, not every integer has an `f64`.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (integer, rest) = digits.split_at(digits.find(['.', 'e', 'E'])?);
+    // Rust takes `01.0` and `1.`, which are not JSON.
+    let is_json = (integer == "0" || !integer.starts_with('0'))
+        && rest.strip_prefix('.').is_none_or(|fraction| fraction.starts_with(|c: char| c.is_ascii_digit()));
+    let number: f64 = text.parse().ok().filter(|_| is_json && !integer.is_empty())?;
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
+}
+
 /// The text with `\ufffd` in the place of each escape that is half a surrogate pair. Places in it stay the same.
 pub(crate) fn whole_pairs(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -207,7 +258,7 @@ fn unit_at(bytes: &[u8], at: usize) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_reserved_name, whole_pairs};
+    use super::{has_reserved_name, read, whole_numbers, whole_pairs};
 
     #[test]
     fn reserved_names_are_found_however_they_are_written() {
@@ -261,6 +312,46 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(whole_pairs(text), expected, "{text}");
             assert_eq!(whole_pairs(&whole_pairs(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_number_is_an_integer() {
+        #[derive(Debug, PartialEq, serde::Deserialize)]
+        struct Item {
+            n: u32,
+            x: f64,
+            t: String,
+        }
+
+        let text = r#"[{ "n": 2.0, "x": 0.5, "t": "\"1.0" }, {"n":1e3,"x":2.0,"t":"\ud83d"}]"#;
+        let expected = [(2, 0.5, "\"1.0"), (1000, 2.0, "\u{fffd}")];
+        let expected = expected.map(|(n, x, t)| Item { n, x, t: t.into() });
+        assert_eq!(read::<Vec<Item>>(text).unwrap(), expected);
+        assert_eq!(read::<u32>("2.0").unwrap(), 2);
+        assert_eq!(read::<i64>("-9007199254740991.0").unwrap(), -9_007_199_254_740_991);
+        for text in
+            ["2.5", "-1.0", "1e10", "9007199254740992.0", "01.0", "1.", "1.e0", "1e", "1.0.0", "\"1.0\""]
+        {
+            assert!(read::<u32>(text).is_err(), "{text}");
+        }
+        // A fraction is right where it is wanted, and the text is decoded once.
+        assert_eq!(read::<serde_json::Value>("2.0").unwrap().to_string(), "2.0");
+    }
+
+    #[test]
+    fn whole_numbers_keep_their_places() {
+        let table = [
+            ("[2.0,-0.0, 1.50]", Some("[2  ,0   , 1.50]")),
+            (r#"{"1.0":"2.0","\\\"3.0":4.0}"#, Some(r#"{"1.0":"2.0","\\\"3.0":4  }"#)),
+            ("[1e2]", Some("[100]")),
+            ("é2.0é", Some("é2  é")),
+            ("[1,2]", None),
+            ("\"1.0", None),
+            ("[1.0.0, -, 1e, 00.0, -.0, 1e999]", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(whole_numbers(text).as_deref(), expected, "{text}");
         }
     }
 }

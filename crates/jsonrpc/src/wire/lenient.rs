@@ -18,7 +18,6 @@
 //! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
 //! [`noting`](crate::noting).
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error};
@@ -253,7 +252,7 @@ where
     W: for<'a> ReadAs<'a, T>,
 {
     read_as::<W, T>(raw.get())
-        .or_else(|why| other_spelling(raw.get()).and_then(|text| read_as::<W, T>(&text).ok()).ok_or(why))
+        .or_else(|why| empty_object(raw.get()).and_then(|text| read_as::<W, T>(text).ok()).ok_or(why))
 }
 
 /// Reads a value as [`read`](crate::read) does, in the way `W`.
@@ -270,23 +269,9 @@ where
     })
 }
 
-/// The same value as languages with other types write it: `{}` for `[]`, and `12` for `12.0`.
-fn other_spelling(text: &str) -> Option<Cow<'_, str>> {
-    match text.as_bytes().first()? {
-        b'[' => as_object(text).map(Cow::Borrowed),
-        b'-' | b'0'..=b'9' => whole_number(text).map(Cow::Owned),
-        _ => None,
-    }
-}
-
-/// A number that is written with a fraction or an exponent but has none, as an integer.
-fn whole_number(text: &str) -> Option<String> {
-    /// From here on, not every integer has an `f64`.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-
-    let number: f64 = text.parse().ok()?;
-    let is_whole = number.fract() == 0.0 && number.abs() < EXACT;
-    is_whole.then(|| (number as i64).to_string())
+/// An empty array as the object without members that it stands for: see [`as_object`].
+fn empty_object(text: &str) -> Option<&str> {
+    as_object(text).filter(|_| text.starts_with('['))
 }
 
 /// Null counts as missing.

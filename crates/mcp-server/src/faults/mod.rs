@@ -10,6 +10,7 @@ mod reader;
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::read;
+use agentwire_jsonrpc::runtime::readable;
 use serde::de::DeserializeOwned;
 
 use fault::shown;
@@ -30,7 +31,7 @@ const LONG: usize = 16 << 10;
 pub(crate) fn of_json<A: DeserializeOwned>(json: &str, error: &serde_json::Error) -> String {
     let reason = || shown(&error.to_string());
     // More members or digits than a tree of values keeps may be the reason.
-    read(json).map_or_else(
+    readable(json).and_then(|json| read(&json)).map_or_else(
         |_| reason(),
         |value| list(find::<A>(Node::Json(&value), json.len())).unwrap_or_else(reason),
     )

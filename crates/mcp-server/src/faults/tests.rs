@@ -35,6 +35,14 @@ fn faults<A: DeserializeOwned + std::fmt::Debug>(json: &str) -> String {
     of_json::<A>(json, &serde_json::from_str::<A>(json).expect_err("a fault"))
 }
 
+/// JSON Schema counts `2.0` as an integer, and so does the first attempt at the arguments.
+#[test]
+fn whole_number_with_a_fraction_is_not_a_fault() {
+    let json = r#"{ "table": 2.0, "dishes": [], "paid": true, "notes": 1.5 }"#;
+    assert_eq!(faults::<Order>(json), "`name` is missing");
+    assert!(faults::<Order>(&json.replace("2.0", "2.5")).starts_with("`table`: expected u32, found"));
+}
+
 #[test]
 fn all_faults_are_named_in_the_order_of_the_type() {
     let json = r#"{ "paid": "yes", "tip": [], "dishes": [{ "name": "soup", "size": "huge", "hot": true }, {}, 3], "notes": 1 }"#;
