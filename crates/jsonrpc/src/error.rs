@@ -71,6 +71,10 @@ impl ErrorObject {
 
     /// `-32602`: the method is known and its parameters are wrong.
     pub fn invalid_params(why: impl fmt::Display) -> Self {
+        /// The place of a fault that `serde_json` does not find in a text, but in a value.
+        const NOWHERE: &str = " at line 1 column 0";
+        let why = why.to_string();
+        let why = why.strip_suffix(NOWHERE).unwrap_or(&why);
         Self::new(code::INVALID_PARAMS, format!("invalid params: {why}"))
     }
 
@@ -161,4 +165,20 @@ fn whole_number(code: &RawJson) -> Option<i64> {
 /// A string, or the JSON text of any other value but null.
 fn text_of(value: &RawJson) -> String {
     value.decode().unwrap_or_else(|_| if value.is_null() { String::new() } else { value.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_params_name_a_place_only_if_there_is_one() {
+        for (why, expected) in [
+            ("no line at line 1 column 0", "invalid params: no line"),
+            ("no line at line 1 column 10", "invalid params: no line at line 1 column 10"),
+            ("no line", "invalid params: no line"),
+        ] {
+            assert_eq!(ErrorObject::invalid_params(why).message, expected);
+        }
+    }
 }
