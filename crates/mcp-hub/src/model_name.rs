@@ -27,8 +27,13 @@ pub(crate) fn safe_part(name: &str, limit: usize) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let safe = name.chars().map(|c| if is_safe_character(c) { c } else { '_' });
-    let part: String = safe.take(limit.saturating_sub(CODE_LENGTH)).collect();
-    Cow::Owned(format!("{part}-{:08x}", code(name)))
+    Cow::Owned(with_code(&safe.take(limit).collect::<String>(), name, limit))
+}
+
+/// Returns a name of at most `limit` characters: the beginning of a safe form of `name`, and the code of `name`.
+pub(crate) fn with_code(safe: &str, name: &str, limit: usize) -> String {
+    let length = safe.len().min(limit.saturating_sub(CODE_LENGTH));
+    format!("{}-{:08x}", &safe[..length], code(name))
 }
 
 fn is_safe_character(character: char) -> bool {

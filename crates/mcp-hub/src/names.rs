@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use agentwire_mcp_schema::Tool;
 
-use crate::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part};
+use crate::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part, with_code};
 
 /// What stands between a server's name and a tool's.
 const SEPARATOR: &str = "__";
@@ -167,7 +167,8 @@ pub(crate) fn server_names<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec
     named.collect()
 }
 
-/// A name of the characters that language models take in the name of a tool, without `__` and without `_` at its end.
+/// A name of the characters that language models take in the name of a tool, without `__` and without `_` at its end. A
+/// name that is changed for that gets a code that follows from it alone, so that other servers do not change it again.
 fn escape(wanted: &str) -> String {
     let mut name = String::with_capacity(wanted.len());
     for character in wanted.chars() {
@@ -179,10 +180,10 @@ fn escape(wanted: &str) -> String {
         }
     }
     let name = name.trim_end_matches('_');
-    match name.len() {
-        0 => "server".to_owned(),
-        1..=SERVER_LIMIT => name.to_owned(),
-        _ => safe_part(name, SERVER_LIMIT).into_owned(),
+    if name == wanted && (1..=SERVER_LIMIT).contains(&name.len()) && !looks_mapped(name) {
+        name.to_owned()
+    } else {
+        with_code(if name.is_empty() { "server" } else { name }, wanted, SERVER_LIMIT)
     }
 }
 
@@ -244,8 +245,9 @@ mod tests {
         let servers: &[(&str, &[&str])] =
             &[("a", &["b__c", "c"]), ("a__b", &["c"]), ("x", &["a__b__c", "_c", "_c_"]), ("a_", &["_c", ""])];
         let given = names(servers);
-        let unnamed = full_name("a_2", &safe_part("", NAME_LIMIT));
-        assert_eq!(given, ["b__c", "a__c", "a_b__c", "x__a__b__c", "x___c", "_c_", "a_2___c", &unnamed]);
+        let (of_ab, of_a) = ("a_b-749bc500__c", "a-72254009___c");
+        let unnamed = full_name("a-72254009", &safe_part("", NAME_LIMIT));
+        assert_eq!(given, ["b__c", "a__c", of_ab, "x__a__b__c", "x___c", "_c_", of_a, &unnamed]);
         assert_eq!(given.iter().collect::<HashSet<_>>().len(), given.len());
     }
 
@@ -254,24 +256,35 @@ mod tests {
     fn a_separator_in_a_servers_name_is_escaped() {
         assert_eq!(
             names(&[("a", &["b__c"]), ("a__b", &["c", "d"]), ("x", &["c"])]),
-            ["b__c", "a_b__c", "d", "x__c"]
+            ["b__c", "a_b-749bc500__c", "d", "x__c"]
         );
     }
 
     #[test]
     fn a_servers_name_fits_into_a_tools() {
         for (wanted, given) in [
-            (&["my files!"][..], &["my_files"][..]),
-            (&["", "__", "\u{43f}\u{440}", "_x", "a___b"], &["server", "server_2", "server_3", "_x", "a_b"]),
-            (&["files", "files_2", "files"], &["files", "files_2", "files_3"]),
-            // One that only looks like another does not take its name, wherever it stands.
+            (&["my files!"][..], &["my_files-de36774f"][..]),
             (
-                &["git!", "git_hub_", "git", "git_hub", "git_2"],
-                &["git_3", "git_hub_2", "git", "git_hub", "git_2"],
+                &["", "__", "\u{43f}\u{440}", "_x", "a___b"],
+                &["server-811c9dc5", "server-720ba823", "server-83f734a9", "_x", "a_b-fdceddff"],
             ),
+            (&["files", "files_2", "files"], &["files", "files_2", "files_3"]),
+            // One that only looks like another does not take its name.
+            (&["git!", "git", "git-c946687e"], &["git-c946687e", "git", "git-c946687e-4f6932d2"]),
         ] {
             assert_eq!(server_names(wanted.iter().copied()), given);
         }
+    }
+
+    /// A person's permission names the server.
+    #[test]
+    fn name_of_a_server_does_not_depend_on_the_others() {
+        let alone = |name| server_names([name]).remove(0);
+        let all = ["a/b", "a.b", "a_b", "a b", "a_b_2", "", "x"];
+        assert_eq!(server_names(all), all.map(alone));
+        let reversed: Vec<_> = all.into_iter().rev().collect();
+        assert!(server_names(reversed.iter().copied()).into_iter().rev().eq(all.map(alone)));
+        assert_eq!(all.map(alone).into_iter().collect::<HashSet<_>>().len(), all.len());
     }
 
     #[test]
@@ -282,7 +295,7 @@ mod tests {
         let given = names(&[(&server, &tools), ("größe", &["a.b", "plain", &longer])]);
         assert_eq!(given.iter().collect::<HashSet<_>>().len(), given.len());
         assert_eq!((&*given[2], &*given[5]), ("a_b", &*long), "as they are");
-        assert!(given[8].starts_with("gr_e__a_b-"), "{given:?}");
+        assert!(given[8].starts_with("gr_e-cd38f49a__a_b-"), "{given:?}");
         // The same in another hub, whatever else is there.
         assert_eq!(names(&[("größe", &["a.b"])])[0], given[8]);
         assert_eq!(server_names([&*server])[0].len(), SERVER_LIMIT);
