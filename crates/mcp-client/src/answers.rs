@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use agentwire_jsonrpc::wire::{MapAs, ReadAs, Strict};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     CreateMessageRequest, Downgrade, ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult,
@@ -16,7 +17,7 @@ use agentwire_mcp_schema::{
 use agentwire_peer::{Clock, TokioClock};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::hooks::contained;
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
@@ -41,6 +42,14 @@ type Elicit<M> = Arc<dyn Fn(M) -> BoxFuture<'static, Result<ElicitResult, ErrorO
 pub(crate) struct Question {
     pub(crate) method: String,
     pub(crate) params: Option<RawJson>,
+}
+
+/// Reads questions by their keys. An empty array is how PHP writes that there are none, and null is no question.
+pub(crate) fn questions<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, Question>>, D::Error> {
+    let questions: Option<BTreeMap<String, Option<Question>>> = MapAs::<Strict>::read(deserializer)?;
+    Ok(questions.map(|all| all.into_iter().filter_map(|(key, question)| Some((key, question?))).collect()))
 }
 
 /// How long the answer to a question may take by default: 1 h, as long as `agentwire-mcp-server` waits for one.

@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use super::recovery;
-use crate::answers::Question;
+use crate::answers::{Question, questions};
 use crate::connection::Connection;
 use crate::raw::{ASKING, RawAnswer, RawCall};
 use crate::result::{ResultKind, check, malformed};
@@ -44,6 +44,7 @@ pub(crate) async fn call(connection: &Connection, mut call: RawCall) -> Result<R
 #[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Questions {
+    #[serde(default, deserialize_with = "questions")]
     input_requests: Option<BTreeMap<String, Question>>,
     /// Never decoded, so that the server gets every byte back as it was.
     request_state: Option<RawJson>,

@@ -10,7 +10,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::answers::Question;
+use crate::answers::{Question, questions};
 use crate::hooks::ProgressRegistration;
 
 /// Gets each new state of a task.
@@ -52,6 +52,7 @@ pub(crate) struct Report {
     ttl_ms: Option<Duration>,
     #[serde(default, alias = "pollInterval", deserialize_with = "milliseconds")]
     poll_interval_ms: Option<Duration>,
+    #[serde(default, deserialize_with = "questions")]
     pub(crate) input_requests: Option<BTreeMap<String, Question>>,
     pub(crate) result: Option<RawJson>,
     pub(crate) error: Option<ErrorObject>,

@@ -81,6 +81,32 @@ async fn mrt_09_and_10_answers_go_with_the_same_request_and_the_newest_state() {
     assert_eq!(result.unwrap().text(), "done");
 }
 
+/// PHP writes `[]` for an empty map.
+#[tokio::test(start_paused = true)]
+async fn empty_array_asks_nothing_and_null_is_no_question() {
+    let script = async |mut mock: Mock| {
+        let first = mock.expect("tools/call").await;
+        let mut result = wanted(json!([]));
+        result["requestState"] = "s".into();
+        mock.answer(&first, result).await;
+
+        let second = mock.expect("tools/call").await;
+        assert_eq!(second["params"]["requestState"], "s");
+        mock.answer(&second, wanted(json!({ "where": roots(), "none": null }))).await;
+
+        let third = mock.expect("tools/call").await;
+        let expected = json!({ "where": { "roots": [{ "uri": "file:///repo" }] } });
+        assert_eq!(third["params"]["inputResponses"], expected);
+        mock.answer(&third, done()).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_modern(client(), script, async |server: RemoteServer| {
+        Ok(server.call_tool("x", json!({})).await?)
+    })
+    .await;
+    assert_eq!(result.unwrap().text(), "done");
+}
+
 #[tokio::test(start_paused = true)]
 async fn prompts_and_resources_may_ask_too_and_nothing_else() {
     let script = async |mut mock: Mock| {
