@@ -175,6 +175,8 @@ impl Http {
         };
         self.posting = None;
         match said {
+            // The next request finds out as well. Unlike a notification, it can be sent again in another session.
+            PostOutcome { kind: MessageKind::Initialized, outcome: Err(HttpError::SessionExpired) } => {}
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
             PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }
                 if self.requests.config.listen =>

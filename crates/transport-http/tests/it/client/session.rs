@@ -174,6 +174,23 @@ async fn requests_in_flight_have_their_outcomes_before_an_expired_session_ends()
     drop(calls);
 }
 
+/// A server that was restarted, or a balancer that asks another one. The request may be sent again in another session.
+#[tokio::test]
+async fn session_that_expires_before_it_is_confirmed_ends_at_the_first_request() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    client.say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}));
+    let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
+    mock.next().await.finish(&ok("Mcp-Session-Id: s-1\r\n", &answer)).await;
+    client.frame().await;
+    client.say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    mock.next().await.finish(&status("404 Not Found")).await;
+    assert!(client.hears_nothing().await);
+    client.call(1);
+    mock.next().await.finish(&status("404 Not Found")).await;
+    client.failed(1, is_expired).await;
+}
+
 /// HTP-44: nothing is tried again, so nothing can go round in circles.
 #[tokio::test]
 async fn an_expired_session_ends_the_transport() {
