@@ -129,7 +129,13 @@ fn is_modern(error: &ErrorObject) -> bool {
 
 /// Returns whether the answer is no MCP, at least not for such a request.
 fn is_no_mcp(error: &HttpError) -> bool {
-    matches!(error, HttpError::ContentType { .. } | HttpError::NotAMessage(_) | HttpError::NoAnswer)
+    matches!(
+        error,
+        HttpError::ContentType { .. }
+            | HttpError::NotAMessage(_)
+            | HttpError::NoAnswer
+            | HttpError::OtherContent { .. }
+    )
 }
 
 /// Returns the request of the handshake that Streamable HTTP failed to carry, and why.

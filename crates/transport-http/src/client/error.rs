@@ -103,6 +103,13 @@ pub enum HttpError {
     /// The response ended without an answer to the request.
     #[error("the response ended without an answer")]
     NoAnswer,
+    /// The response ended without an answer to the request, and has something else in its place.
+    #[error("the response has no answer: {}", Printable::display(.found))]
+    #[non_exhaustive]
+    OtherContent {
+        /// The content of the response.
+        found: String,
+    },
 }
 
 impl HttpError {

@@ -39,6 +39,11 @@ impl EventStream {
         poll_fn(|cx| self.poll_event(cx)).await
     }
 
+    /// What the body has besides events, once it has ended.
+    pub(crate) fn unread(&self) -> Option<&'static str> {
+        self.decoder.unread()
+    }
+
     /// What [`next_event`](Self::next_event) does, as a poll.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, HttpError>> {
         for _ in 0..PIECES_AT_ONCE {

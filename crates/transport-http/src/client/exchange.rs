@@ -26,6 +26,9 @@ use crate::sse::Event;
 /// The most consecutive refused connections before a call fails: a server that was restarted has forgotten the request.
 const MAX_REFUSALS: u32 = 2;
 
+/// The longest name of an event in an error, in characters.
+const MAX_NAME: usize = 64;
+
 /// One stream: a POST with requests and the events that answer them, or the GET stream of the session.
 ///
 /// ```text
@@ -47,6 +50,8 @@ pub(crate) struct Exchange {
     failures: u32,
     /// How many times in a row the stream ended without having brought a message.
     fruitless: u32,
+    /// The last event that was passed over for its name, for the error if no answer comes.
+    ignored: Option<String>,
     /// Held until all of its requests are answered.
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -80,6 +85,7 @@ impl Exchange {
             retry: None,
             failures: 0,
             fruitless: 0,
+            ignored: None,
             permit: None,
         }
     }
@@ -119,6 +125,9 @@ impl Exchange {
         match reply.content() {
             Content::Events => self.state = ExchangeState::Read(self.events(reply)),
             Content::Json => match reply.body.collect(self.requests.config.limits.message_limit).await {
+                Ok(body) if body.is_empty() => {
+                    self.fail(HttpError::OtherContent { found: "the body is empty".to_owned() });
+                }
                 Ok(body) => {
                     self.take_message(Frame::parse_bytes_with(body, self.requests.config.limits.batch_limit));
                     self.end_without_answer(HttpError::NoAnswer);
@@ -178,7 +187,11 @@ impl Exchange {
             }
             // A server that has sent `retry` ends the stream on purpose.
             Ok(None) if self.retry.is_some() => self.wait(HttpError::NoAnswer),
-            Ok(None) => self.wait_after_failure(HttpError::NoAnswer),
+            Ok(None) => {
+                let found = events.unread().map(str::to_owned).or_else(|| self.ignored.take());
+                let other = found.map(|found| HttpError::OtherContent { found });
+                self.wait_after_failure(other.unwrap_or(HttpError::NoAnswer));
+            }
             // The server may have nothing to send, but a silent connection may also be dead.
             Err(HttpError::TimedOut { .. }) if matches!(self.purpose, Purpose::Listen { .. }) => {
                 self.state = ExchangeState::Wait(Duration::ZERO);
@@ -284,8 +297,13 @@ impl Exchange {
         }
         self.retry = event.retry.or(self.retry);
         self.failures = 0;
-        let is_message = event.name.is_none_or(|name| name == "message");
-        if let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) {
+        let other = event.name.filter(|name| name != "message");
+        if let Some(data) = event.data.filter(|data| !data.is_empty()) {
+            if let Some(name) = other {
+                let name: String = name.chars().take(MAX_NAME).collect();
+                self.ignored = Some(format!("an event `{name}` in place of `message`"));
+                return;
+            }
             self.fruitless = 0;
             self.take_message(Frame::parse_with(data, self.requests.config.limits.batch_limit));
         }

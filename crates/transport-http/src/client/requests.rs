@@ -164,7 +164,9 @@ impl Reply {
     /// The error for a response that is neither JSON nor a stream.
     pub(crate) fn unexpected(&self) -> HttpError {
         match (self.status, self.coding()) {
-            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => HttpError::NoAnswer,
+            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => {
+                HttpError::OtherContent { found: format!("HTTP status {}", self.status) }
+            }
             (_, Some(coding)) => HttpError::ContentEncoding { coding },
             (_, None) => HttpError::ContentType { content_type: self.content_type().to_owned() },
         }

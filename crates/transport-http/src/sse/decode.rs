@@ -50,6 +50,8 @@ pub struct Decoder {
     after_return: bool,
     /// Whether a line was taken yet, after which a byte order mark means nothing.
     started: bool,
+    /// Whether there was a line that is neither a field of an event nor a comment.
+    has_other_lines: bool,
     /// The fields of the event so far, and how many bytes they hold.
     event: Event,
     data: Data,
@@ -112,6 +114,7 @@ impl Decoder {
             partial: Vec::new(),
             after_return: false,
             started: false,
+            has_other_lines: false,
             event: Event::default(),
             data: Data::None,
             size: 0,
@@ -146,6 +149,20 @@ impl Decoder {
             }
         }
         Ok(None)
+    }
+
+    /// What the decoder has not given as an event, where the body has ended.
+    pub(crate) fn unread(&self) -> Option<&'static str> {
+        let begins = |name: &str| self.partial.starts_with(name.as_bytes());
+        let is_field =
+            self.partial.is_empty() || [":", "data", "event", "id", "retry"].into_iter().any(begins);
+        if self.has_other_lines || !is_field {
+            Some("text that is not an event")
+        } else if self.partial.starts_with(b"data") || !matches!(self.data, Data::None) {
+            Some("an event without a blank line at its end")
+        } else {
+            None
+        }
     }
 
     fn take_event(&mut self) -> Result<Option<Event>, DecodeError> {
@@ -216,8 +233,9 @@ impl Decoder {
                     self.event.retry = Some(millis);
                 }
             }
-            // A comment begins with the colon. Unknown fields are ignored.
-            _ => {}
+            // A comment begins with the colon.
+            b"id" | b"" => {}
+            _ => self.has_other_lines = true,
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use agentwire_transport::Packet;
 use agentwire_transport_http::client::HttpError;
 use serde_json::json;
 
-use super::mock::{Client, EVENTS, Mock, QUIET, ok, open, result};
+use super::mock::{Client, EVENTS, Mock, QUIET, ok, open, result, status};
 
 fn json_of(body: &[u8]) -> Vec<u8> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
@@ -30,6 +30,32 @@ async fn meant(client: &mut Client) -> String {
 }
 
 #[tokio::test]
+async fn error_without_an_answer_names_what_the_response_has() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+    let responses = [
+        (String::from_utf8(json_of(b"")).unwrap(), "the body is empty"),
+        (status("202 Accepted"), "HTTP status 202 Accepted"),
+        (status("204 No Content"), "HTTP status 204 No Content"),
+        (format!("{EVENTS}{answer}"), "text that is not an event"),
+        (format!("{EVENTS}{answer}\n\n"), "text that is not an event"),
+        (format!("{EVENTS}event: result\ndata: {answer}\n\n"), "an event `result` in place of `message`"),
+        (format!("{EVENTS}data: {answer}"), "an event without a blank line at its end"),
+        (format!("{EVENTS}data: {answer}\n"), "an event without a blank line at its end"),
+    ];
+    for (response, found) in responses {
+        client.call(1);
+        mock.next().await.finish(&response).await;
+        let expected = format!("failed 1: the response has no answer: {found}");
+        assert_eq!(meant(&mut client).await, expected, "{response}");
+    }
+    client.call(1);
+    mock.next().await.finish(&format!("{EVENTS}: ping\n\n")).await;
+    assert_eq!(meant(&mut client).await, "failed 1: the response ended without an answer");
+}
+
+#[tokio::test]
 async fn unreadable_answer_fails_its_call_at_once() {
     let mock = Mock::new().await;
     let mut client = mock.client();
@@ -40,6 +66,7 @@ async fn unreadable_answer_fails_its_call_at_once() {
         (r#"{"jsonrpc":"2.0","result":{}}"#, "fails 1: the answer has no id"),
         (r#"{"jsonrpc":"2.0","id":true,"result":{}}"#, "fails 1: invalid request"),
         (r#"{"jsonrpc":"2.0","id":1}"#, "fails 1: invalid request"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"m","result":{}}"#, "fails 1: invalid request: an answer has"),
         (r#"{"jsonrpc":"2.0","id":1,"method":null,"result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
         (
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
