@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
 use agentwire_mcp_schema::{
-    ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
+    CallToolRequest, ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
 };
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
@@ -94,6 +94,9 @@ impl Connection {
         match decoded {
             Ok(decoded) => {
                 self.warn_skipped(&method, skipped);
+                if method == CallToolRequest::NAME && !has_content(text) {
+                    self.warn_skipped(&method, Skipped::part("content", "Vec", &"missing field `content`"));
+                }
                 Ok(decoded)
             }
             Err(why) => {
@@ -132,4 +135,10 @@ impl Connection {
         }
         true
     }
+}
+
+/// Whether the result of a call has one of the members that say what came of it.
+fn has_content(result: &RawJson) -> bool {
+    let has = |name| result.member(name).is_some_and(|value| !value.is_null());
+    ["content", "structuredContent", "task"].into_iter().any(has)
 }

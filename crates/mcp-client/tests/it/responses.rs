@@ -100,3 +100,29 @@ async fn before_the_revision_is_known_only_requests_get_a_response() {
         assert_eq!(result.is_ok(), is_answered, "{era:?}: {result:?}");
     }
 }
+
+/// Such a result counts as one without content, and looks like a success.
+#[tokio::test(start_paused = true)]
+async fn tool_result_without_content_is_a_warning() {
+    let table = [
+        (Value::Null, true),
+        (json!([]), true),
+        (json!({}), true),
+        (json!({ "content": null }), true),
+        (json!({ "content": [] }), false),
+        (json!({ "structuredContent": {} }), false),
+    ];
+    for (result, is_noted) in table {
+        let (client, warnings) = client();
+        let script = async |mut mock: Mock| {
+            let call = mock.expect("tools/call").await;
+            mock.answer(&call, result.clone()).await;
+            mock.expect_end().await;
+        };
+        let main = async |server: RemoteServer| Ok(server.call_tool("x", json!({})).await?);
+        with_server(client, script, main).await.0.unwrap();
+        let warnings = warnings.lock().expect("nobody panicked");
+        let expected = "tools/call: left out: content: missing field `content`";
+        assert_eq!(warnings.iter().any(|warning| warning == expected), is_noted, "{result}: {warnings:?}");
+    }
+}
