@@ -131,7 +131,9 @@ async fn unreadable_cursor_ends_a_list_with_a_warning() {
         "{warnings:?}"
     );
     assert!(
-        warnings.iter().any(|warning| warning.starts_with("tools/list: left out: annotations: ")),
+        warnings
+            .iter()
+            .any(|warning| warning.starts_with(r#"tools/list: left out: tools["a"].annotations: "#)),
         "{warnings:?}"
     );
 }

@@ -151,7 +151,7 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
         "tools/list: the item \"wrong\" is left out: ",
         "tools/list: the item \"\" is left out: ",
         "tools/list: the item \"\" is left out: ",
-        "resources/list: left out: name: missing field",
+        r#"resources/list: left out: resources["memo:///a"].name: missing field"#,
     ];
     assert_eq!(warnings.len(), beginnings.len(), "{warnings:?}");
     assert!(
