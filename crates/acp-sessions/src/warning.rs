@@ -1,5 +1,5 @@
 use agentwire_acp_schema::v1::SessionId;
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{Printable, Skipped};
 use agentwire_mcp_hub::ServerState;
 
 use crate::store::StoreWarning;
@@ -44,6 +44,12 @@ pub enum Warning {
         /// Whether the client receives a shortened form.
         shortened: bool,
     },
+    /// Parts of a prompt cannot be read. The turn runs without them.
+    #[non_exhaustive]
+    Prompt {
+        /// The parts.
+        skipped: Skipped,
+    },
     /// An MCP server of a session could not be reached, or has ended. The session continues without it.
     #[non_exhaustive]
     McpServer {
@@ -75,6 +81,7 @@ impl std::fmt::Display for Warning {
                     "session {session_id}: record {number} is {fate}: it has {bytes} bytes, and the limit is {limit}"
                 )
             }
+            Self::Prompt { skipped } => write!(f, "session/prompt: left out: {skipped}"),
             Self::McpServer { session_id, server, state } => {
                 write!(
                     f,

@@ -15,6 +15,7 @@ use agentwire_acp_schema::v1::{
     SessionListCapabilities, SessionModeState, SessionResumeCapabilities, SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
 };
+use agentwire_jsonrpc::Skipped;
 
 use crate::client::RemoteClient;
 use crate::log::{Change, ChosenBy};
@@ -23,6 +24,7 @@ use crate::session::Session;
 use crate::setup::Setup;
 use crate::store::SessionHeader;
 use crate::turn::{PromptContext, run_turn};
+use crate::warning::Warning;
 
 /// Serves a client of version 1.
 pub(crate) struct V1Agent(pub(crate) Arc<Runtime>);
@@ -213,6 +215,10 @@ impl Agent for V1Agent {
 
     fn cancel(&self, notification: CancelNotification, _: &V1Client) {
         self.0.cancel_turn(&notification.session_id);
+    }
+
+    fn skipped(&self, _: &str, skipped: Skipped) {
+        self.0.settings.warn(Warning::Prompt { skipped });
     }
 }
 

@@ -19,6 +19,7 @@ use agentwire_acp_schema::v2::{
     SessionCapabilities, SessionConfigOption, SessionDeleteCapabilities, SessionId, SessionInfo,
     SessionNotFoundErrorData, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, error_code,
 };
+use agentwire_jsonrpc::Skipped;
 use futures_util::future::{Either, select};
 
 use super::{content, settings};
@@ -29,6 +30,7 @@ use crate::session::{Session, TurnGuard};
 use crate::setup::Setup;
 use crate::store::SessionHeader;
 use crate::turn::{PromptContext, run_turn};
+use crate::warning::Warning;
 
 /// Serves a client of version 2.
 pub(crate) struct V2Agent(pub(crate) Arc<Runtime>);
@@ -206,6 +208,10 @@ impl Agent for V2Agent {
 
     fn cancel(&self, notification: CancelSessionNotification, _: &ClientHandle) {
         self.0.cancel_turn(&notification.session_id);
+    }
+
+    fn skipped(&self, _: &str, skipped: Skipped) {
+        self.0.settings.warn(Warning::Prompt { skipped });
     }
 }
 

@@ -242,6 +242,27 @@ async fn a_record_that_is_no_update_is_passed_over() {
     .await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn unreadable_block_of_a_prompt_is_a_warning() {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let kept = warnings.clone();
+    let agent = agent(async |turn: Turn| {
+        turn.say(turn.text()).await?;
+        Ok(StopReason::EndTurn)
+    });
+    let agent = agent.on_warning(move |warning| kept.lock().unwrap().push(warning.to_string()));
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        let blocks = json!([{ "type": "image", "data": "aGk=" }, { "type": "text", "text": "go" }]);
+        peer.call("session/prompt", json!({ "sessionId": session, "prompt": blocks })).await;
+        assert_eq!(short(&peer.updates()), ["user go", "agent go"]);
+        let warnings = std::mem::take(&mut *warnings.lock().unwrap());
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("session/prompt: left out: prompt[0]: "), "{warnings:?}");
+    })
+    .await;
+}
+
 /// A journal that is damaged in its middle is told up to there, and its owner is told what to do about it.
 #[cfg(feature = "file")]
 #[tokio::test]
