@@ -1,6 +1,7 @@
 //! Warnings of a server: settings that its functions lack, and what a client's description of itself cannot say.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,11 +63,11 @@ impl Warnings {
         Self { receive: Arc::new(receive), given: Arc::default() }
     }
 
-    /// Gives a warning, unless it was given.
+    /// Gives a warning, unless it was given. A panic of the receiver does not fail the request.
     #[cold]
     pub(crate) fn give(&self, warning: ServerWarning) {
         if !self.given[warning.kind()].swap(true, Ordering::Relaxed) {
-            (self.receive)(warning);
+            let _panicked = catch_unwind(AssertUnwindSafe(|| (self.receive)(warning)));
         }
     }
 

@@ -75,7 +75,7 @@ impl Config {
 
     /// Sets the signal at which each connection that is [served](crate::Driver::serve) with this configuration ends (default:
     /// none). From then on further requests get an error. The handlers at work have [`drain`](Self::drain) to end, and may
-    /// still ask the peer. Then the transport is closed.
+    /// still ask the peer. Then the transport is closed. A signal that panics is never given.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(Shutdown::new(signal));

@@ -1,7 +1,8 @@
 //! The signal at which served connections end.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -13,6 +14,12 @@ pub struct Shutdown(Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
 
 impl Shutdown {
     pub(crate) fn new(signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        let signal = async {
+            // The panic hook has reported it. The connections go on.
+            if AssertUnwindSafe(signal).catch_unwind().await.is_err() {
+                pending::<()>().await;
+            }
+        };
         let signal = signal.boxed().shared();
         Self(Arc::new(move || signal.clone().boxed()))
     }

@@ -10,6 +10,7 @@ mod user_interface;
 mod v2;
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agentwire_acp_client::{AgentHandle, Call, CallError};
@@ -20,7 +21,7 @@ use agentwire_acp_schema::v1::{
     PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOptionsCapabilities, SessionId,
 };
 
-use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
+use crate::{Applied, Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
 pub use known_call::{complete_call, known_call};
 use question_memory::QuestionMemory;
@@ -221,10 +222,16 @@ impl<U: UserInterface> Toolkit<U> {
         let mut conversations = self.sessions.conversations.lock();
         if let Some(OpenConversation { conversation, .. }) = conversations.get_mut(session) {
             let applied = conversation.apply(update);
-            self.user_interface.show(session, conversation, &applied);
+            self.show(session, conversation, &applied);
         } else {
             self.sessions.early.apply(session, update.into());
         }
+    }
+
+    /// Shows a change. A panic of the user interface ends neither a call of the program nor its turn.
+    fn show(&self, session: &SessionId, conversation: &Conversation, applied: &Applied) {
+        let show = || self.user_interface.show(session, conversation, applied);
+        let _panicked = catch_unwind(AssertUnwindSafe(show));
     }
 
     /// Opens a session: its conversation, and its files and terminals. The methods that begin a session call it.

@@ -25,7 +25,7 @@ impl<U: UserInterface> Toolkit<U> {
         if let Some(open) = self.sessions.conversations.lock().get_mut(session) {
             open.turn = Some(number);
             let applied = open.conversation.prompt(content());
-            self.user_interface.show(session, &open.conversation, &applied);
+            self.show(session, &open.conversation, &applied);
         }
         Turn { toolkit: self.clone(), session: session.clone(), number, stop_reason: StopReason::Cancelled }
     }
@@ -45,7 +45,7 @@ impl<U: UserInterface> Toolkit<U> {
         let fields = ChangedFields { cancelled: true, ..ChangedFields::default() };
         for index in conversation.turn_ended(stop_reason) {
             let applied = Applied::new(Change::Updated { index, fields }, 0);
-            self.user_interface.show(session, conversation, &applied);
+            self.show(session, conversation, &applied);
         }
     }
 }

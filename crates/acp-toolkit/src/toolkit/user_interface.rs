@@ -45,6 +45,8 @@ pub trait UserInterface: Send + Sync {
 
     /// Called when a conversation has changed. `applied` names the part to draw, and what was left out or dropped.
     ///
+    /// A panic in it ends nothing else: the panic hook reports it.
+    ///
     /// It is called in the order of the updates, and must not call the toolkit: the conversations are locked. It may use a clone
     /// of the [`Workspaces`](crate::Workspaces), such as for the output of a terminal so far
     /// ([`Terminals::shown`](crate::Terminals::shown)). A message of the user is one that the program has sent, or one that is

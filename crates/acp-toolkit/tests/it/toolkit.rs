@@ -213,6 +213,43 @@ async fn a_failed_prompt_ends_the_turn_of_the_conversation() -> Result<(), BoxEr
     Ok(())
 }
 
+/// A screen that cannot be drawn on.
+struct BrokenScreen;
+
+impl UserInterface for BrokenScreen {
+    async fn choose_permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        Ok(request.allow())
+    }
+
+    fn show(&self, _: &SessionId, _: &Conversation, _: &Applied) {
+        panic!("as asked");
+    }
+}
+
+#[tokio::test]
+async fn view_that_panics_ends_no_turn() -> Result<(), BoxError> {
+    let toolkit = Toolkit::new(BrokenScreen);
+    let folder = tempdir()?;
+    let (ours, theirs) = duplex(8);
+    let client = connect(toolkit.clone(), ours, async |agent| {
+        agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+        let session = toolkit.new_session(&agent, NewSessionRequest::new(folder.path())).await?.session_id;
+        let path = folder.path().to_str().expect("the path is UTF-8");
+        let answer = toolkit.prompt(&agent, PromptRequest::new(&session, path)).await?;
+        assert_eq!(answer.stop_reason, StopReason::Cancelled);
+        // The prompt, the call of the question, the report and the call that never ends.
+        let entries = toolkit.conversation(&session, |conversation| conversation.entries().count());
+        assert_eq!(entries, Some(4));
+        Ok(())
+    });
+    let (ran, served) = tokio::join!(client, agentwire_acp_agent::serve(Worker, theirs));
+    ran?;
+    Ok(served?)
+}
+
 #[tokio::test]
 async fn updates_of_other_sessions_are_not_kept() {
     let toolkit = Toolkit::new(Screen::default());

@@ -6,7 +6,7 @@ use agentwire_mcp_server::schema::{LoggingLevel, TaskSupport};
 use agentwire_mcp_server::{CallError, Context, Server, ServerTool, ServerWarning, Tasks};
 use serde_json::json;
 
-use crate::raw::{NEWEST, with_session};
+use crate::raw::{NEWEST, with_raw, with_session};
 
 async fn report(cx: Context) -> Result<&'static str, CallError> {
     for _ in 0..2 {
@@ -55,4 +55,22 @@ async fn server_with_the_settings_warns_of_nothing() {
         .tasks(Tasks::new(|task| drop(tokio::spawn(task))));
     call_twice(&server).await;
     assert_eq!(*given.lock().unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn receiver_that_panics_fails_no_request() {
+    let server = server().0.on_warning(|warning| panic!("as asked: {warning}"));
+    with_raw(&server, async |raw| {
+        let client = json!({ "name": "c", "version": "1", "icons": 9 });
+        let params =
+            json!({ "protocolVersion": NEWEST, "capabilities": { "roots": 7 }, "clientInfo": client });
+        let answer = raw.ask("initialize", params).await;
+        assert_eq!(answer["result"]["protocolVersion"], NEWEST, "{answer}");
+    })
+    .await;
+    with_session(&server, NEWEST, async |raw| {
+        let result = raw.call("report", json!({})).await;
+        assert_eq!(result["content"][0]["text"], "reported", "{result}");
+    })
+    .await;
 }

@@ -160,6 +160,22 @@ async fn signal_to_shut_down_lets_handlers_end_and_refuses_requests() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn signal_to_shut_down_that_panics_is_never_given() {
+    let config = acp().shutdown(async { panic!("as asked") });
+    for _ in 0..2 {
+        let (_, driver) = driver(config.clone());
+        let (wire, mut far) = wire();
+        let client = async {
+            far.say(request(1, ""));
+            assert_eq!(far.heard().await["result"], "done");
+            far.hang_up();
+        };
+        let serving = driver.serve(answering(async |_, _| done("done")), wire);
+        within(HOUR, join(serving, client)).await.0.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn handler_that_hangs_is_dropped_after_the_signal_to_shut_down() {
     let stop = async { tokio::time::sleep(SECOND).await };
     let config = acp().drain(3 * SECOND).shutdown(stop);
