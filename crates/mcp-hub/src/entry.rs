@@ -10,7 +10,7 @@ use agentwire_mcp_schema::Tool;
 use agentwire_peer::Backoff;
 
 use crate::config::{HubConfig, ServerConfig};
-use crate::status::ServerState;
+use crate::status::{ServerState, ServerStatus};
 use crate::target::Target;
 
 /// How long a process must have run before its crashes are counted anew.
@@ -82,6 +82,15 @@ impl Entry {
             stop: None,
             is_removed: false,
         }
+    }
+
+    pub(crate) fn status(&self) -> ServerStatus {
+        ServerStatus { name: self.name.clone(), state: self.state.clone(), restarts: self.restarts.0 }
+    }
+
+    /// Its status if it cannot be called.
+    pub(crate) fn unavailable(&self) -> Option<ServerStatus> {
+        (!self.is_removed && self.server.is_none()).then(|| self.status())
     }
 
     /// Whether this is the entry of a removed server that this one is: its name is the same, and its place.

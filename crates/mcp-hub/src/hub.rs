@@ -232,10 +232,10 @@ impl Hub {
             Some(tool) if self.has(&tool) => Ok(tool),
             Some(_) => Err(HubError::NotSelected { name: name.to_owned() }),
             None => {
-                if let Some((server, state)) = self.shared().unavailable(name)
-                    && self.selection.as_ref().is_none_or(|selection| selection.has_name(&server, name))
+                if let Some(server) = self.shared().unavailable(name)
+                    && self.selection.as_ref().is_none_or(|selection| selection.has_name(&server.name, name))
                 {
-                    return Err(HubError::Unavailable { server, state });
+                    return Err(HubError::Unavailable { server: server.name, state: server.state });
                 }
                 let tools = self.shared().tools();
                 let names = tools.iter().filter(|tool| self.has(tool)).map(|tool| &*tool.name);

@@ -207,12 +207,8 @@ impl Shared {
     }
 
     pub(crate) fn status(&self) -> Vec<ServerStatus> {
-        let status = |entry: &Entry| ServerStatus {
-            name: entry.name.clone(),
-            state: entry.state.clone(),
-            restarts: entry.restarts.0,
-        };
-        self.0.with(|state| state.servers.iter().filter(|entry| !entry.is_removed).map(status).collect())
+        let is_there = |entry: &&Entry| !entry.is_removed;
+        self.0.with(|state| state.servers.iter().filter(is_there).map(Entry::status).collect())
     }
 
     pub(crate) fn server(&self, name: &str) -> Option<RemoteServer> {
@@ -259,14 +255,9 @@ impl Shared {
         })
     }
 
-    /// The server that a name means and its state, if it cannot be called.
-    pub(crate) fn unavailable(&self, name: &str) -> Option<(String, ServerState)> {
-        self.0.with(|state| {
-            let (place, _) = state.names.find(name)?;
-            let entry = &state.servers[place];
-            let is_unavailable = !entry.is_removed && entry.server.is_none();
-            is_unavailable.then(|| (entry.name.clone(), entry.state.clone()))
-        })
+    /// The server that a name means, if it cannot be called.
+    pub(crate) fn unavailable(&self, name: &str) -> Option<ServerStatus> {
+        self.0.with(|state| state.servers[state.names.find(name)?.0].unavailable())
     }
 
     /// The server of a tool, if that is still listed as it was then.

@@ -163,15 +163,14 @@ async fn signal_to_shut_down_lets_handlers_end_and_refuses_requests() {
 async fn signal_to_shut_down_that_panics_is_never_given() {
     let config = acp().shutdown(async { panic!("as asked") });
     for _ in 0..2 {
-        let (_, driver) = driver(config.clone());
-        let (wire, mut far) = wire();
+        let ((_, driver), (wire, mut far)) = (driver(config.clone()), wire());
         let client = async {
             far.say(request(1, ""));
             assert_eq!(far.heard().await["result"], "done");
             far.hang_up();
         };
-        let serving = driver.serve(answering(async |_, _| done("done")), wire);
-        within(HOUR, join(serving, client)).await.0.unwrap();
+        let handler = answering(async |_, _| done("done"));
+        within(HOUR, join(driver.serve(handler, wire), client)).await.0.unwrap();
     }
 }
 
