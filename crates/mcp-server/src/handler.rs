@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response, code};
 use agentwire_mcp_schema::InitializedNotification;
 use agentwire_mcp_wire::header;
 use agentwire_peer::observe::{CallObserver, Observer};
 use agentwire_peer::runtime::{ExchangeObservation, in_scope};
-use agentwire_peer::{Clock, Closed, Handler, Peer, RequestContext, TokioClock, driver};
+use agentwire_peer::{Clock, Closed, Handler, Peer, RequestContext, Shutdown, TokioClock, driver};
 use agentwire_transport::{Exchange, MessageSource, Service, Transport};
 use futures::FutureExt;
 
@@ -111,6 +111,10 @@ impl Server {
         let (_, driver) = driver(self.parts.settings.connection.clone().into(), TokioClock::default());
         driver.serve(ConnectionHandler::new(self.clone()), transport)
     }
+
+    fn is_shutting_down(&self) -> bool {
+        self.parts.settings.connection.0.shutdown.as_ref().is_some_and(Shutdown::is_given)
+    }
 }
 
 /// Serves a transport that delivers connections and modern requests, such as Streamable HTTP.
@@ -130,7 +134,10 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
         let observer = self.parts.settings.connection.0.observer.as_ref();
         let observation = observer.map(|observer| observe(observer, &request, source.as_ref()));
         let scope = RequestScope::exchange(id.clone(), source, notifications, observer.cloned());
-        let reply = || reply(self, &OnceLock::new(), &request, scope);
+        let reply = || match self.is_shutting_down() {
+            true => Err(ErrorObject::new(code::INTERNAL_ERROR, "the server is shutting down")),
+            false => reply(self, &OnceLock::new(), &request, scope),
+        };
         let reply = catch_unwind(AssertUnwindSafe(|| in_scope(call_observer(&observation), reply)));
         // A large message must not wait in memory for the function that works on what was decoded from it.
         drop(request);

@@ -264,8 +264,8 @@ impl Server {
     }
 
     /// Sets the signal at which [`serve`](Self::serve) ends: on stdio, in memory, on any transport. From then on requests get an
-    /// error. What runs has [`Config::drain`] to end, and may still ask its client. Streamable HTTP has a signal of its own, for all
-    /// requests and connections.
+    /// error, also modern ones over Streamable HTTP. What runs has [`Config::drain`] to end, and may still ask its client.
+    /// Streamable HTTP has a signal of its own, at which it ends itself.
     ///
     /// ```
     /// use agentwire_mcp_server::{Closed, Server};

@@ -24,6 +24,11 @@ impl Shutdown {
         Self(Arc::new(move || signal.clone().boxed()))
     }
 
+    /// Whether the signal has been given: for a server of requests that belong to no connection.
+    pub fn is_given(&self) -> bool {
+        self.signal().now_or_never().is_some()
+    }
+
     /// Completes with the signal. Each connection has a future of its own.
     pub(crate) fn signal(&self) -> BoxFuture<'static, ()> {
         (self.0)()

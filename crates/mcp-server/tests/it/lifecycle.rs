@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::RequestMethod;
+use agentwire_jsonrpc::{RawJson, Request, RequestMethod};
 use agentwire_mcp_server::schema::{
     CreateMessageRequest, Downgrade, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, SamplingMessage,
     Tool, ToolResultContent,
 };
 use agentwire_mcp_server::{Context, NoArguments, Server};
-use agentwire_transport::{MessageSource, Packet};
+use agentwire_transport::{Duplex, Exchange, MessageSource, Packet, Service};
 use serde_json::{Value, json};
 
-use crate::raw::{NEWEST, REVISIONS, Raw, code_of, with_raw, with_session};
+use crate::raw::{NEWEST, REVISIONS, Raw, alone, code_of, with_raw, with_session};
 use crate::subject::subject;
 
 #[tokio::test(start_paused = true)]
@@ -251,6 +251,21 @@ async fn shutdown_ends_a_server_in_memory() {
         raw.hears_the_end().await;
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_refuses_requests_without_a_connection() {
+    let (stop, stopped) = futures::channel::oneshot::channel::<()>();
+    let server = subject().shutdown(async { _ = stopped.await });
+    let discover = async || {
+        let params = RawJson::encode(&alone(json!({}))).unwrap();
+        let request = Request::new(1_u64, "server/discover", Some(params));
+        let (exchange, _notifications) = Exchange::new(request, None, 1 << 16);
+        Service::<Duplex>::exchange(&server, exchange).await.outcome
+    };
+    discover().await.unwrap();
+    drop(stop);
+    assert_eq!(discover().await.unwrap_err().message, "the server is shutting down");
 }
 
 #[test]
