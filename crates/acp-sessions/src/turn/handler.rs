@@ -45,7 +45,7 @@ use super::Turn;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not answer prompts",
-    label = "neither a type with `TurnHandler` nor an async closure that takes a `Turn`",
+    label = "neither a type with `TurnHandler` nor an async closure from a `Turn` to `Result<StopReason, BoxError>` whose future is `Send`",
     note = "a type with state implements `TurnHandler`: `async fn run(&self, turn: Turn) -> Result<StopReason, BoxError>`",
     note = "an async closure is `async |turn: Turn| Ok(StopReason::EndTurn)`; it clones what it captures before an `async move` block"
 )]
