@@ -6,7 +6,7 @@
 /// Version 1 reads a form whose members `type` and `properties` are missing, version 2 requires them. The words are those of
 /// `#[wire(…)]`.
 macro_rules! elicitation_request_types {
-    ($(#[$doc:meta])* CreateElicitationRequest, type: $type_word:ident, properties: $properties_word:ident) => {
+    ($(#[$doc:meta])* CreateElicitationRequest, type: $type_word:ident, properties: $properties_word:ident $(= $empty:tt)?) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
@@ -71,7 +71,7 @@ macro_rules! elicitation_request_types {
             #[wire(
                 $properties_word,
                 with = agentwire_jsonrpc::wire::pairs,
-                schema(with = "std::collections::BTreeMap<String, crate::common::ElicitationPropertySchema>")
+                schema(with = "std::collections::BTreeMap<String, crate::common::ElicitationPropertySchema>" $(, extend("default" = $empty))?)
             )]
             pub properties: Vec<(String, $crate::common::ElicitationPropertySchema)>,
             /// The names of the fields that the person must fill in.

@@ -11,7 +11,7 @@ elicitation_request_types! {
     /// Only in a mode that the client's capability `elicitation` includes; a client refuses any other with
     /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
     /// <https://agentclientprotocol.com/protocol/v1/elicitation>.
-    CreateElicitationRequest, type: default, properties: or_default
+    CreateElicitationRequest, type: default, properties: or_default = {}
 }
 
 /// The type in a form's schema.
