@@ -1,6 +1,11 @@
 //! `agentwire resources` and `agentwire read`.
 
+use std::io;
+
+use agentwire_jsonrpc::WithCauses;
+use agentwire_mcp_client::CallError;
 use anyhow::Result;
+use serde::Serialize;
 
 use super::arguments::{Read, ServerOnly};
 use super::lists::{resource_line, template_line, templates};
@@ -9,27 +14,52 @@ use crate::content::Printer;
 use crate::output::{Member, print_json};
 use crate::text;
 
-/// Prints the resources, and then the templates, one a line. Templates that the server refuses to list are a warning.
+/// Prints the resources, and then the templates, one a line. A list that fails is a warning, unless both do or the connection
+/// is lost.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let (json, notes) = (output.json, output.notes);
     with_server(arguments.connect, output, async |server| {
-        let resources = server.resources().collect().await?;
-        let templates = match templates(&server).await {
-            Err(error) if error.refusal().is_some() => {
-                notes.add(&format!("warning: {error}"));
-                Vec::new()
-            }
-            listed => listed?,
+        let resources = print_list(server.resources().collect().await, resource_line, json)?;
+        let templates = match &resources {
+            Err(CallError::Closed(_)) => Ok(0),
+            _ => print_list(templates(&server).await, template_line, json)?,
         };
-        for resource in &resources {
-            if json { print_json(resource) } else { text::print_line(&resource_line(resource)) }?;
-        }
-        for template in &templates {
-            if json { print_json(template) } else { text::print_line(&template_line(template)) }?;
+        if let Some(error) = failure(resources, templates)? {
+            notes.add(&format!("warning: {}", WithCauses::new(&error)));
         }
         Ok(())
     })
     .await
+}
+
+/// Prints a list, and returns how long it is.
+fn print_list<T: Serialize>(
+    items: Result<Vec<T>, CallError>,
+    line: fn(&T) -> String,
+    json: bool,
+) -> io::Result<Result<usize, CallError>> {
+    let items = match items {
+        Ok(items) => items,
+        Err(error) => return Ok(Err(error)),
+    };
+    for item in &items {
+        if json { print_json(item) } else { text::print_line(&line(item)) }?;
+    }
+    Ok(Ok(items.len()))
+}
+
+/// Fails unless one of the lists can be used. Returns the error of the other.
+fn failure(
+    resources: Result<usize, CallError>,
+    templates: Result<usize, CallError>,
+) -> Result<Option<CallError>, CallError> {
+    match (resources, templates) {
+        (Ok(_), Ok(_)) => Ok(None),
+        (Err(error), Ok(1..)) | (Ok(_), Err(error)) if !matches!(error, CallError::Closed(_)) => {
+            Ok(Some(error))
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
 }
 
 /// Prints or saves a resource.
@@ -47,4 +77,19 @@ pub(crate) async fn read(arguments: Read, output: Output<'_>) -> Result<()> {
         printer.finish()
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_that_fails_does_not_cost_the_other() {
+        let unreadable = || Err(CallError::unusable("m", "unreadable"));
+        assert!(matches!(failure(Ok(2), Ok(0)), Ok(None)));
+        assert!(matches!(failure(Ok(0), unreadable()), Ok(Some(_))));
+        assert!(matches!(failure(unreadable(), Ok(1)), Ok(Some(_))));
+        assert!(failure(unreadable(), Ok(0)).is_err(), "there is nothing to show");
+        assert!(failure(unreadable(), unreadable()).is_err());
+    }
 }
