@@ -104,7 +104,7 @@ pub enum HttpError {
     #[error("the response ended without an answer")]
     NoAnswer,
     /// The response ended without an answer to the request, and has something else in its place.
-    #[error("the response has no answer: {}", Printable::display(.found))]
+    #[error("the response ended without an answer: {}", Printable::display(.found))]
     #[non_exhaustive]
     OtherContent {
         /// The content of the response.

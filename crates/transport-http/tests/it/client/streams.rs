@@ -191,7 +191,11 @@ async fn a_stream_without_ids_that_breaks_off_fails_its_call() {
         }
         client
             .failed(1, |error| {
-                assert!(matches!(error, HttpError::NoAnswer | HttpError::Broken(_)), "{error:?}")
+                let is_end = matches!(
+                    error,
+                    HttpError::NoAnswer | HttpError::OtherContent { .. } | HttpError::Broken(_)
+                );
+                assert!(is_end, "{error:?}");
             })
             .await;
         assert!(mock.is_quiet().await, "{response}");

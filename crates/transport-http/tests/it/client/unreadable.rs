@@ -47,7 +47,7 @@ async fn error_without_an_answer_names_what_the_response_has() {
     for (response, found) in responses {
         client.call(1);
         mock.next().await.finish(&response).await;
-        let expected = format!("failed 1: the response has no answer: {found}");
+        let expected = format!("failed 1: the response ended without an answer: {found}");
         assert_eq!(meant(&mut client).await, expected, "{response}");
     }
     client.call(1);
