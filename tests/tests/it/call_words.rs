@@ -203,7 +203,7 @@ fn each_kind_of_content_is_shown_and_saved() {
 /// A limit on the size of files stands for a full disk: a write gets as far as there is room, and fails.
 #[test]
 fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
-    let large = "A".repeat(200_000);
+    let large = "A".repeat(100_000);
     let server = answering(&json!({ "content": [
         { "type": "text", "text": "A text." },
         { "type": "image", "mimeType": "image/png", "data": large },

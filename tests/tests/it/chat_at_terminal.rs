@@ -286,11 +286,12 @@ fn a_server_asks_the_person_by_the_agent() {
         let mut chat = Program::start_at(&terminal, &arguments);
         let mut seen = 0;
         next(&chat, &mut seen, "The MCP server `demo` asks: What may it be?");
-        next(&chat, &mut seen, "Cups * [1]: ");
-        chat.write(b"2\r");
+        // In the order of the server.
         next(&chat, &mut seen, "coffee");
         next(&chat, &mut seen, "Drink *: ");
         chat.write(b"tea\r");
+        next(&chat, &mut seen, "Cups * [1]: ");
+        chat.write(b"2\r");
         next(&chat, &mut seen, SEND);
         answer(&mut chat, &mut seen, SEND, "y", "ordered: 2 × tea");
         leaves(chat, &terminal, 0);

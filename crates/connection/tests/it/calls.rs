@@ -182,6 +182,7 @@ fn error_without_an_id_fails_the_only_call_if_nothing_else_comes() {
         one.happened();
         one.at(MOMENT);
         assert_eq!(one.happened(), [refused(call)]);
+        one.said();
         // The last word of a peer.
         let call = one.call(CallOptions::new());
         one.hear(complaint);
