@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use agentwire_tests::Recording;
 use serde_json::{Value, json};
 
 use crate::binaries::{acting, agentwire, recorded};
@@ -213,7 +214,9 @@ fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let directory = folder.path().to_str().expect("UTF-8");
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\""]).arg(agentwire());
+    // The server would be killed when it records what it says.
+    let unrecorded = format!("unset {}; trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"", Recording::FOLDER);
+    limited.arg("-c").arg(unrecorded).arg(agentwire());
     limited.args(["call", &server, "any", "{}", "--save", directory]);
     let ended = Program::start_other(limited).end(SOON);
     let why = format!(
