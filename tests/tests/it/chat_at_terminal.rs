@@ -263,15 +263,18 @@ fn a_question_between_turns_keeps_what_is_typed() {
     next(&chat, &mut seen, "> ");
     chat.write(b"half a li");
     next(&chat, &mut seen, "half a li");
-    std::fs::write(now, "").expect("it can be written");
+    std::fs::write(&now, "").expect("it can be written");
     next(&chat, &mut seen, "By the way");
+    std::fs::remove_file(&now).expect("it is there");
     next(&chat, &mut seen, "1) allow once (a): Yes");
     next(&chat, &mut seen, ANSWER);
     answer(&mut chat, &mut seen, "> ", "a", "\"optionId\":\"yes\"");
     next(&chat, &mut seen, "half a li");
     chat.write(b"ne\r");
     next(&chat, &mut seen, "\"text\":\"half a line\"");
-    // An interrupt takes the next question away, and ends the conversation.
+    // An interrupt takes the next question away, and ends the conversation. During a turn it would end the turn.
+    next(&chat, &mut seen, "> ");
+    std::fs::write(&now, "").expect("it can be written");
     next(&chat, &mut seen, "1) allow once (a): Yes");
     chat.signal(Signal::INT);
     leaves(chat, &terminal, 130);
