@@ -35,7 +35,7 @@ serde = { version = "1", features = ["derive"] }
 tokio = { version = "1", features = ["rt"] }
 "#;
 
-const FEATURES: &str = r#"["acp-agent", "acp-client", "http-server", "mcp-server", "stdio"]"#;
+const FEATURES: &str = r#"["acp-agent", "acp-client", "acp-sessions", "http-server", "mcp-server", "stdio"]"#;
 
 /// Compiles the programs, and fails with the list of those whose errors are long or lack a text.
 pub(crate) fn run(root: &Path) -> Result<()> {
