@@ -31,7 +31,7 @@ pub(super) struct Renderer {
     is_quiet: bool,
     /// Whether what is drawn belongs to an earlier turn.
     pub(super) is_replay: bool,
-    /// Whether a turn runs, whose end is told.
+    /// Whether a turn is running, so that `end_turn` will be called.
     pub(super) is_in_turn: bool,
     held: Option<HeldMessage>,
     settings: Settings,

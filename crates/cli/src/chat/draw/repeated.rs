@@ -14,7 +14,7 @@ pub(super) fn is_comparable(result: &str) -> bool {
     result.len() <= LIMIT && result.lines().nth(LINE_LIMIT).is_none() && !result.trim().is_empty()
 }
 
-/// What has come of a message, which is a beginning of the result above it.
+/// The part of a message that has arrived. It is a prefix of the result above it.
 pub(super) struct HeldMessage {
     pub(super) message: StreamedMessage,
     text: String,
