@@ -278,9 +278,8 @@ fn text(bytes: Bytes) -> Result<ByteString, DecodeError> {
 
 /// Reads digits only. None for a sign, a space, or a number above `u64::MAX`: then the field is ignored.
 fn milliseconds(value: &[u8]) -> Option<Duration> {
-    let digits =
-        std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
-    digits.parse().ok().map(Duration::from_millis)
+    let digits = value.iter().all(u8::is_ascii_digit).then_some(value)?;
+    std::str::from_utf8(digits).ok()?.parse().ok().map(Duration::from_millis)
 }
 
 #[cfg(test)]
