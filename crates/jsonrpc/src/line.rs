@@ -1,7 +1,9 @@
-//! Splits a byte stream into lines up to a length limit. For a longer line it still recovers the id.
+//! Splits a byte stream into lines up to a length limit. For a longer line it still recovers the id. Takes an object without a
+//! line end from a peer that then waits.
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde::de::IgnoredAny;
 
 use crate::RequestId;
 use crate::malformed::Intent;
@@ -63,6 +65,39 @@ pub struct LineDecoder {
     skipping: bool,
     /// Whether anything was taken yet, after which a byte order mark means nothing.
     started: bool,
+    object: ObjectEnd,
+}
+
+/// The search for the end of the object that the current line begins with. It reads each byte once, because a peer may send them
+/// one by one.
+#[derive(Debug, Default)]
+struct ObjectEnd {
+    /// How many bytes of the line were read.
+    read: usize,
+    /// How many objects are open.
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// Whether the line has ended an object and is not one.
+    has_failed: bool,
+}
+
+impl ObjectEnd {
+    /// Reads on, and returns whether no object is open.
+    fn is_at_end_of(&mut self, line: &[u8]) -> bool {
+        for byte in &line[self.read..] {
+            match byte {
+                _ if std::mem::take(&mut self.is_escaped) => {}
+                b'\\' => self.is_escaped = self.in_string,
+                b'"' => self.in_string = !self.in_string,
+                b'{' if !self.in_string => self.depth += 1,
+                b'}' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.read = line.len();
+        self.depth == 0
+    }
 }
 
 /// Why a line cannot be read as text. The lines after it still can.
@@ -98,7 +133,16 @@ impl Default for LineDecoder {
 impl LineDecoder {
     /// A decoder that takes lines of up to `limit` bytes, without their line end.
     pub fn new(limit: usize) -> Self {
-        Self { limit, buffer: Vec::new(), start: 0, end: 0, scanned: 0, skipping: false, started: false }
+        Self {
+            limit,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            scanned: 0,
+            skipping: false,
+            started: false,
+            object: ObjectEnd::default(),
+        }
     }
 
     /// Room for what is read next. It is never empty, and takes memory only as the current line grows.
@@ -182,6 +226,26 @@ impl LineDecoder {
         self.take_line(self.end, self.end)
     }
 
+    /// Takes a line without its end if it is a whole object, to which no line end adds anything. For a reader that
+    /// [`next_line`](Self::next_line) gives nothing and that must wait: some peers never write the line end of their last message.
+    #[inline]
+    pub fn whole_object(&mut self) -> Option<Result<ByteString, LineError>> {
+        let line = &self.buffer[self.start..self.end];
+        if line.last() == Some(&b'}') { self.take_whole_object() } else { None }
+    }
+
+    #[cold]
+    fn take_whole_object(&mut self) -> Option<Result<ByteString, LineError>> {
+        let line = self.without_mark(&self.buffer[self.start..self.end]).trim_ascii_start();
+        let is_candidate = line.starts_with(b"{") && !self.object.has_failed;
+        if !is_candidate || !self.object.is_at_end_of(&self.buffer[self.start..self.end]) {
+            return None;
+        }
+        let line = self.without_mark(&self.buffer[self.start..self.end]);
+        self.object.has_failed = serde_json::from_slice::<IgnoredAny>(line).is_err();
+        if self.object.has_failed { None } else { self.take_line(self.end, self.end) }
+    }
+
     /// Whether the line that the buffer begins with is over the limit, whatever its end will be. A carriage
     /// return may be half of that end.
     fn is_too_long(&self) -> bool {
@@ -205,7 +269,7 @@ impl LineDecoder {
         let error = self.too_long(self.without_mark(&self.buffer[self.start..self.end]));
         self.buffer = Vec::new();
         (self.start, self.end, self.scanned) = (0, 0, 0);
-        (self.skipping, self.started) = (true, true);
+        (self.skipping, self.started, self.object) = (true, true, ObjectEnd::default());
         error
     }
 
@@ -219,6 +283,7 @@ impl LineDecoder {
     /// Takes the line that ends at `line_end`; the one after it begins at `next`. None if it is blank.
     fn take_line(&mut self, line_end: usize, next: usize) -> Option<Result<ByteString, LineError>> {
         let (mut first, mut last) = (self.start, line_end);
+        self.object = ObjectEnd::default();
         if !std::mem::replace(&mut self.started, true)
             && self.buffer[first..last].starts_with(BYTE_ORDER_MARK)
         {

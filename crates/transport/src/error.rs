@@ -11,8 +11,8 @@ use crate::Exited;
 
 /// Why a transport ended other than by the peer's closing it.
 ///
-/// An I/O error is its [source](Error::source). An error of the transport's own type is shown in its place, escaped as
-/// [`Printable`] does it; [`inner`](Self::inner) is that error.
+/// An I/O error is its [source](Error::source). For an error of the transport's own type, `Display` writes that error's
+/// text, escaped by [`Printable`]; [`inner`](Self::inner) returns the error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -67,8 +67,8 @@ impl TransportError {
     }
 }
 
-/// The error and its [sources](Error::source), from the outermost on. The error that a [`TransportError`] shows in its own place is
-/// one of them.
+/// The error and its [sources](Error::source), from the outermost on. They include the error inside a
+/// [`TransportError`].
 ///
 /// ```
 /// use agentwire_transport::{Exited, TransportError, chain};

@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{FrameReader, LineDecoder};
+use agentwire_jsonrpc::{FrameReader, LineDecoder, LineError};
+use bytestring::ByteString;
 use futures::{AsyncRead, AsyncWrite, Sink, Stream};
 
 use crate::output::Output;
@@ -18,7 +19,8 @@ const READS_AT_ONCE: usize = 16;
 /// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
 /// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
 /// [`limit`](Lines::limit) says otherwise. A peer whose first line is a `Content-Length` header ends the transport with
-/// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read.
+/// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read. A whole object behind which the
+/// peer pauses is a message, also without a line end.
 ///
 /// ```
 /// use agentwire_transport::{Packet, lines};
@@ -82,6 +84,14 @@ impl<R, W> Lines<R, W> {
         self
     }
 
+    fn packet(&mut self, line: Result<ByteString, LineError>) -> Result<Packet, TransportError> {
+        let frame = self.frames.read(line).map_err(TransportError::other);
+        if frame.is_err() {
+            self.reading = Reading::Failed;
+        }
+        frame.map(Packet::new)
+    }
+
     /// The side that is written to.
     pub fn writer(&self) -> &W {
         &self.write
@@ -105,21 +115,21 @@ impl<R: AsyncRead + Unpin, W: Unpin> Stream for Lines<R, W> {
                 Reading::Failed => None,
             };
             if let Some(line) = line {
-                let frame = this.frames.read(line).map_err(TransportError::other);
-                if frame.is_err() {
-                    this.reading = Reading::Failed;
-                }
-                return Poll::Ready(Some(frame.map(Packet::new)));
+                return Poll::Ready(Some(this.packet(line)));
             }
             if this.reading != Reading::Open {
                 return Poll::Ready(None);
             }
-            match ready!(Pin::new(&mut this.read).poll_read(cx, this.input.room())) {
-                Ok(0) => this.reading = Reading::Ended,
-                Ok(count) => this.input.filled(count),
-                Err(error) => {
+            match Pin::new(&mut this.read).poll_read(cx, this.input.room()) {
+                Poll::Ready(Ok(0)) => this.reading = Reading::Ended,
+                Poll::Ready(Ok(count)) => this.input.filled(count),
+                Poll::Ready(Err(error)) => {
                     this.reading = Reading::Failed;
                     return Poll::Ready(Some(Err(error.into())));
+                }
+                Poll::Pending => {
+                    let Some(line) = this.input.whole_object() else { return Poll::Pending };
+                    return Poll::Ready(Some(this.packet(line)));
                 }
             }
         }

@@ -249,3 +249,42 @@ fn the_memory_of_a_long_line_is_given_back() {
     while decoder.next_line().is_some() {}
     assert!(decoder.room().len() <= 256 << 10, "{}", decoder.room().len());
 }
+
+#[test]
+fn object_is_taken_without_its_line_end() {
+    let mut decoder = LineDecoder::default();
+    let mut push = |bytes: &[u8]| {
+        decoder.push(bytes);
+        let line = decoder.next_line();
+        line.or_else(|| decoder.whole_object()).map(|line| line.map(String::from))
+    };
+    assert_eq!(push(b"\xEF\xBB\xBF"), None);
+    assert_eq!(push(br#" {"a":"}","b":{}"#), None);
+    assert_eq!(push(br#","c":"\"}"#), None);
+    assert_eq!(push(br#""}"#), Some(Ok(r#" {"a":"}","b":{},"c":"\"}"}"#.into())));
+    assert_eq!(push(b"\r\n"), None, "its line end is a blank line");
+    assert_eq!(push(b"{}"), Some(Ok("{}".into())));
+    assert_eq!(push(b"{}\n"), Some(Ok("{}".into())));
+    assert!(matches!(push(b"{\"a\":\"\xFF\"}"), Some(Err(LineError::NotUtf8 { .. }))));
+    for text in ["[{}", "[{}]", "{a}", "{}{}", "{}}", "x {}", "{\"a\":\"{}"] {
+        assert_eq!(push(text.as_bytes()), None, "{text}");
+        assert_eq!(push(b"\n"), Some(Ok(text.into())));
+    }
+}
+
+#[test]
+fn object_that_comes_byte_by_byte_is_read_once() {
+    let start = std::time::Instant::now();
+    let mut decoder = LineDecoder::default();
+    for begin in [r#"{"a":""#, "{a"] {
+        for byte in [begin, &"}".repeat(1 << 20)].concat().bytes() {
+            decoder.push(&[byte]);
+            assert_eq!(decoder.next_line(), None);
+            assert_eq!(decoder.whole_object(), None);
+        }
+        decoder.push(b"\n");
+        while decoder.next_line().is_some() {}
+    }
+    // A second reading at each byte would take minutes.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

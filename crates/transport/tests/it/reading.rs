@@ -36,6 +36,15 @@ fn come_out_whole_and_in_order_however_they_arrive() {
     assert_eq!(all(&mut reading(Reader::trickle(stream.as_bytes()))), expected);
 }
 
+#[test]
+fn message_without_a_line_end_is_taken_when_the_peer_pauses() {
+    let script = [Read::Bytes(A.into()), Read::Pending, Read::Bytes(format!("\n{B}").into()), Read::Pending];
+    let mut lines = reading(Reader::new(script));
+    assert!(matches!(next(&mut lines), Poll::Ready(Some(Ok(text))) if text == A));
+    assert!(matches!(next(&mut lines), Poll::Ready(Some(Ok(text))) if text == B));
+    assert!(matches!(next(&mut lines), Poll::Ready(None)));
+}
+
 /// Half a line stays in the transport, so whoever stops waiting loses nothing.
 #[test]
 fn half_a_line_waits_for_its_other_half() {
