@@ -14,7 +14,7 @@ use crate::text::Text;
 #[derive(Debug, Default)]
 pub(crate) struct ObjectText(String);
 
-/// A name as JSON has it between the quotation marks.
+/// Escapes a name for the inside of a JSON string.
 pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
         let quoted = Value::from(name).to_string();

@@ -23,7 +23,9 @@ impl Eq for RawJson {}
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
-            one == other || (one.is_f64() != other.is_f64() && one.as_f64() == other.as_f64())
+            // Beyond this, several integers have the same `f64`.
+            let is_exact = one.as_f64().is_some_and(|number| number.abs() < 9_007_199_254_740_992.0);
+            one == other || is_exact && one.is_f64() != other.is_f64() && one.as_f64() == other.as_f64()
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))

@@ -71,7 +71,7 @@ impl ErrorObject {
 
     /// `-32602`: the method is known and its parameters are wrong.
     pub fn invalid_params(why: impl fmt::Display) -> Self {
-        /// The place of a fault that `serde_json` does not find in a text, but in a value.
+        /// The place that `serde_json` gives for a fault in a value, which has no text.
         const NOWHERE: &str = " at line 1 column 0";
         let why = why.to_string();
         let why = why.strip_suffix(NOWHERE).unwrap_or(&why);
@@ -94,7 +94,8 @@ impl ErrorObject {
     }
 }
 
-/// The message and the code, or the code alone if there is no message, as [`Printable`] shows them: a peer may have written the message.
+/// The message and the code, or the code alone if the message is empty, escaped by [`Printable`]: a peer may have
+/// written the message.
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.message.is_empty() {
@@ -111,8 +112,8 @@ impl From<std::io::Error> for ErrorObject {
     }
 }
 
-/// Only an object is an error. Derived code would also take an array of the members. A call has failed in any case,
-/// so members that cannot be read do not cost the others: text in the place of the code is put before the message.
+/// Only an object is an error. Derived code would also take an array of the members. A call has failed in any case, so
+/// an unreadable member does not cost the others: a code that is text is put before the message.
 impl<'de> Deserialize<'de> for ErrorObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -140,7 +141,7 @@ impl<'de> Deserialize<'de> for ErrorObject {
                     return Err(A::Error::missing_field("code"));
                 }
                 let text = message.map(|message| text_of(&message)).unwrap_or_default();
-                let known = code.as_ref().and_then(whole_number);
+                let known = code.as_ref().and_then(|code| code.decode().ok());
                 let message = match code.filter(|_| known.is_none()).map(|code| text_of(&code)) {
                     Some(code) if !code.is_empty() => format!("{code}: {text}"),
                     _ => text,
@@ -151,15 +152,6 @@ impl<'de> Deserialize<'de> for ErrorObject {
 
         deserializer.deserialize_map(ErrorVisitor)
     }
-}
-
-/// A code, also one that is written as `-32600.0`. `None` for one that no `i64` holds.
-fn whole_number(code: &RawJson) -> Option<i64> {
-    /// The least power of two that is beyond every `i64`.
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < BEYOND;
-    let whole = || code.decode().ok().filter(is_whole).map(|number| number as i64);
-    code.decode().ok().or_else(whole)
 }
 
 /// A string, or the JSON text of any other value but null.

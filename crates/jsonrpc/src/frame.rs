@@ -22,8 +22,8 @@ pub const DEFAULT_BATCH_LIMIT: usize = 1024;
 
 /// The content of one line, one HTTP body or one SSE event.
 ///
-/// Reading loses nothing: text that is no message becomes [`Malformed`], which has the answer to it, or the call that it
-/// would have answered. A byte order mark at the start is passed over.
+/// Reading loses nothing: text that is not a message becomes [`Malformed`], with the answer to send or the call to fail.
+/// A byte order mark at the start is skipped.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a frame is one message, many, or none")]
 pub enum Frame {
@@ -221,7 +221,7 @@ fn parse_batch(frame: &ByteString, limit: usize) -> Frame {
     Frame::Malformed(Malformed::request(RequestId::NULL, error))
 }
 
-/// The elements of an array that is not JSON, if each of them is meant as a response: each fails its own call.
+/// The elements of an array that is not JSON, if each of them looks like a response. Each fails its own call.
 #[cold]
 fn unreadable_answers(
     frame: &str,

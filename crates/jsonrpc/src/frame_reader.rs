@@ -7,8 +7,8 @@ use crate::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, ErrorObject, Frame, LineErr
 
 /// Makes a frame of each line that a [`LineDecoder`](crate::LineDecoder) returns.
 ///
-/// A message over several lines, as JSON is printed for people, is not taken: each line is malformed text. The last line brings
-/// an error under the message's id, so that the call that it answers fails at once.
+/// A pretty-printed message over several lines is not accepted: each line is malformed text. Its last line becomes an
+/// error under the message's id, so that its call fails at once.
 ///
 /// ```
 /// use agentwire_jsonrpc::{Frame, FrameReader, Intent};
@@ -26,14 +26,14 @@ use crate::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, ErrorObject, Frame, LineErr
 pub struct FrameReader {
     limit: usize,
     batch_limit: usize,
-    /// Whether a message was read yet.
+    /// Whether a message has been read.
     has_read: bool,
     /// A message whose first line was malformed text.
     unfinished: Option<Box<Unfinished>>,
 }
 
-/// The peer announces its messages by `Content-Length` headers, as the Language Server Protocol does. So no line ends where a
-/// message ends, and nothing can be read.
+/// The peer writes `Content-Length` headers before its messages, as in the Language Server Protocol. Such messages do
+/// not end with a line, so they cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the peer writes `Content-Length` headers before its messages; a message must be one line of JSON instead"
@@ -145,7 +145,7 @@ impl Unfinished {
         self.lines += 1;
     }
 
-    /// The report on the message, unless its first line was that.
+    /// Returns the error for the whole message, or `None` if its first line was enough.
     fn end(self) -> Option<Malformed> {
         let intent = Intent::recover(self.text.as_bytes())?;
         let is_reported = self.has_failed || intent == Intent::Request(RequestId::NULL);

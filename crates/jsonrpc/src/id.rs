@@ -13,12 +13,12 @@ use crate::{Printable, RawJson};
 /// The `id` that ties an answer to its request.
 ///
 /// An integer of any size, a string, or null; its JSON text has at most 1,024 bytes. `1` and `"1"` are two different
-/// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number so. Null is read, because peers send it,
-/// but this library never asks with it.
+/// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number this way. Null is read, because
+/// peers send it, but this library never asks with it.
 ///
 /// An id goes back exactly as it came: an integer keeps all its digits, and a string the escapes it was written with,
-/// although two spellings of one string are equal here. Only an integer with a fraction of zeros or an exponent goes back
-/// without them.
+/// although two spellings of one string are equal here. An integer that came with a fraction of zeros or an exponent
+/// goes back without it.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -42,7 +42,7 @@ impl RequestId {
     /// answered.
     pub const LIMIT: usize = 1024;
 
-    /// Reads an id from its JSON text; none where it is no integer, no string and not null, or too long.
+    /// Reads an id from its JSON text; `None` if it is not an integer, a string or null, or is too long.
     pub(crate) fn from_json(text: &str) -> Option<Self> {
         if text.len() > Self::LIMIT {
             return None;
@@ -66,12 +66,12 @@ impl RequestId {
         integer(text.parse().ok()?).map(Self::from)
     }
 
-    /// The number that a string holds as text, if it does. Some peers answer the request `2` under `"2"`.
+    /// The number in the text of a string id, if it is one. Some peers answer the request `2` under `"2"`.
     pub fn number_in_text(&self) -> Option<Self> {
         self.as_str()?.parse().map(|number: u64| Self::from(number)).ok()
     }
 
-    /// Whether a response under this id is for the request with that one: the same, or its number as text.
+    /// Whether a response under this id answers the request `id`: the ids are equal, or this one is its number as text.
     pub(crate) fn answers(&self, id: &Self) -> bool {
         self == id || self.number_in_text().as_ref() == Some(id)
     }
@@ -147,7 +147,7 @@ fn integer(number: f64) -> Option<i64> {
     is_exact.then_some(number as i64)
 }
 
-/// The string that JSON text stands for. None where it stands for none.
+/// Decodes a JSON string. `None` if it is invalid.
 fn decode_text(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('\\') {
         reader::decode(text).ok().map(Cow::Owned)

@@ -34,13 +34,13 @@
 //!
 //! # How text is judged
 //!
-//! Text that is no JSON is a parse error (`-32700`), answered under the id null. JSON that is no message is an
-//! invalid request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] says
-//! which kind it seems to have been, because only requests may be answered.
+//! Text that is no JSON is a parse error (`-32700`), answered under the id null. JSON that is no message is an invalid
+//! request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] is the kind that it seems
+//! to be, because only requests may be answered.
 //!
-//! The reading is lenient where nothing is at stake: unknown members, members in any order, `params`
-//! that is null, a null `method` or `error` beside a `result`, a null `result` beside an `error`, escapes in names. It is strict where two readers could
-//! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or
+//! The reading is lenient where nothing is at stake: unknown members, members in any order, `params` that is null, a
+//! null `method` or `error` beside a `result`, a null `result` beside an `error`, escapes in names. It is strict where
+//! two readers could disagree: a member of the envelope that stands twice, an id that is not an integer (`0.5`, `-0`) or
 //! longer than 1,024 bytes, and a member anywhere in it whose name begins with `$serde_json::private::`, which
 //! `serde_json` reads in two ways (see [`read`]).
 //!

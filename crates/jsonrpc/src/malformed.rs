@@ -1,4 +1,4 @@
-//! Text that is no message, the answer to it, and the call that it would have answered.
+//! Malformed text, with the answer to send and the call to fail.
 
 use crate::scan::{skip_space, string_end, value_end};
 use crate::{ErrorObject, Message, RequestId, Response};
@@ -22,13 +22,14 @@ pub enum Intent {
     Request(RequestId),
     /// A notification, or a part of a message that is answered elsewhere. It is never answered.
     Notification,
-    /// A response to a request of this side. That request fails. The id is null where none could be read.
+    /// A response to a request of this side. That request fails. The id is null if it could not be read.
     Response(RequestId),
-    /// An id without a method, a result and an error: a response in JavaScript whose result is undefined, if this side has
-    /// an open request with that id. That request fails. Otherwise it is a request.
+    /// A message with an id, but without a method, a result or an error. JavaScript writes a response this way if its
+    /// result is undefined. If this side has an open request with that id, that request fails. Otherwise the message is
+    /// a request.
     ResponseOrRequest(RequestId),
-    /// Text that is not a message and has responses in it: several messages on one line, or a response behind a prefix. The
-    /// requests of this side with these ids fail, unless the right response follows.
+    /// Text that is not a message but contains responses: several messages on one line, or a response after a prefix.
+    /// The requests of this side with these ids fail, unless the right response follows.
     Several {
         /// The ids of the responses, up to 64.
         responses: Vec<RequestId>,
@@ -67,7 +68,7 @@ impl Malformed {
 /// The members that were found in text that cannot be read.
 #[derive(Default)]
 struct Members {
-    /// None if there is none, or none that is an id.
+    /// `None` if the text has no `id`, or its value is not an id.
     id: Option<RequestId>,
     has_id: bool,
     /// `id` stands twice, so there is none to answer under.
@@ -76,7 +77,7 @@ struct Members {
     call: bool,
     /// `result` or `error`.
     answer: bool,
-    /// One of the two that is not null, which no request has.
+    /// A `result` or `error` other than null, which a request never has.
     outcome: bool,
     /// The position up to which the text was read.
     end: usize,
@@ -104,8 +105,8 @@ impl Intent {
         }
     }
 
-    /// The intent of text that is not JSON, not UTF-8, or not an object: it fails the calls that it would have answered.
-    /// Anything else is answered under null, as JSON-RPC demands.
+    /// The intent of text that is not JSON, not UTF-8, or not an object. Responses in it fail their calls. Other text is
+    /// answered under null, as JSON-RPC demands.
     #[cold]
     pub(crate) fn of_unreadable(bytes: &[u8]) -> Self {
         let first = Self::recover(bytes).filter(|intent| matches!(intent, Self::Response(_)));
@@ -122,13 +123,13 @@ impl Intent {
         }
     }
 
-    /// The kind of the message that the bytes are meant as: JSON that is cut off, is not UTF-8, or holds what JSON does not
-    /// have, such as `NaN`. It finds the members of the outermost object by quotes and brackets alone.
+    /// Returns the likely kind of a message that is cut off, is not UTF-8, or contains non-JSON such as `NaN`. It finds
+    /// the members of the outermost object by quotes and brackets alone.
     pub(crate) fn recover(bytes: &[u8]) -> Option<Self> {
         let mut members = Members::default();
         let open = skip_space(bytes, 0);
         if bytes.get(open) == Some(&b'{') {
-            // It ends where the text breaks off; what was found before that stays.
+            // It ends where the text breaks off. The members that were found before stay.
             let _end = members.find(bytes, open);
         }
         members.intent()
@@ -191,7 +192,7 @@ impl Members {
                 value_end(bytes, start)
             }?;
             self.end = end;
-            // A number at the end may go on behind it, and would be another one.
+            // A number at the end of the text may be cut off, and so be another number.
             if name == b"id" && end < bytes.len() {
                 self.is_ambiguous |= std::mem::replace(&mut self.has_id, true);
                 self.id = serde_json::from_slice(&bytes[start..end]).ok();

@@ -39,8 +39,8 @@ pub trait NotificationMethod: Serialize + DeserializeOwned {
     const NAME: &'static str;
 }
 
-/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. None are an empty object, and so is an
-/// empty array.
+/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. Missing parameters are an empty
+/// object, and so is an empty array.
 ///
 /// # Errors
 ///

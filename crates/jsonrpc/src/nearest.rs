@@ -1,4 +1,4 @@
-//! The name that was probably meant, for errors about unknown ones.
+//! Finds the intended name, for errors about unknown names.
 
 use crate::Printable;
 
@@ -8,8 +8,8 @@ const LENGTH_LIMIT: usize = 64;
 /// The most names that are compared.
 const COUNT_LIMIT: usize = 1000;
 
-/// Returns the name that is nearest to a mistaken one, if one is near enough: an edit for every three characters. It compares up
-/// to 1,000 names of up to 64 characters.
+/// Returns the name that is nearest to a mistaken one. They may differ by one edit for every three characters. It
+/// compares up to 1,000 names of up to 64 characters.
 pub fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let characters =
         |name: &str| name.chars().flat_map(char::to_lowercase).take(LENGTH_LIMIT + 1).collect::<Vec<_>>();
@@ -24,12 +24,12 @@ pub fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> 
             0 => return None,
             length if length > LENGTH_LIMIT => return None,
             _ if characters == mistaken => 0,
-            // A name in which the mistaken one stands, or that stands in it, is as good as one with an edit.
+            // A name that contains the other counts as one edit away.
             _ if is_part(&mistaken, &characters) || is_part(&characters, &mistaken) => 1,
             length if length.abs_diff(mistaken.len()) > limit => return None,
             _ => distance(&mistaken, &characters),
         };
-        // Of a name with one letter, nothing would be left.
+        // A name of one letter would be replaced as a whole.
         (distance <= limit && distance < mistaken.len()).then_some((distance, name))
     });
     distances.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)

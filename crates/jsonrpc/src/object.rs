@@ -1,4 +1,4 @@
-//! Where an object belongs, an empty array is one without members: PHP encodes an empty map as `[]`.
+//! Reads an empty array as an empty object: PHP encodes an empty map as `[]`.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use serde::{Deserializer, forward_to_deserialize_any};
 
 use crate::RawJson;
 
-/// The text of an object: of an empty array `{}`. `None` for any other value. The text begins with its first token.
+/// Returns the text of an object, or `{}` for an empty array. `None` for any other value. `text` begins with its first
+/// token.
 ///
 /// ```
 /// use agentwire_jsonrpc::runtime::as_object;
@@ -48,7 +49,7 @@ where
     D: Deserializer<'de>,
     V: Visitor<'de>,
 {
-    // Of the methods that take an object, this one hands an array on to the visitor.
+    // Unlike `deserialize_map`, this passes an array on to the visitor.
     deserializer.deserialize_struct("", &[], ObjectVisitor(visitor))
 }
 
@@ -70,7 +71,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ObjectVisitor<V> {
         if array.next_element::<IgnoredAny>()?.is_some() {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self.0));
         }
-        // read: our own text. The visitor's code for a `MapAccess` of its own would be compiled for each type again.
+        // read: our own text. For a `MapAccess` of our own, the visitor's code would be compiled again for each type.
         serde_json::Deserializer::from_str("{}").deserialize_map(self.0).map_err(A::Error::custom)
     }
 }

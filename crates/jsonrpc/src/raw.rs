@@ -31,8 +31,8 @@ use crate::text::Text;
 /// A value that was read holds no member name that `serde_json` gives a meaning of its own (see [`read`](crate::read)), so
 /// every type decodes the same members. Values that this side encodes are not checked.
 ///
-/// Two are equal if their values are, whatever the order of members, white space and escapes; `1.0` equals `1`. As trees, two
-/// values of more than [`RawJson::COMPARED`] bytes of memory are compared by their text.
+/// Two values are equal whatever the order of members, white space and escapes; `1.0` equals `1`. A value whose tree
+/// takes more than [`RawJson::COMPARED`] bytes of memory is compared by its text.
 #[derive(Clone)]
 pub struct RawJson(ByteString);
 
@@ -48,7 +48,7 @@ impl RawJson {
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
-    /// How many bytes of memory the tree of a value may take for `==` to make one: 32 MiB.
+    /// The largest tree that `==` builds of a value, in bytes of memory: 32 MiB.
     pub const COMPARED: usize = 32 << 20;
 
     /// The size in bytes up to which a value gets memory of exactly its length: enough for most.

@@ -20,8 +20,8 @@ use crate::reader;
 /// of its text, and every number keeps its digits. Cloning copies no text. The text is on one line, as that of a
 /// [`RawJson`].
 ///
-/// A look-up reads the text from its beginning, and a change writes it anew, so both take time in proportion to its length.
-/// Two objects are equal if their values are, as for [`RawJson`].
+/// A look-up reads the text from its beginning, and a change writes it again, so both take time in proportion to its
+/// length. Two objects are equal if their values are, as for [`RawJson`].
 ///
 /// ```
 /// use agentwire_jsonrpc::{RawObject, read};

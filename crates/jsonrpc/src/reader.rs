@@ -78,22 +78,24 @@ pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     Ok(respelled(text))
 }
 
+/// Another text of the same value, if it has one.
+pub(crate) type Spelling = fn(&str) -> Option<Cow<'_, str>>;
+
+/// The texts that are decoded if a value cannot be decoded as it is written: with whole surrogate pairs, and with whole numbers too.
+pub(crate) const RESPELLED: [Spelling; 2] = [
+    |text| Some(whole_pairs(text)).filter(|text| matches!(text, Cow::Owned(_))),
+    |text| whole_numbers(&whole_pairs(text)).map(Cow::Owned),
+];
+
 /// Decodes text that holds no reserved name.
 #[inline]
 pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    decode_by(text, |text| serde_json::from_str(text))
+    serde_json::from_str(text).or_else(|why| decode_respelled(text).ok_or(why))
 }
 
-/// Decodes text by a function, which gets it with whole surrogate pairs and whole numbers if it fails otherwise.
-#[inline]
-pub(crate) fn decode_by<T>(
-    text: &str,
-    decode: impl Fn(&str) -> Result<T, serde_json::Error>,
-) -> Result<T, serde_json::Error> {
-    decode(text).or_else(|error| match respelled(text) {
-        Cow::Borrowed(_) => Err(error),
-        Cow::Owned(text) => decode(&text),
-    })
+#[cold]
+fn decode_respelled<T: DeserializeOwned>(text: &str) -> Option<T> {
+    RESPELLED.iter().find_map(|spelling| serde_json::from_str(&spelling(text)?).ok())
 }
 
 /// Fails where a member has a name that `serde_json` gives a meaning.
@@ -335,8 +337,10 @@ mod tests {
         {
             assert!(read::<u32>(text).is_err(), "{text}");
         }
-        // A fraction is right where it is wanted, and the text is decoded once.
+        // A fraction stays where it is wanted, also beside half a pair.
         assert_eq!(read::<serde_json::Value>("2.0").unwrap().to_string(), "2.0");
+        let value = read::<serde_json::Value>(r#"[2.0,"\ud83d"]"#).unwrap();
+        assert_eq!(value.to_string(), "[2.0,\"\u{fffd}\"]");
     }
 
     #[test]

@@ -17,7 +17,7 @@ thread_local! {
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
     /// Whether the current decoding of this thread is the second attempt at a value.
     static IS_LENIENT: Cell<bool> = const { Cell::new(false) };
-    /// Where that attempt is.
+    /// The path from the value of that attempt to the part that is being read.
     static PLACE: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -162,23 +162,29 @@ fn reason(why: &dyn fmt::Display) -> String {
     Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect()
 }
 
-/// Reads a part of the value that is read.
-pub(crate) fn within<R>(step: Step, read: impl FnOnce() -> R) -> R {
-    /// Steps back, also when the reading panics.
-    struct Back;
+/// Adds a step to the place of the current decoding, until the guard is dropped.
+#[inline(never)]
+pub(crate) fn enter(step: Step) -> Entered {
+    let is_entered = is_lenient();
+    if is_entered {
+        PLACE.with_borrow_mut(|place| place.push(step));
+    }
+    Entered { is_entered }
+}
 
-    impl Drop for Back {
-        fn drop(&mut self) {
+/// Removes the step when it is dropped, also by a panic of the decoding.
+#[must_use]
+pub(crate) struct Entered {
+    is_entered: bool,
+}
+
+impl Drop for Entered {
+    #[inline(never)]
+    fn drop(&mut self) {
+        if self.is_entered {
             PLACE.with_borrow_mut(Vec::pop);
         }
     }
-
-    if !is_lenient() {
-        return read();
-    }
-    PLACE.with_borrow_mut(|place| place.push(step));
-    let _back = Back;
-    read()
 }
 
 /// The path to the part that is read.
@@ -292,10 +298,11 @@ pub fn read_items<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, serde_json:
             let mut items = Vec::new();
             let mut index = 0;
             while let Some(item) = array.next_element::<&RawValue>()? {
-                within(Step::Item(index), || match reader::read(item.get()) {
+                let _entered = enter(Step::Item(index));
+                match reader::read(item.get()) {
                     Ok(item) => items.push(item),
                     Err(why) => note_skipped::<T>(Some(index), &why),
-                });
+                }
                 index += 1;
             }
             Ok(items)

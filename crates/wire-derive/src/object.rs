@@ -69,7 +69,7 @@ impl<'a> Object<'a> {
             let (ident, value) = (field.ident, finished(at, field));
             quote! { #ident: #value }
         });
-        // Each way to read a member would have a copy of its own: all share one, which makes programs smaller.
+        // Inlined, each way to read a member would have a copy of its own, which makes programs larger.
         quote! {
             #[automatically_derived]
             impl<'de> ::agentwire_jsonrpc::wire::Names<'de> for #name {

@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// How a lenient decoding reads a member: the second attempt at a value, which its reader would use in part.
+/// How a lenient decoding reads a member: the second attempt at a value that can be used in part.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Leniently {
     /// As the first.
@@ -63,14 +63,14 @@ pub(crate) enum Leniently {
     OrEmpty,
 }
 
-/// What an object without the member is read as.
+/// How an object without the member is read.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Missing {
-    /// It is malformed.
+    /// The object is malformed.
     Error,
-    /// The member has its default, which the schema says.
+    /// The member has its default, and is optional in the schema.
     Default,
-    /// The schema requires the member, and a reader takes an empty list.
+    /// The member is an empty list, although the schema requires it.
     Empty,
 }
 

@@ -18,6 +18,7 @@
 //! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
 //! [`noting`](crate::noting).
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error};
@@ -28,7 +29,7 @@ use super::Patch;
 use super::undecoded::undecoded;
 use crate::RawJson;
 use crate::object::{MapDeserializer, as_object};
-use crate::reader::{decode_by, refuse_reserved};
+use crate::reader::{RESPELLED, Spelling, refuse_reserved};
 use crate::skipped::{note_skipped, read_items};
 
 /// A way to read a value of the type `T`.
@@ -184,7 +185,7 @@ pub struct OrDefault<W>(PhantomData<W>);
 impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrDefault<W> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let raw = undecoded(deserializer)?;
-        Ok(respelled::<W, T>(&raw).inspect_err(|why| note::<T>(&raw, why)).unwrap_or_default())
+        Ok(read_as::<W, T>(raw.get()).inspect_err(|why| note::<T>(&raw, why)).unwrap_or_default())
     }
 }
 
@@ -196,7 +197,7 @@ pub struct OrEmpty<W>(PhantomData<W>);
 impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrEmpty<W> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let raw = undecoded(deserializer)?;
-        Ok(respelled::<W, T>(&raw).unwrap_or_else(|why| {
+        Ok(read_as::<W, T>(raw.get()).unwrap_or_else(|why| {
             note::<T>(&raw, &why);
             let is_offered = !matches!(raw.get(), "null" | "false");
             is_offered.then(|| read_as::<W, T>("{}").ok()).flatten().unwrap_or_default()
@@ -210,7 +211,7 @@ pub struct Respelled<W>(PhantomData<W>);
 
 impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for Respelled<W> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        respelled::<W, T>(&undecoded(deserializer)?).map_err(D::Error::custom)
+        read_as::<W, T>(undecoded(deserializer)?.get()).map_err(D::Error::custom)
     }
 }
 
@@ -239,39 +240,36 @@ impl<'de> ReadAs<'de, Option<RawJson>> for RawObjectOrNull {
 
 /// Decodes a value; one that cannot be read is left out, which is noted.
 fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    respelled::<Strict, T>(raw).inspect_err(|why| note::<T>(raw, why)).ok()
+    read_as::<Strict, T>(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
 }
 
 fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
     read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
 }
 
-/// Reads a value in the way `W`; where that fails, another spelling of it. The error is that of the first.
-fn respelled<W, T>(raw: &RawValue) -> Result<T, serde_json::Error>
-where
-    W: for<'a> ReadAs<'a, T>,
-{
-    read_as::<W, T>(raw.get())
-        .or_else(|why| empty_object(raw.get()).and_then(|text| read_as::<W, T>(text).ok()).ok_or(why))
-}
+/// The texts of a value: as it is written, respelled, and as the object that an empty array stands for.
+const SPELLINGS: [Spelling; 4] = [
+    |text| Some(Cow::Borrowed(text)),
+    RESPELLED[0],
+    RESPELLED[1],
+    |text| as_object(text).filter(|_| text.starts_with('[')).map(Cow::Borrowed),
+];
 
-/// Reads a value as [`read`](crate::read) does, in the way `W`.
+/// Reads a value in the way `W`, from the first of its spellings that can be read. The error is that of the first spelling.
 fn read_as<W, T>(text: &str) -> Result<T, serde_json::Error>
 where
     W: for<'a> ReadAs<'a, T>,
 {
     refuse_reserved(text)?;
-    decode_by(text, |text| {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let value = W::read(&mut deserializer)?;
-        deserializer.end()?;
-        Ok(value)
-    })
-}
-
-/// An empty array as the object without members that it stands for: see [`as_object`].
-fn empty_object(text: &str) -> Option<&str> {
-    as_object(text).filter(|_| text.starts_with('['))
+    let mut failure = None;
+    for spelling in SPELLINGS {
+        let Some(text) = spelling(text) else { continue };
+        match W::read(&mut serde_json::Deserializer::from_str(&text)) {
+            Ok(value) => return Ok(value),
+            Err(why) => failure = failure.or(Some(why)),
+        }
+    }
+    Err(failure.expect("the first spelling is the text itself"))
 }
 
 /// Null counts as missing.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::lenient::{ReadAs, Seed};
 use crate::RawObject;
 use crate::object::read_object;
-use crate::skipped::{Step, is_lenient, note_skipped, within};
+use crate::skipped::{Step, enter, is_lenient, note_skipped};
 use crate::text::Text;
 
 /// A type that is read from the members of an object.
@@ -114,8 +114,8 @@ impl<'de, T: Names<'de>> Visitor<'de> for Position<T> {
     }
 }
 
-/// Reads the value of a member into its place: in the way `W`, or in the way `L` where the reading is
-/// [lenient](crate::RawJson::decode_leniently).
+/// Reads the value of a member into its place: in the way `W`, or in the way `L` in a
+/// [lenient](crate::RawJson::decode_leniently) decoding.
 ///
 /// # Errors
 ///
@@ -148,21 +148,23 @@ fn take_leniently<'de, L: ReadAs<'de, T>, T, A: MapAccess<'de>>(
     name: &'static str,
     members: &mut A,
 ) -> Result<T, A::Error> {
-    within(Step::Member(name), || members.next_value_seed(Seed::<L, T>::NEW))
+    let _entered = enter(Step::Member(name));
+    members.next_value_seed(Seed::<L, T>::NEW)
 }
 
-/// The value of a member that is missing, though the protocol requires it: the default where the reading is
-/// [lenient](crate::RawJson::decode_leniently), which is noted.
+/// The value of a member that is missing, though the protocol requires it. A [lenient](crate::RawJson::decode_leniently)
+/// decoding takes the default and notes it.
 ///
 /// # Errors
 ///
-/// Where the reading is not lenient.
+/// Fails in a strict decoding.
 #[cold]
 pub fn expected<T: Default, E: Error>(name: &'static str) -> Result<T, E> {
     if !is_lenient() {
         return Err(E::missing_field(name));
     }
-    within(Step::Member(name), || note_skipped::<T>(None, &E::missing_field(name)));
+    let _entered = enter(Step::Member(name));
+    note_skipped::<T>(None, &E::missing_field(name));
     Ok(T::default())
 }
 

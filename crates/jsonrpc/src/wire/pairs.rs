@@ -24,7 +24,7 @@ pub fn serialize<T: Serialize, S: Serializer>(
 ///
 /// # Errors
 ///
-/// When the value is no object, or a member cannot be read.
+/// When the value is not an object, or a member cannot be read.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Vec<(String, T)>, D::Error>
 where
     T: Deserialize<'de>,
