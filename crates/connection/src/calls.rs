@@ -14,7 +14,7 @@ pub(crate) const MOMENT: Duration = Duration::from_millis(250);
 /// How long a call may go on after an answer without an id that may be about it.
 pub(crate) const SUSPICION: Duration = Duration::from_secs(1);
 
-/// Of how many cancelled calls an answer is expected. Most peers of MCP never answer one.
+/// The most cancelled calls whose answers are still expected. Most MCP peers never answer a cancelled call.
 const MAX_CANCELLED: usize = 256;
 
 /// How long a call waits for its answer.
@@ -71,9 +71,9 @@ pub(crate) struct Calls {
     last: u64,
     /// The cancelled calls that the peer may still answer.
     cancelled: BTreeSet<CallId>,
-    /// The last call before the last message that is no call, until the peer has answered a later call.
+    /// The last call before the latest notification or answer of this side, until the peer has answered a later call.
     before_other_message: Option<CallId>,
-    /// An error without an id for one of several calls, and the last of these.
+    /// An error without an id that belongs to one of several calls, and the last of these calls.
     unclaimed_error: Option<Box<(CallId, CallFailure)>>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum Suspect {
     Certain(CallId),
     /// The only open call, unless the answer is a complaint about the notification before it.
     Likely(CallId),
-    /// One of the open calls, of which this is the last, unless the answer is a complaint about a notification before them.
+    /// One of the open calls up to this one, unless the answer is a complaint about a notification before them.
     OneOf(CallId),
     Unknown,
 }
@@ -129,10 +129,11 @@ impl Calls {
         self.before_other_message = Some(CallId(self.last));
     }
 
-    /// Takes a call that the peer has answered. It reads messages in their order, so it complains about none before the call.
+    /// Takes a call that the peer has answered. The peer reads messages in order, so later complaints are not about
+    /// messages before the call.
     #[inline]
     pub(crate) fn take_answered(&mut self, id: CallId) -> Option<Call> {
-        let call = self.remove(id)?;
+        let call = self.take(id)?;
         self.before_other_message.take_if(|before| *before < id);
         Some(call)
     }
@@ -143,7 +144,7 @@ impl Calls {
         self.open.contains_key(&call).then_some(call)
     }
 
-    /// The call that an answer without a readable id is for.
+    /// Returns the call that an answer without a readable id probably belongs to.
     pub(crate) fn suspect(&self) -> Suspect {
         let mut open = self.open.keys();
         match (open.next(), open.next_back(), self.before_other_message) {
@@ -155,7 +156,7 @@ impl Calls {
         }
     }
 
-    /// Keeps an error without an id that is for one of the calls up to `last`.
+    /// Keeps an error without an id that belongs to one of the calls up to `last`.
     pub(crate) fn keep_unclaimed_error(&mut self, last: CallId, failure: CallFailure) {
         self.unclaimed_error = Some(Box::new((last, failure)));
     }
@@ -165,7 +166,7 @@ impl Calls {
         self.unclaimed_error.is_some()
     }
 
-    /// Lets the call that the kept error is for fail soon, if all the others are over.
+    /// Schedules the failure of the call that the kept error belongs to, if only one such call is left.
     #[cold]
     pub(crate) fn fail_soon_by_unclaimed_error(&mut self, now: Instant) {
         let Some(error) = self.unclaimed_error.take() else { return };
@@ -177,7 +178,7 @@ impl Calls {
         }
     }
 
-    /// Lets a call fail after a wait, unless an answer or progress comes.
+    /// Schedules the failure of a call after a wait, unless an answer or progress comes first.
     pub(crate) fn fail_soon(&mut self, now: Instant, id: CallId, failure: CallFailure, wait: Duration) {
         let Some(call) = self.open.get_mut(&id) else { return };
         let soon = now.checked_add(wait);
@@ -204,12 +205,19 @@ impl Calls {
         }
     }
 
-    /// Whether the answer to a cancelled call was expected. It is not expected again.
+    /// Forgets a cancelled call. Returns whether its answer was expected.
     pub(crate) fn forget_cancelled(&mut self, id: CallId) -> bool {
         self.cancelled.remove(&id)
     }
 
+    /// Removes a call that gets no answer. The kept error may be about it.
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
+        let call = self.take(id)?;
+        self.unclaimed_error.take_if(|error| id <= error.0);
+        Some(call)
+    }
+
+    fn take(&mut self, id: CallId) -> Option<Call> {
         let call = self.open.remove(&id)?;
         if let Some(deadline) = call.deadline {
             self.deadlines.remove(&(deadline, id));
@@ -217,7 +225,7 @@ impl Calls {
         Some(call)
     }
 
-    /// Starts the wait anew. Returns false for a call that is over.
+    /// Restarts the wait. Returns false for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
         self.end_suspicion(id);
         let Self { open, deadlines, .. } = self;

@@ -88,7 +88,8 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
             let failure = call.suspicion.take().unwrap_or(CallFailure::TimedOut(waited));
-            // Where cancelled calls are not answered, the answer was on its way, and the caller may want to wait longer.
+            // If the peer does not answer cancelled calls, a later answer was only too late, and the caller may want to
+            // wait longer.
             if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
                 self.calls.note_cancelled(id);
             }

@@ -59,11 +59,11 @@ pub enum Event {
     },
     /// The peer has cancelled a request. Answer it all the same: the dialect decides whether the answer is sent.
     Cancelled(IncomingId),
-    /// An answer that belongs to no call: too late, repeated, or to a message that the peer could not read. One that is no valid
-    /// JSON-RPC response has the reason as its error. Worth a line in a log.
+    /// An answer that belongs to no call: too late, repeated, or about a message that the peer could not read. If it is
+    /// not a valid JSON-RPC response, its error is the reason. Worth a line in a log.
     UnmatchedResponse(Response),
-    /// The answer to a call that this side has [cancelled](crate::Connection::cancel), which is no fault of the peer's. A peer
-    /// answers such a call in ACP, and in MCP if the cancel crosses the answer.
+    /// The answer to a call that this side has [cancelled](crate::Connection::cancel), which is not a fault of the peer.
+    /// ACP peers answer such a call, and MCP peers do if the cancel crosses the answer.
     CancelledResponse(Response),
     /// A message that could not be read and belongs to no call: a line over the limit, text that is no JSON-RPC, or a
     /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request
@@ -78,7 +78,7 @@ pub enum CallFailure {
     /// The peer answered with an error.
     #[error("refused: {0}")]
     Refused(ErrorObject),
-    /// The peer's answer is no JSON-RPC response, or does not name the call as it must.
+    /// The peer's answer is not a JSON-RPC response, or does not have the id of the call.
     #[error("the answer cannot be read: {0}")]
     Malformed(ErrorObject),
     /// No answer came in time. The call was cancelled at the peer.

@@ -138,7 +138,7 @@ impl Connection {
         self.refuse(id, error, batch);
     }
 
-    /// Lets the call that a response within other text is for fail soon. The text may be a log of the response, which then
+    /// Schedules the failure of the call of a response within other text. The text may be a log line, which the response
     /// follows.
     fn fail_soon(&mut self, now: Instant, id: &RequestId, error: &ErrorObject) {
         let call = self.calls.named_by_text(id).or_else(|| CallId::from_request_id(id));
@@ -157,8 +157,8 @@ impl Connection {
         }
     }
 
-    /// Handles an answer under an id that no open call has. If only one call can be meant, that call fails: the right answer
-    /// does not come any more. `failure` is the reason for an answer that cannot be read.
+    /// Handles an answer under an id that no open call has. If it can belong to one call only, that call fails: no other
+    /// answer will come. `failure` is the reason if the answer cannot be read.
     #[cold]
     fn handle_unmatched(&mut self, now: Instant, response: Response, failure: Option<CallFailure>) {
         if let Some(call) = self.calls.named_by_text(&response.id) {
@@ -175,14 +175,14 @@ impl Connection {
                     self.calls.take_answered(call);
                     return self.fail(call, failure);
                 }
-                // The answer may come behind an error about nothing that was sent.
+                // The error may be about nothing that was sent, and the answer may follow it.
                 Suspect::Certain(call) if !is_result => self.calls.fail_soon(now, call, failure, MOMENT),
                 // A result may as well be noise.
                 Suspect::Certain(call) => self.calls.fail_soon(now, call, failure, SUSPICION),
                 Suspect::Likely(call) if !is_result && !is_about_unknown_method(&response) => {
                     self.calls.fail_soon(now, call, failure, SUSPICION);
                 }
-                // Which one shows once the others are answered.
+                // The failed call is the one that remains when the others are answered.
                 Suspect::OneOf(last) if !is_result && !is_about_unknown_method(&response) => {
                     self.calls.keep_unclaimed_error(last, failure);
                 }
@@ -246,9 +246,9 @@ impl Connection {
         self.calls.take_answered(call).map(|_| call)
     }
 
-    /// Answers a message with an error, if it gets a response. While enough refusals without an id are queued, a further one
-    /// would tell the peer nothing new. It is left out: a peer that writes noise without reading would wait for this side, and
-    /// this side for the peer.
+    /// Answers a message with an error, if it gets a response. While enough refusals without an id are queued, a further
+    /// one is left out. Otherwise a peer that writes noise and does not read would wait for this side, and this side for
+    /// the peer.
     #[cold]
     pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
         if !self.responds_to(&id) {
@@ -282,8 +282,8 @@ impl Connection {
         }
     }
 
-    /// Cancels a call at the peer, unless its request has not left. The cancel takes the way that the request took. Returns
-    /// whether the peer may answer the call.
+    /// Cancels a call at the peer, unless its request is still queued. The cancel takes the same way as the request.
+    /// Returns whether the peer may answer the call.
     pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) -> bool {
         if self.queue.take_back(call) {
             return false;
@@ -310,7 +310,7 @@ fn without_id(response: &Response) -> CallFailure {
     }
 }
 
-/// Whether the error is the one for an unknown method. Many servers answer a notification that they do not know with it.
+/// Whether the error is the one for an unknown method. Many servers send it in reply to an unknown notification.
 fn is_about_unknown_method(response: &Response) -> bool {
     response.outcome.as_ref().is_err_and(|error| error.code == code::METHOD_NOT_FOUND)
 }

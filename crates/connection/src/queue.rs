@@ -45,7 +45,7 @@ pub(crate) struct Queue {
     refusals_without_id: usize,
 }
 
-/// With this many errors under the id null in the queue, no further one is queued.
+/// The most errors under the id null in the queue.
 const MAX_REFUSALS_WITHOUT_ID: usize = 16;
 
 /// The method and the text of the params, if it is a notification.
@@ -136,7 +136,7 @@ impl Queue {
         self.answers + self.refusals_without_id
     }
 
-    /// Whether a further error under the id null would tell the peer nothing new.
+    /// Whether the queue has [`MAX_REFUSALS_WITHOUT_ID`] errors under the id null.
     pub(crate) fn has_refusals_enough(&self) -> bool {
         self.refusals_without_id >= MAX_REFUSALS_WITHOUT_ID
     }

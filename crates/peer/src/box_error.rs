@@ -14,8 +14,8 @@ use crate::{CallError, ConnectionError};
 /// `?` turns each of these into it: an error that is `Send`, `Sync` and `'static`, a `&str`, a `String`, a
 /// `Box<dyn Error + Send + Sync>`, and the errors of crates such as `anyhow`. `Display` is the message with its causes,
 /// `message: cause: its cause`; a cause that the text before it already contains is left out, and
-/// [`Printable`](agentwire_jsonrpc::Printable) escapes what could steer a terminal. `Debug` is the same text, so a `main` that returns it prints a readable
-/// error.
+/// [`Printable`](agentwire_jsonrpc::Printable) escapes what could steer a terminal. `Debug` is the same text, so that a
+/// `main` that returns it prints a readable error.
 ///
 /// Like `anyhow::Error`, it does not implement [`Error`] itself: the conversions above would then contradict each other. It
 /// dereferences to the error inside. `?` turns it into a `Box<dyn Error>`, [`into_boxed`](Self::into_boxed) into a
@@ -88,7 +88,7 @@ impl BoxError {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for BoxError {
     fn from(error: E) -> Self {
-        // The closure of a connection may run another one. Its error is the same to the caller of both.
+        // The closure of a connection may run another connection. The caller of both gets the inner error.
         match error.into().downcast::<ConnectionError>() {
             Ok(error) => error.into_inner(),
             Err(error) => Self(error),

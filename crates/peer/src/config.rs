@@ -26,8 +26,8 @@ pub struct Config {
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
-    /// How long a side of a proxy may take nothing, while [`backlog_limit`](Self::backlog_limit) bytes are queued for it, before its
-    /// connection has failed (default 60 s). A connection without a proxy waits for its peer.
+    /// How long a side of a proxy may accept no data while [`backlog_limit`](Self::backlog_limit) bytes are queued for
+    /// it, before its connection fails (default 60 s). Without a proxy, a connection waits for its peer.
     pub stall: Duration,
     /// The signal at which [`Driver::serve`](crate::Driver::serve) ends the connection (default: none).
     pub shutdown: Option<Shutdown>,
@@ -65,8 +65,8 @@ impl Config {
         self
     }
 
-    /// Sets how long a side of a proxy may take nothing, while [`backlog_limit`](Self::backlog_limit) bytes are queued for it, before
-    /// its connection has failed (default 60 s).
+    /// Sets how long a side of a proxy may accept no data while [`backlog_limit`](Self::backlog_limit) bytes are queued
+    /// for it, before its connection fails (default 60 s).
     #[must_use]
     pub fn stall(mut self, time: Duration) -> Self {
         self.stall = time;

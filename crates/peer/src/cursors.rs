@@ -12,15 +12,15 @@ pub struct Cursors {
     hasher: RandomState,
 }
 
-/// Where a cursor leads.
+/// The page that a cursor leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a reader of pages handles each case")]
 pub enum CursorStep {
-    /// To a page that was not read.
+    /// A page that was not read.
     New,
-    /// Back: the cursors form a cycle, so the list ends.
+    /// A page that was read: the cursors form a cycle, so the list ends.
     Back,
-    /// Back, and the page with the cursor is the one that gave it before: the peer ignores its cursors.
+    /// A page that was read, with the same items as this one: the peer ignores its cursors.
     SamePage,
 }
 

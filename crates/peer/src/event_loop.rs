@@ -41,7 +41,7 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     has_unstarted: bool,
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
-    /// Completes when this side is to end the connection. None where nothing says so.
+    /// Completes when this side must end the connection. `None` without such a signal.
     shutdown: Option<BoxFuture<'static, ()>>,
     /// Whether this side ends the connection: it takes no more requests, and reads on for the handlers at work.
     is_shutting_down: bool,
@@ -55,7 +55,7 @@ where
     S: Fn(Request, RequestContext) -> C,
     C: Future<Output = Result<RawJson, ErrorObject>>,
 {
-    /// A loop that ends with the connection, or with `shutdown` where that is given.
+    /// Creates a loop that ends with the connection, or with `shutdown` if there is one.
     pub(crate) fn new(
         port: &'a mut Port<T>,
         handler: &'a H,

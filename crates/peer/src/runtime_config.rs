@@ -89,7 +89,7 @@ macro_rules! __runtime_setting {
     };
     (stall) => {
         $crate::__runtime_setting!(stall: ::std::time::Duration =>
-            "Sets how long a side may take nothing, while `backlog_limit` bytes are queued for it, before its connection has failed (default 60 s).");
+            "Sets how long a side may accept no data while `backlog_limit` bytes are queued for it, before its connection fails (default 60 s).");
     };
     (shutdown) => {
         /// Sets the signal at which each connection that is served with this configuration ends (default: none). From then on

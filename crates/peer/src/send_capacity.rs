@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// How long room is held for a future that was woken. A program may keep a future that it does not poll.
 const HOLD: Duration = Duration::from_millis(50);
 
-/// How long no room is held after a woken future has let a [`HOLD`] pass. A program that polls such futures only now and
-/// then, as a loop over `buffer_unordered` does whose body waits too, would wait for a hold in each pass.
+/// How long no room is held after a woken future was not polled within [`HOLD`]. A loop over `buffer_unordered` whose
+/// body also waits polls such futures rarely, and would wait for a hold in each pass.
 const HOLD_PAUSE: Duration = Duration::from_secs(10);
 
 /// The place of one waiter. A waiter whose room was given to others keeps it.
@@ -29,9 +29,9 @@ pub(crate) struct SendCapacity {
     woken: BTreeMap<Ticket, Hold>,
     /// The sum of their sizes.
     woken_bytes: usize,
-    /// A time at or before the first of their times.
+    /// A time at or before the first [`Hold::since`] of them.
     held_since: Option<Instant>,
-    /// When a woken waiter last let its time pass.
+    /// When a woken waiter was last not polled in time.
     expired_at: Option<Instant>,
 }
 

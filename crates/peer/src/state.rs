@@ -22,7 +22,7 @@ const READY_IN_A_ROW: u32 = 128;
 /// The approximate size of a message without its method and params, in bytes.
 const ENVELOPE: usize = 64;
 
-/// Of how many results the parts that could not be decoded are kept until the handler gets them.
+/// The most results whose undecoded parts are kept until the handler gets them.
 const MAX_SKIPPED: usize = 16;
 
 /// Whether the event loop must be woken for a change.

@@ -214,7 +214,7 @@ fn result_without_an_id_fails_the_only_call_if_nothing_else_comes() {
 }
 
 #[test]
-fn error_without_an_id_fails_none_of_several_calls() {
+fn error_without_an_id_fails_the_call_that_is_left_without_a_timeout() {
     let mut one = One::mcp();
     let calls = [one.call(CallOptions::new()), one.call(CallOptions::new())];
     one.hear(COMPLAINT);
@@ -223,6 +223,22 @@ fn error_without_an_id_fails_none_of_several_calls() {
     assert_eq!(one.happened(), [ok(calls[0], "1")]);
     one.at(SECOND);
     assert_eq!(one.happened(), [refused(calls[1])]);
+}
+
+#[test]
+fn error_without_an_id_may_belong_to_a_call_that_was_cancelled() {
+    let mut one = One::mcp();
+    let calls = [one.call(CallOptions::new()), one.call(CallOptions::new())];
+    one.hear(COMPLAINT);
+    one.happened();
+    one.connection.cancel(calls[1], "");
+    one.said();
+    one.happened();
+    let third = one.call(CallOptions::new());
+    one.hear_result("3", "3");
+    assert_eq!(one.happened(), [ok(third, "3")]);
+    one.at(SECOND + SECOND);
+    assert_eq!(one.happened(), []);
 }
 
 /// Some servers complain about a notification that they do not know, and answer the call behind it.

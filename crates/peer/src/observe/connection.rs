@@ -156,7 +156,7 @@ impl ConnectionObservation {
             CallFailure::Cancelled => Outcome::Cancelled,
             CallFailure::Failed => Outcome::Failed(error),
             CallFailure::Closed => Outcome::Closed,
-            // The arrival of an answer under the call's id was the end. These are the others.
+            // An answer under the call's own id has already ended the call. These failures had no such answer.
             CallFailure::Refused(error) => Outcome::Error(error),
             CallFailure::Malformed(error) => Outcome::Malformed(error),
             _ => return,

@@ -215,8 +215,8 @@ impl<T> Port<T> {
         self.sent
     }
 
-    /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls no
-    /// handler of a request: an unread answer must not take memory, and would stand behind what is queued anyway.
+    /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls
+    /// no handler of a request: an unread answer must not take memory, and would wait behind the queued frames anyway.
     pub fn takes_answers(&self) -> bool {
         self.takes_answers
     }
