@@ -2,10 +2,10 @@
 //!
 //! `agentwire_transport_http` here is `agentwire::http` in the crate `agentwire`, with its feature `http`.
 //!
-//! The transport has two forms. In the legacy era, from 2025-03-26 to 2025-11-25, a client opens a *session* with `initialize`, and
-//! later requests carry the session's id; a stream that is cut can be resumed. In the *modern* era, since
-//! 2026-07-28, each request describes its client, and closing its response cancels it. One endpoint serves both, side by side, and one
-//! client speaks whichever its messages are written in.
+//! The transport has two forms. In the legacy era, from 2025-03-26 to 2025-11-25, a client opens a *session* with
+//! `initialize`, and later requests carry the session's id; a stream that is cut can be resumed. In the *modern* era,
+//! since 2026-07-28, each request describes its client, and closing its response cancels it. One endpoint serves both,
+//! side by side, and one client uses the form of each message.
 //!
 //! ```text
 //!            POST, GET, DELETE

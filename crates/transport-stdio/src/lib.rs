@@ -83,9 +83,10 @@
 //! A [`ProcessGroup`] starts and ends a program in the same way without being a transport: a command of an agent, or a
 //! program whose bytes are passed on as they are.
 //!
-//! **Names on Windows.** `npx`, `uvx` and most installed commands are `.cmd` files there, which the system does not find by their
-//! name. A [`Command`] looks for them by `PATHEXT`, and the standard library starts them through `cmd.exe`, with quotes that leave it
-//! nothing to run in the arguments. [`startable_program`] does the same for other starts, and [`find_program`] finds a program's path.
+//! **Names on Windows.** `npx`, `uvx` and most installed commands are `.cmd` files there, which the system does not find
+//! by their name. A [`Command`] looks for them by `PATHEXT`, and the standard library starts them through `cmd.exe`,
+//! with the arguments quoted so that `cmd.exe` runs none of them. [`startable_program`] does the same for other starts,
+//! and [`find_program`] finds a program's path.
 //!
 //! # Invariants
 //!

@@ -1,5 +1,5 @@
-//! The certificates that `SSL_CERT_FILE` and `SSL_CERT_DIR` name: checks them before rustls reads them, which waits for a
-//! pipe, reads a device without end, and leaves out what it cannot read.
+//! Checks the certificates that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, before rustls reads them: rustls waits for a
+//! pipe, reads a device without end, and skips unreadable files.
 
 use std::env;
 use std::ffi::OsStr;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "SSL_CERT_FILE";
 const FOLDERS: &str = "SSL_CERT_DIR";
 
-/// The longest file of certificates: 16 MiB. That of a system has a quarter of a megabyte.
+/// The longest file of certificates: 16 MiB. The file of a system has about 0.25 MiB.
 const FILE_LIMIT: u64 = 16 << 20;
 
-/// How each certificate begins in a file of PEM.
+/// The first line of each certificate in a PEM file.
 const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-/// Why no server can be trusted: the root certificates that a variable of the environment names cannot be used.
+/// The root certificates that an environment variable names cannot be used, so no server can be trusted.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable} names {path:?}: {fault}; name {}, or unset {variable}", wanted(.variable))]
 #[non_exhaustive]
@@ -67,7 +67,7 @@ fn wanted(variable: &str) -> &'static str {
 ///
 /// [`Hyper`]: crate::client::Hyper
 pub fn check_certificates() -> Result<(), CertificateError> {
-    // Elsewhere the certificates of the system count, and the variables do not.
+    // Other platforms use the certificates of the system, and ignore the variables.
     if cfg!(any(not(unix), target_os = "android", target_vendor = "apple")) {
         return Ok(());
     }

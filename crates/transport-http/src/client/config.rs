@@ -52,7 +52,7 @@ pub struct InvalidUrl {
     pub url: String,
 }
 
-/// A name or a value that HTTP cannot carry, or one header too many. The value is not shown: it may be a secret.
+/// An invalid HTTP header, or one beyond the limit of 1024. The value is not shown: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no header that HTTP can carry", Printable::one_line(.name))]
 #[non_exhaustive]
@@ -61,7 +61,8 @@ pub struct InvalidHeader {
     pub name: String,
 }
 
-/// How many headers a server may get: far more than servers take, and fewer than the 32,768 at which a `HeaderMap` panics.
+/// The most headers of a configuration: far more than servers accept, and fewer than the 32,768 at which a `HeaderMap`
+/// panics.
 const MAX_HEADERS: usize = 1024;
 
 impl Config {
@@ -91,8 +92,8 @@ impl Config {
         })
     }
 
-    /// Adds a header to every request, and to no request to another origin. One name may be given more than once. Those that
-    /// the transport sets itself win. Its value may be a secret, and is not shown by `Debug`.
+    /// Adds a header to every request to the server's origin. One name may be given more than once. Headers that the
+    /// transport sets itself replace it. `Debug` does not show the value, which may be a secret.
     ///
     /// # Errors
     ///
@@ -204,7 +205,7 @@ impl Config {
     }
 
     /// Sets how many requests to the server may be unanswered (default 256, which is also the limit of a session of our
-    /// server's). Further ones wait for their turn, in their order; time-outs of calls go on. Subscriptions do not count.
+    /// server's). Further ones wait in order, while the timeouts of their calls run. Subscriptions do not count.
     pub fn request_limit(mut self, requests: usize) -> Self {
         self.request_limit = requests.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
         self

@@ -1,11 +1,11 @@
-//! The causes of a missing response that a person can do something about.
+//! The causes of a missing response that a person can fix.
 
 use std::error::Error;
 use std::io;
 
 use crate::client::HttpError;
 
-/// Why there was no response, where a person can do something about it. See [`HttpError::connect_fault`].
+/// The cause of a missing response, if a person can fix it. See [`HttpError::connect_fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConnectFault {
@@ -23,12 +23,12 @@ pub enum ConnectFault {
     Expired,
     /// The root certificates cannot be used: a [`CertificateError`](crate::client::CertificateError).
     Certificates,
-    /// The process has as many files open as it may have.
+    /// The process has reached its limit of open files.
     TooManyFiles,
 }
 
 impl HttpError {
-    /// Why there was no response, if that is known and a person can do something about it.
+    /// Returns why there was no response, if that is known and a person can fix it.
     pub fn connect_fault(&self) -> Option<ConnectFault> {
         self.source().and_then(ConnectFault::of)
     }

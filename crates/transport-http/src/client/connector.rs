@@ -47,7 +47,7 @@ impl Trust {
         Ok(Self::Platform(provider.ok_or_else(missing)?))
     }
 
-    /// The settings of TLS. Reading files may block, so that has a thread.
+    /// The settings of TLS. Reading files may block, so it runs on a blocking thread.
     async fn settings(self) -> Result<ClientConfig, BoxError> {
         match self {
             Self::Given(settings) => Ok(*settings),
@@ -86,7 +86,7 @@ pub(crate) struct Connector {
     direct: HttpConnector,
     proxies: Arc<Proxies>,
     trust: Trust,
-    /// The ways with TLS, once a connection has needed one.
+    /// The connector for TLS, once a connection has needed it.
     tls: Arc<OnceCell<HttpsConnector<Route>>>,
     timeout: Duration,
 }
@@ -120,7 +120,7 @@ impl Connector {
     }
 
     fn with_tls(&self, mut tls: ClientConfig) -> HttpsConnector<Route> {
-        // What is offered depends on to whom, and is said below.
+        // The offered protocols depend on the other end, and are set below.
         tls.alpn_protocols.clear();
         let to_proxies =
             HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
@@ -170,7 +170,7 @@ impl Service<Uri> for Route {
         self.direct.poll_ready(cx).map_err(Into::into)
     }
 
-    /// Plain `http` gets here for a proxy with TLS only.
+    /// A plain `http` URL arrives here only if its proxy uses TLS.
     fn call(&mut self, to: Uri) -> Self::Future {
         let Some(proxy) = self.proxies.intercept(&to) else {
             let connecting = self.direct.call(to);

@@ -58,8 +58,8 @@ pub enum HttpError {
     /// requests in flight have got their outcomes, and at most [`Config::close_timeout`](crate::client::Config::close_timeout)
     /// later. A new session begins with a new `initialize`.
     ///
-    /// In a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) it says that the server has not worked on the
-    /// request, which may be sent again in another session.
+    /// In a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) it means that the server has not
+    /// worked on the request, so the request may be sent again in another session.
     #[error("the server has ended the session")]
     SessionExpired,
     /// The server redirects to another origin, with a change of the method, or too often. Headers meant for one origin are
@@ -103,7 +103,7 @@ pub enum HttpError {
     /// The response ended without an answer to the request.
     #[error("the response ended without an answer")]
     NoAnswer,
-    /// The response ended without an answer to the request, and has something else in its place.
+    /// The response ended without an answer to the request, and has other content.
     #[error("the response ended without an answer: {}", Printable::display(.found))]
     #[non_exhaustive]
     OtherContent {
@@ -215,14 +215,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the server has no room for the request at present (429 or 503). Then the request was not begun, and its error of
-    /// JSON-RPC is no answer to it. `Retry-After` among the headers may say when to try again.
+    /// Whether the server has no room for the request at present (429 or 503). The server has not begun the request
+    /// then, and a JSON-RPC error in the body is not its answer. `Retry-After` among the headers may say when to try
+    /// again.
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
     }
 
-    /// Whether the status is a 4xx that is about the request itself, and neither about the caller (401, 403, 407) nor about the
-    /// time (408, 429). So a server refuses a message that it does not understand.
+    /// Whether the status is a 4xx that is about the request itself, and neither about the caller (401, 403, 407) nor
+    /// about the time (408, 429). A server refuses a message that it does not understand with such a status.
     pub fn is_about_request(&self) -> bool {
         self.status.is_client_error()
             && !matches!(

@@ -39,7 +39,7 @@ impl EventStream {
         poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    /// What the body has besides events, once it has ended.
+    /// The content of the body besides events, once the body has ended.
     pub(crate) fn unread(&self) -> Option<&'static str> {
         self.decoder.unread()
     }

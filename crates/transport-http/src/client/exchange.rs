@@ -50,7 +50,7 @@ pub(crate) struct Exchange {
     failures: u32,
     /// How many times in a row the stream ended without having brought a message.
     fruitless: u32,
-    /// The last event that was passed over for its name, for the error if no answer comes.
+    /// The last event that was skipped for its name. The error names it if no answer comes.
     ignored: Option<String>,
     /// Held until all of its requests are answered.
     permit: Option<OwnedSemaphorePermit>,
@@ -146,7 +146,7 @@ impl Exchange {
         EventStream::of(reply.body, self.requests.config.limits.line_limit())
     }
 
-    /// Takes in a refusal: of the request itself, or of resuming the stream of a request that the server has accepted before.
+    /// Handles a refusal of the request itself (`is_request`), or of resuming the stream of an accepted request.
     async fn refused(&mut self, reply: Reply, is_request: bool) {
         let (refusal, id) = reply.refusal().await;
         if let Some(answer) = self.purpose.answer_in(&refusal, id, self.has_expired(refusal.status)) {
@@ -154,7 +154,7 @@ impl Exchange {
             return self.end_without_answer(HttpError::Refused(Box::new(refusal)));
         }
         if self.has_expired(refusal.status) {
-            // The server has not worked on this request, unlike on others that the end of the transport fails.
+            // The server has not worked on this request. Requests that fail with the transport may have run.
             if is_request {
                 self.fail(HttpError::SessionExpired);
             }

@@ -153,7 +153,7 @@ impl Http {
     }
 
     /// Begins the end of the transport, because the server no longer knows the session. The requests in flight get their
-    /// outcomes first: what the server refuses as well may be sent again in another session.
+    /// outcomes first: a request that the server refuses too may be sent again in another session.
     fn expire(&mut self) {
         let limit = self.requests.config.limits.close_timeout;
         self.expiring.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
@@ -163,7 +163,7 @@ impl Http {
     fn poll_expiring(&mut self, cx: &mut Context<'_>) {
         if let Some(limit) = &mut self.expiring
             && matches!(self.state, HttpState::Open)
-            && (self.calls.is_empty() || limit.poll_unpin(cx).is_ready())
+            && (self.calls.is_empty() && self.arrived.is_none() || limit.poll_unpin(cx).is_ready())
         {
             self.end(HttpState::Failed(Some(HttpError::SessionExpired.into())));
         }
@@ -175,7 +175,8 @@ impl Http {
         };
         self.posting = None;
         match said {
-            // The next request finds out as well. Unlike a notification, it can be sent again in another session.
+            // The next request gets the same refusal. Unlike a notification, a request can be sent again in another
+            // session.
             PostOutcome { kind: MessageKind::Initialized, outcome: Err(HttpError::SessionExpired) } => {}
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
             PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }

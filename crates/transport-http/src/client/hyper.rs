@@ -32,9 +32,9 @@ const KEPT: Duration = Duration::from_secs(90);
 /// # Proxies
 ///
 /// The environment may name a proxy: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs (not where
-/// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in
-/// lower case. It is read once, in [`new`](Self::new). Nothing is exempt by itself: for a server on this machine to be
-/// reached directly, `NO_PROXY` must hold `localhost` and `127.0.0.1`.
+/// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in lower
+/// case. It is read once, in [`new`](Self::new). Nothing is exempt by default: to reach a server on this machine
+/// directly, `NO_PROXY` must contain `localhost` and `127.0.0.1`.
 ///
 /// `NO_PROXY` lists what is reached directly, with commas or spaces between the entries, in upper or lower case:
 ///
@@ -80,9 +80,9 @@ impl Hyper {
     /// A client that waits `connect_timeout` for a connection, TLS and proxies included, and trusts the platform's root
     /// certificates.
     ///
-    /// They are read at the first connection with TLS, on a thread that may block and within `connect_timeout`. On Unix
-    /// systems other than Apple's, `SSL_CERT_FILE` and `SSL_CERT_DIR` name others. Where these cannot be used, such a
-    /// connection fails with a [`CertificateError`](crate::client::CertificateError).
+    /// The certificates are read at the first connection with TLS, on a thread that may block and within
+    /// `connect_timeout`. On Unix systems other than Apple's, `SSL_CERT_FILE` and `SSL_CERT_DIR` name others. Where
+    /// these cannot be used, such a connection fails with a [`CertificateError`](crate::client::CertificateError).
     ///
     /// # Errors
     ///

@@ -53,8 +53,9 @@
 //!
 //! # Trace context
 //!
-//! A message whose `_meta` has a `traceparent`, as telemetry adds it, is sent with `traceparent`, `tracestate` and `baggage` as
-//! headers too, so proxies and web frameworks go on with the trace. They take the place of headers of [`Config::header`].
+//! A message whose `_meta` has a `traceparent`, as telemetry adds it, is sent with `traceparent`, `tracestate` and
+//! `baggage` as headers too, so that proxies and web frameworks continue the trace. They replace headers of
+//! [`Config::header`].
 //!
 //! # Compression
 //!

@@ -1,4 +1,4 @@
-//! From a configuration to its transport.
+//! Creates a transport from a configuration.
 
 use crate::client::{Config, Http, HttpClient};
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]

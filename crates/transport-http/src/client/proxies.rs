@@ -13,7 +13,7 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 pub struct EnvironmentProxy {
     /// The URL of the proxy, without its credentials.
     pub url: String,
-    /// The variable that names it, or `None` if it is of the settings of the system.
+    /// The variable that names it, or `None` if the settings of the system name it.
     pub variable: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ impl EnvironmentProxy {
     }
 }
 
-/// The proxies, and what `NO_PROXY` exempts from them.
+/// The proxies, and the hosts that `NO_PROXY` exempts from them.
 #[derive(Debug)]
 pub(crate) struct Proxies {
     matcher: Matcher,
@@ -48,7 +48,7 @@ impl Proxies {
         Self::new(Matcher::from_system(), &direct.unwrap_or_default())
     }
 
-    /// `matcher` knows some forms of `NO_PROXY` too. What either exempts is exempt.
+    /// `matcher` knows some forms of `NO_PROXY` too. A URL is exempt if either exempts it.
     pub(crate) fn new(matcher: Matcher, no_proxy: &str) -> Self {
         Self { matcher, direct: NoProxy::parse(no_proxy) }
     }

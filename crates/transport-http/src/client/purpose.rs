@@ -1,4 +1,4 @@
-//! What an exchange is for, and the answer that a refusal of it holds.
+//! The purpose of an exchange, and the answer in a refusal of its request.
 
 use agentwire_jsonrpc::{ErrorObject, RequestId, Response, code};
 use agentwire_mcp_wire::code::{HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY};
@@ -7,16 +7,16 @@ use http::StatusCode;
 use crate::client::Refusal;
 use crate::client::route::MessageKind;
 
-/// What an exchange is for.
+/// The purpose of an exchange.
 pub(crate) enum Purpose {
     /// To get answers to requests.
     Call {
-        /// Tells this exchange from others with the same ids.
+        /// Distinguishes this exchange from others with the same ids.
         serial: u64,
         pending: Vec<RequestId>,
         kind: MessageKind,
         modern: bool,
-        /// The error for a malformed message of the server, reported where no answer comes.
+        /// The error for a malformed message of the server, reported if no answer comes.
         unreadable: Option<ErrorObject>,
     },
     /// To receive the server's own requests and notifications.
@@ -27,8 +27,8 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// The answer to a request that the body of a refusal is, whatever the status. `expired`: whether the status says that the
-    /// session is over.
+    /// Returns the answer to a request in the body of a refusal, whatever the status. `expired` is whether the status
+    /// means the end of the session.
     pub(crate) fn answer_in(
         &self,
         refusal: &Refusal,
@@ -43,7 +43,7 @@ impl Purpose {
         };
         match (id.filter(|id| pending.contains(id)), refusal.error.as_ref().filter(answers)) {
             (Some(id), Some(error)) => Some(Response::new(id, Err(error.clone()))),
-            // A server of the legacy era refuses what comes before its session, often without an id, or not in JSON-RPC.
+            // A server of the legacy era refuses a request before its session, often without an id or not in JSON-RPC.
             _ if *kind == MessageKind::Discover && refusal.is_about_request() && !is_modern(refusal) => {
                 let error = match refusal.error.clone() {
                     Some(mut error) => {

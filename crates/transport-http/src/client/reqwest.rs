@@ -35,7 +35,8 @@ struct OwnClients {
     connect_timeout: Duration,
     proxies: Arc<Proxies>,
     plain: Plain,
-    /// Built for the first request that `plain` cannot send: they read the platform's root certificates.
+    /// Built for the first request that `plain` cannot send, because building them reads the platform's root
+    /// certificates.
     with_tls: Arc<OnceCell<ClientsWithTls>>,
 }
 
@@ -49,13 +50,13 @@ struct ClientsWithTls {
 impl Reqwest {
     /// A client that follows no redirect and waits `connect_timeout` for a connection.
     ///
-    /// It reads the platform's root certificates at the first request that needs TLS or a proxy. Where `SSL_CERT_FILE` or
+    /// It reads the platform's root certificates at the first request that needs TLS or a proxy. If `SSL_CERT_FILE` or
     /// `SSL_CERT_DIR` names none that can be used, such a request fails with a
     /// [`CertificateError`](crate::client::CertificateError).
     ///
     /// # Errors
     ///
-    /// Never. [`DefaultClient`](crate::client::DefaultClient) may be another client, whose `new` can fail.
+    /// Never fails. [`DefaultClient`](crate::client::DefaultClient) may be another client, whose `new` can fail.
     pub fn new(connect_timeout: Duration) -> Result<Self, HttpClientError> {
         let proxies = Arc::new(Proxies::from_environment());
         let plain = Plain::new(connect_timeout, proxies.clone());
@@ -88,7 +89,7 @@ impl OwnClients {
             return self.plain.send(request).await;
         }
         let (timeout, exempts_none) = (self.connect_timeout, self.proxies.exempts_none());
-        // Reading files may block, so that has a thread.
+        // Reading files may block, so it runs on a blocking thread.
         let build = async { tokio::task::spawn_blocking(move || with_tls(timeout, exempts_none)).await? };
         let clients = self.with_tls.get_or_try_init(|| build).await?.clone();
         let client = if self.proxies.is_exempt(request.uri()) { clients.direct } else { clients.client };

@@ -110,7 +110,7 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&encode_value(text)).ok()
 }
 
-/// Gives an answer whose id cannot be read the id of the only request that it can be for.
+/// Sets the id of an answer whose id cannot be read to that of the only open request.
 pub(crate) fn name_answer(frame: &mut Frame, only: &RequestId) {
     match frame {
         Frame::Single(Message::Response(response)) if response.id.is_null() => {

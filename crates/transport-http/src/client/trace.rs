@@ -5,16 +5,16 @@ use agentwire_jsonrpc::{Frame, Message, read};
 use agentwire_mcp_wire::{Member, ParamsMembers};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// The members of `_meta` that W3C defines as headers, each with its longest value in bytes: that of version 00, the least that
-/// every reader of `tracestate` takes, and the most of `baggage`.
+/// The members of `_meta` that W3C defines as headers, each with its longest value in bytes: the length of version 00,
+/// the minimum that every reader of `tracestate` supports, and the maximum of `baggage`.
 const CONTEXT: [(&str, HeaderName, usize); 3] = [
     ("traceparent", HeaderName::from_static("traceparent"), 55),
     ("tracestate", HeaderName::from_static("tracestate"), 512),
     ("baggage", HeaderName::from_static("baggage"), 8192),
 ];
 
-/// The headers `traceparent`, `tracestate` and `baggage` of a message whose `_meta` has these members. A `_meta` without a
-/// `traceparent` of version 00 has none; nor has a batch, whose messages may differ.
+/// The headers `traceparent`, `tracestate` and `baggage` of a message whose `_meta` has these members. They are empty
+/// without a `traceparent` of version 00, and for a batch, whose messages may differ.
 pub fn trace_headers(frame: &Frame) -> HeaderMap {
     match frame {
         Frame::Single(message) => of_message(message, &ParamsMembers::of(message)),

@@ -108,8 +108,9 @@ impl EndpointConfig {
         }
     }
 
-    /// Which clients are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions in a revision from
-    /// 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a session.
+    /// Sets the era of the clients that are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions
+    /// in a revision from 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a
+    /// session.
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.era = era;

@@ -172,7 +172,7 @@ impl Endpoint {
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
     /// use agentwire_transport::{Exchange, Service};
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
     /// use futures::{SinkExt, StreamExt};
     ///
     /// /// Sends every message of a session back, and answers other requests with their params.
@@ -282,7 +282,7 @@ impl Endpoint {
     /// use std::time::Duration;
     ///
     /// use agentwire_transport::Service;
-    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Era};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
     /// use axum::Router;
     ///
     /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {

@@ -147,7 +147,8 @@ impl Default for Guard {
     }
 }
 
-/// The forms of an answer that the sender of a POST accepts. The specification asks for both; a sender of one of them gets that.
+/// The forms of an answer that the sender of a POST accepts. The specification requires both; a sender that accepts one
+/// gets that one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
     Both,

@@ -41,8 +41,8 @@ impl GuardedStore {
         guard(|| self.events.open(session, caller.name().as_deref()));
     }
 
-    /// Stores that a stream runs at this node. What follows it on the stream is stored behind it. None where it is durable already, or
-    /// no other node asks for that.
+    /// Stores that a stream runs at this node. Later events of the stream are stored after it. `None` if it is durable
+    /// already, or no other node asks for it.
     pub(crate) fn begin(
         &self,
         session: SessionId,

@@ -160,7 +160,7 @@ pub(crate) fn routed(
     Ok(Routed::Session(session, frame))
 }
 
-/// Whether a message says that it speaks a revision without sessions.
+/// Whether a message names a revision without sessions.
 fn is_modern(frame: &Frame) -> bool {
     let Frame::Single(message) = frame else {
         return false;
@@ -195,7 +195,7 @@ pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
     }
 }
 
-/// What has no session and no modern revision can only open a session.
+/// A message without a session and a modern revision can only open a session.
 fn initialize(frame: Frame) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let Frame::Single(message) = frame else {
@@ -221,8 +221,8 @@ fn copied(request: Request) -> Request {
     Request::new(request.id, method::INITIALIZE, request.params.map(copy))
 }
 
-/// Checks that a message may come without a session, and that its headers repeat what routes it. The head keeps what was read of the
-/// params.
+/// Checks that a message may come without a session, and that its headers repeat the members that route it. The head
+/// keeps the places of the params' members.
 fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Routed, Refusal> {
     let id = id_of(&frame);
     let message = match frame {

@@ -110,7 +110,7 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, "nothing is remembered of the stream that Last-Event-ID names")
     }
 
-    /// 503: what the nodes share cannot be reached, so it is not known what is there. The operator is warned.
+    /// 503: the store that the nodes share cannot be used. The operator is warned.
     pub(crate) fn store(error: &StoreError, config: &EndpointConfig) -> Self {
         config.warnings.store(error);
         let why = match error {
@@ -122,7 +122,7 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
-    /// The same where the operator has been warned.
+    /// The same, for a caller that has warned the operator.
     pub(crate) fn store_away() -> Self {
         let why = "the store that the nodes of this server share cannot be used at present";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)

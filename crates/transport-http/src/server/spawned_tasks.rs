@@ -37,12 +37,12 @@ impl SpawnedTasks {
             let place = TaskSlot { known: Arc::downgrade(&known), number: state.running.insert(handle) };
             drop(state);
             let task = Abortable::new(task, registration);
-            spawner.spawn(async move {
+            spawner.spawn_caught(Box::pin(async move {
                 // Held until the task has been dropped, however that comes about.
                 let place = place;
                 let _ = task.await;
                 drop(place);
-            });
+            }));
         })
     }
 

@@ -24,7 +24,12 @@ impl Spawner {
     /// Runs a future until it ends or its runner is dropped. A panic, which the panic hook has reported, ends this future
     /// alone: other futures may run in the same task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        (self.0)(AssertUnwindSafe(task).catch_unwind().map(drop).boxed());
+        self.spawn_caught(AssertUnwindSafe(task).catch_unwind().map(drop).boxed());
+    }
+
+    /// Runs a future whose panics are caught.
+    pub(crate) fn spawn_caught(&self, task: BoxFuture<'static, ()>) {
+        (self.0)(task);
     }
 }
 

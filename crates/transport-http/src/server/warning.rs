@@ -22,8 +22,8 @@ pub enum EndpointWarning {
         /// How many such requests there were since the last such warning, beside this one.
         others: u64,
     },
-    /// The store that the nodes of the server share fails, so requests get 503. Given once for each of up to
-    /// 8 reasons, and again when it has not failed for a minute before.
+    /// The store that the nodes of the server share fails, so requests get 503. Given once for each of up to 8 reasons,
+    /// and again after a minute without a failure.
     Store {
         /// The error of the store.
         reason: String,
@@ -69,10 +69,10 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// A store that has not failed for so long has recovered.
 const RECOVERED: Duration = Duration::from_secs(60);
 
-/// How many reasons of one outage are told.
+/// The most reasons that are reported of one outage.
 const REASONS: usize = 8;
 
-/// The receiver of warnings, and what it was not told.
+/// The receiver of warnings, and the warnings that it did not get.
 #[derive(Clone, Default)]
 pub(crate) struct Warnings {
     receive: Option<Arc<dyn Fn(EndpointWarning) + Send + Sync>>,
@@ -126,14 +126,16 @@ impl Warnings {
 
     fn warn(&self, history: &Mutex<WarningHistory>, warning: impl FnOnce(u64) -> EndpointWarning) {
         let Some(receive) = &self.receive else { return };
-        if let Some(others) = history.lock().next() {
+        // The lock is not held while the receiver runs.
+        let others = history.lock().next();
+        if let Some(others) = others {
             receive(warning(others));
         }
     }
 }
 
 impl StoreFailure {
-    /// Notes a failure. Returns whether it is to be told.
+    /// Notes a failure. Returns whether to report it.
     fn is_news(&mut self, reason: &str, now: Instant) -> bool {
         if self.last.replace(now).is_some_and(|last| now.duration_since(last) >= RECOVERED) {
             self.reasons.clear();

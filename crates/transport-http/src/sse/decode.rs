@@ -151,7 +151,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// What the decoder has not given as an event, where the body has ended.
+    /// The content that was not returned as an event, once the body has ended.
     #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "only the client names it"))]
     pub(crate) fn unread(&self) -> Option<&'static str> {
         let begins = |name: &str| self.partial.starts_with(name.as_bytes());

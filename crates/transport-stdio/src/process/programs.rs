@@ -8,7 +8,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The endings of what Windows can start. `PATHEXT` also lists scripts, which only a shell starts.
+/// The endings of the files that Windows can start. `PATHEXT` also lists scripts, which only a shell starts.
 const STARTABLE: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
 
 /// Finds the file of a program. A name is looked for in `folders`, in their order. On Windows an ending of `PATHEXT` may complete a
@@ -20,9 +20,9 @@ pub fn find_program(
     find(program.as_ref(), folders, &endings(), is_executable)
 }
 
-/// The program to give to [`std::process::Command`], which does not know `PATHEXT`: on Windows the file that [`find_program`] finds
-/// in the absolute folders of `path`, or of our own `PATH`; a relative path is one from `directory`. Elsewhere, and if nothing is
-/// found, the program itself.
+/// Returns the program to pass to [`std::process::Command`], which does not know `PATHEXT`. On Windows, that is the file
+/// that [`find_program`] finds in the absolute folders of `path`, or of our own `PATH`; a relative path starts at
+/// `directory`. On other systems, and if no file is found, it is `program`.
 pub fn startable_program(program: &OsStr, path: Option<&OsStr>, directory: Option<&Path>) -> OsString {
     let found = || {
         if is_path(program, true) {
@@ -75,7 +75,7 @@ fn endings() -> Vec<String> {
     if cfg!(windows) { endings_of(env::var_os("PATHEXT").as_deref()) } else { Vec::new() }
 }
 
-/// The endings of a `PATHEXT` that can be started, in its order. Without any, all that can be started.
+/// The endings in a `PATHEXT` that Windows can start, in its order. All of [`STARTABLE`] if there are none.
 fn endings_of(pathext: Option<&OsStr>) -> Vec<String> {
     let text = pathext.unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let listed = text.split(';').map(str::trim).filter(|ending| STARTABLE.contains(ending));

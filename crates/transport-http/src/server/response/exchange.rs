@@ -152,7 +152,7 @@ impl PendingExchange {
         resources.config.modern_answer.accepted(self.head.accepts())
     }
 
-    /// Whether the client takes the answer alone: it accepts no stream, so notifications before the answer are dropped.
+    /// Whether the client accepts no stream. It gets the answer alone, and notifications before the answer are dropped.
     fn is_whole(&self) -> bool {
         self.head.accepts() == Accepts::Json
     }

@@ -48,7 +48,7 @@ impl ResponseStream {
         state.primes && state.place == 0 && self.remembers(config)
     }
 
-    /// Returns where the line with the id stands.
+    /// Returns the range of the line with the id.
     fn write_prime(&self, out: &mut Vec<u8>, config: &EndpointConfig) -> Range<usize> {
         sse::retry(config.retry, out);
         let begin = out.len();
@@ -154,7 +154,7 @@ impl ResponseStream {
         let stored = remember.zip(data).map(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
-        // What is stored of a stream is stored behind its beginning.
+        // The store writes the events of a stream after its beginning, so waiting for an event covers both.
         let awaited = if answers > 0 { stored.flatten().or(begun) } else { begun };
         if let Some(stored) = awaited.filter(|_| state.attached) {
             let text = state.end_of_queue().tail().split_off(begin);

@@ -54,7 +54,7 @@ pub(crate) struct ResponseStream {
     /// The requests that it answers, where other nodes ask for them: the first, and those that a batch has beside it.
     requests: (Option<RequestId>, Box<[RequestId]>),
     form: AnswerForm,
-    /// Whether the client accepts no stream, so that the answer is all that it takes.
+    /// Whether the client accepts no stream, so that it gets the answer alone.
     is_whole: bool,
     /// The caller that the unread bytes count for.
     caller: Caller,
@@ -97,7 +97,7 @@ impl ResponseStream {
         self.lock().reserve(reservation);
     }
 
-    /// Whether a frame that holds so many answers can be sent here: a client that accepts no stream takes its answer alone.
+    /// Whether a frame with this many answers can be sent here. A client that accepts no stream gets the answer alone.
     pub(crate) fn takes(&self, answers: usize) -> bool {
         !self.is_whole || answers > 0
     }

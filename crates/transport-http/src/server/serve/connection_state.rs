@@ -31,8 +31,16 @@ pub(crate) struct ConnectionState {
     close: AtomicU8,
     /// The connection's own task.
     task: AtomicWaker,
-    /// What nothing has read of the body of the request that is being answered. HTTP/1 only.
-    unread: Mutex<Option<Incoming>>,
+    /// HTTP/1 only.
+    unread: Mutex<Unread>,
+}
+
+/// The unread rest of the body of the request that is being answered.
+#[derive(Debug, Default)]
+struct Unread {
+    body: Option<Incoming>,
+    /// Whether the response has looked for it. A rest that comes later is dropped, because hyper waits as long as it is held.
+    was_taken: bool,
 }
 
 /// Held from the head of a request to the end of the response.
@@ -56,6 +64,9 @@ impl ConnectionState {
     /// Counts a request that has come.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestGuard {
         self.begun.fetch_add(1, Ordering::Relaxed);
+        if !self.is_http2() {
+            *self.unread.lock() = Unread::default();
+        }
         RequestGuard(self.clone())
     }
 
@@ -96,7 +107,8 @@ impl ConnectionState {
 
     /// Keeps the rest of a body that was dropped before its end.
     pub(crate) fn set_unread(&self, body: Incoming) {
-        *self.unread.lock() = Some(body);
+        let mut unread = self.unread.lock();
+        unread.body = Some(body).filter(|_| !unread.was_taken);
     }
 
     pub(crate) fn is_to_close(&self) -> bool {
@@ -133,9 +145,11 @@ impl ConnectionState {
 }
 
 impl RequestGuard {
-    /// What nothing has read of the body of the request.
+    /// Takes the unread rest of the body of the request.
     pub(crate) fn take_unread(&self) -> Option<Incoming> {
-        self.0.unread.lock().take()
+        let mut unread = self.0.unread.lock();
+        unread.was_taken = true;
+        unread.body.take()
     }
 }
 

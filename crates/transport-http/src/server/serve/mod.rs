@@ -58,9 +58,9 @@ const HEAD_LIMIT: usize = 32 << 10;
 /// runtime. The future that this becomes accepts connections and waits for the tasks. Dropping it ends them. It needs a tokio
 /// runtime with I/O and time.
 ///
-/// A tool that blocks its thread stalls the connection and the session that it serves, and a runtime of *n* threads stands still while
-/// *n* tools block. Tokio itself may leave all sockets unwatched while a thread blocks, until another one has something to do. So
-/// long work goes through `tokio::task::spawn_blocking` or `block_in_place`.
+/// A tool that blocks its thread stalls the connection and the session that it serves, and a runtime of *n* threads
+/// stands still while *n* tools block. While a thread blocks, tokio may watch no socket until another thread has work.
+/// Run long work by `tokio::task::spawn_blocking` or `block_in_place`.
 ///
 /// ```no_run
 /// use agentwire_transport::Service;

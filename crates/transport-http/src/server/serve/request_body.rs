@@ -1,4 +1,4 @@
-//! The body of a request. A short rest that nothing has read is read before the response is sent.
+//! The body of a request. A short unread rest is read before the response is sent.
 //!
 //! hyper closes an HTTP/1 connection whose request body is incomplete when the response is written, and does not announce it. A
 //! client that sends head and body apart and is refused by the head alone would use the connection again, and lose its next
@@ -23,13 +23,13 @@ const UNREAD_TIME: Duration = Duration::from_secs(1);
 
 /// The body of a request, as a [`Mount`](crate::server::Mount) receives it.
 ///
-/// It may be dropped before its end. In HTTP/1 up to 64 KiB that are missing then are read before the response is sent, for up
-/// to one second. After a longer rest the response says `Connection: close`.
+/// It may be dropped before its end. In HTTP/1, up to 64 KiB of the rest are then read before the response is sent, for
+/// up to one second. If the rest is longer, the response has `Connection: close`.
 #[derive(Debug)]
 pub struct RequestBody {
     /// Taken when this is dropped.
     incoming: Option<Incoming>,
-    /// Where the rest goes. `None` if the connection does not need it.
+    /// Receives the unread rest. `None` if the connection does not need it.
     state: Option<Arc<ConnectionState>>,
 }
 

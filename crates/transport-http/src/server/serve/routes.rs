@@ -108,8 +108,8 @@ impl Routes {
         Self::default()
     }
 
-    /// Adds what answers at a path, which must be the whole path of a request, but for one `/` at its end. The first of two at
-    /// the same path is used.
+    /// Adds a mount at a path, which must be the whole path of a request, apart from one `/` at its end. The first of
+    /// two at the same path is used.
     #[must_use]
     pub fn at(mut self, path: impl Into<Arc<str>>, mount: impl Mount) -> Self {
         self.0.push((path.into(), Arc::new(mount)));
