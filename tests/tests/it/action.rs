@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agentwire_test_support::write_program;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -157,8 +158,7 @@ for argument; do
     case $argument in --header-file=*) cat "${argument#*=}" > headers; echo "${argument#*=}" > file;; esac
 done
 "#;
-    fs::write(&program, script).expect("there is room");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    write_program(&program, script);
     job.run(&[("subject", "mcp-server"), ("url", "http://127.0.0.1:9/mcp"), ("token", "s3cret")]).exits(0);
     assert!(!job.text("arguments").contains("s3cret"), "{}", job.text("arguments"));
     assert_eq!(job.text("headers"), "Authorization: Bearer s3cret\n");

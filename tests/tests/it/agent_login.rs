@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use agentwire_test_support::write_program;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
@@ -143,9 +144,7 @@ fn a_method_of_the_type_terminal_runs_in_our_terminal() {
             "#!/bin/sh\nif [ \"$1\" = --login ]; then printf 'code: '; read code; [ \"$code\" = 42 ] || exit 7; \
              echo \"logged in\"; : > \"$LOGIN_FILE\"; exit 0; fi\nexec {inner}\n"
         );
-        fs::write(&program, text).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&program, mode).unwrap();
+        write_program(&program, &text);
         let (agent, version) = (program.to_str().unwrap(), version.to_string());
         let arguments = ["chat", "--agent", agent, "--protocol", &version];
         let start = |terminal: &Terminal| {

@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use agentwire_test_support::write_program;
 use tempfile::TempDir;
 
 use crate::binaries::agentwire;
@@ -90,11 +90,6 @@ ln -s ../fake/x "$2/node_modules/.bin/fake-agent"
         program.close_stdin();
         program.end(SOON)
     }
-}
-
-fn write_program(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What people see of `check`: its findings and their list, and what it says of a command line that it cannot follow.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use agentwire_test_support::write_program;
 
 use crate::program::{Ended, Program, SOON};
 
@@ -23,8 +24,7 @@ done
 
 fn server(folder: &Path) -> String {
     let path = folder.join("server.sh");
-    fs::write(&path, SERVER).expect("there is room");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    write_program(&path, SERVER);
     path.to_str().expect("the folder's name is text").to_owned()
 }
 

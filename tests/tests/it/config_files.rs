@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use agentwire_test_support::write_program;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,8 +37,8 @@ impl Folder {
         let said = self.path("said");
         let script =
             format!("#!/bin/sh\necho \"$PWD $0 $KEY\" > '{}'\nexec '{ours}' server\n", said.display());
-        let path = self.write(name, &script);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let path = self.write(name, "");
+        write_program(path.as_ref(), &script);
         path
     }
 
@@ -90,8 +90,8 @@ fn a_server_of_a_file_is_a_target() {
 fn a_relative_command_begins_at_the_folder_of_the_file() {
     let (folder, other) = (Folder::new(), Folder::new());
     folder.program("bin/server");
-    let hostile = other.write("bin/server", "#!/bin/sh\necho hostile > /dev/tty\nexit 9\n");
-    fs::set_permissions(hostile, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let hostile = other.write("bin/server", "");
+    write_program(hostile.as_ref(), "#!/bin/sh\necho hostile > /dev/tty\nexit 9\n");
     let server = json!({ "command": "./bin/server", "env": { "KEY": "${MY_KEY:-none}" } });
     for (file, key) in [(".cursor/mcp.json", SECRET), (".mcp.json", "")] {
         let file = folder.write(file, &json!({ "mcpServers": { "s": server } }).to_string());

@@ -10,6 +10,7 @@ use agentwire_acp_schema::v1::{
     TerminalId, TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest,
 };
 use agentwire_acp_toolkit::Terminals;
+use agentwire_test_support::write_program;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
@@ -365,8 +366,7 @@ async fn a_command_is_a_program_or_a_line() {
     assert_eq!(ground.all(request("echo a  b | tr a c")).await, "c b\n");
     assert_eq!(ground.all(request("echo").args(["$HOME", "a  b"])).await, "$HOME a  b\n");
     let tool = ground.directory.path().join("my tool");
-    fs::write(&tool, "#!/bin/sh\necho \"$1\" $VALUE").unwrap();
-    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&tool, "#!/bin/sh\necho \"$1\" $VALUE");
     let values = [EnvVariable::new("VALUE", "of $HOME")];
     assert_eq!(ground.all(request("./my tool").env(values)).await, " of $HOME\n");
     assert_eq!(ground.all(request("cat")).await, "", "there is nothing to read");

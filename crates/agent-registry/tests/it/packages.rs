@@ -67,7 +67,7 @@ async fn a_version_that_does_not_answer_replaces_nothing() {
     assert_eq!(names(&place.path("store/agents/fake")), ["1.0.0-1", "1.0.0-1.lock", "record.json"]);
 }
 
-/// The id of the process that wrote it to a file.
+/// Waits until the process whose id is in a file has ended.
 #[cfg(target_os = "linux")]
 async fn ends(file: &std::path::Path) {
     let id = fs::read_to_string(file).unwrap().trim().to_owned();
@@ -92,9 +92,11 @@ async fn process_that_left_the_group_of_a_probed_agent_is_killed() {
     place.agent("1.0.0", &with_daemon(BROKEN_AGENT));
     place.agent("1.1.0", &with_daemon("#!/bin/sh\nexec sleep 1000\n"));
     place.agent("1.2.0", &with_daemon(AGENT));
-    let store = place.store_with(Limits::default().probe_timeout(Duration::from_secs(1)));
+    let patient = place.store();
+    let impatient = place.store_with(Limits::default().probe_timeout(Duration::from_secs(2)));
     for (version, is_installed) in [("1.0.0", false), ("1.1.0", false), ("1.2.0", true)] {
-        let outcome = store.install(&npm_plan(&store, version).await).await;
+        let store = if version == "1.1.0" { &impatient } else { &patient };
+        let outcome = store.install(&npm_plan(store, version).await).await;
         assert_eq!(outcome.is_ok(), is_installed, "{version}");
         ends(&daemon).await;
         fs::remove_file(&daemon).unwrap();

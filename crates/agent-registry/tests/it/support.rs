@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use agentwire_agent_registry::{AgentStore, Index, Kind, Limits, Plan, PlanOptions, SearchPath};
+pub(crate) use agentwire_test_support::write_program;
 use tempfile::TempDir;
 
 /// An agent that answers `initialize`, with its arguments in its name.
@@ -83,11 +83,6 @@ echo "{{\"packages\":{{\"node_modules/$name\":{{\"integrity\":\"sha512-$version\
         let path = SearchPath::new(format!("{}:/usr/bin:/bin", self.path("bin").display()));
         AgentStore::open(self.path("store"), limits).unwrap().search_path(path)
     }
-}
-
-pub(crate) fn write_program(path: &Path, script: &str) {
-    fs::write(path, script).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The plan for the only agent, `fake`, with this distribution.

@@ -1,12 +1,12 @@
 //! The system's browser. A script stands in for `xdg-open`, and this test binary is started with it in its `PATH`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::client::{Browser, UserAgent as _};
+use agentwire_test_support::write_program;
 
 const URL: &str = "https://as.example/authorize?a=%24%28id%29&b=*&state=right";
 
@@ -29,8 +29,7 @@ fn login(script: Option<&str>) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let (program, notes) = (folder.path().join("xdg-open"), folder.path().join("notes"));
     if let Some(script) = script {
-        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+        write_program(&program, &format!("#!/bin/sh\n{script}\n"));
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["login::system::helper", "--exact", "--nocapture"]).env(ROLE, "login");
