@@ -210,16 +210,12 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_jso
     if !is_object(body) {
         return Err(serde::de::Error::custom("it is not a JSON object"));
     }
-    agentwire_jsonrpc::read_bytes(without_mark(body))
+    agentwire_jsonrpc::read_bytes(body)
 }
 
 /// Whether a body begins as an object does. A web application answers every path with its page.
 fn is_object(body: &[u8]) -> bool {
-    without_mark(body).trim_ascii_start().starts_with(b"{")
-}
-
-fn without_mark(body: &[u8]) -> &[u8] {
-    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().starts_with(b"{")
 }
 
 /// A URL without its query, which may hold secrets.

@@ -1,4 +1,4 @@
-//! What spans show beyond their defaults, and what they belong to.
+//! The optional content of spans, and their parent.
 
 use opentelemetry::trace::SpanContext;
 
@@ -13,8 +13,8 @@ pub struct Config {
     /// Whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a credential where a server
     /// does not authenticate its clients.
     pub session_ids: bool,
-    /// The span that spans without any other parent belong to (default: none), such as that of the program which has started this
-    /// one.
+    /// The parent of spans without any other parent (default: none), such as the span of the program that has started
+    /// this one.
     pub parent: Option<SpanContext>,
 }
 
@@ -39,8 +39,8 @@ impl Config {
         self
     }
 
-    /// Sets the span that spans without any other parent belong to, by W3C's `traceparent` and `tracestate` (default: none). A text
-    /// that is not a `traceparent` sets none.
+    /// Sets the parent of spans without any other parent, by W3C's `traceparent` and `tracestate` (default: none). A
+    /// text that is not a `traceparent` sets none.
     ///
     /// A program that is started within a trace finds them in its environment, as `TRACEPARENT` and `TRACESTATE`:
     ///

@@ -16,7 +16,7 @@ pub(crate) struct TelemetryInner {
 }
 
 impl TelemetryInner {
-    /// The context with the span of the configuration, if it has no span.
+    /// Adds the span of the configuration to a context that has no span.
     pub(crate) fn rooted(&self, context: Context) -> Context {
         match &self.config.parent {
             Some(parent) if !context.span().span_context().is_valid() => {

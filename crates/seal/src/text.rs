@@ -19,7 +19,7 @@ pub enum KeyTextError {
     /// This line has a third key.
     #[error("line {0} has a third key: one key seals, and one more opens")]
     TooMany(usize),
-    /// A line, counted from 1, has a key that was not made by chance: too many of its bytes are the same, as in a key of zeros.
+    /// A line, counted from 1, has a key that is not random: too many of its bytes are the same, as in a key of zeros.
     #[error("line {0} has a key that anyone may guess; `openssl rand -hex 32` makes one")]
     Guessable(usize),
     /// There is no key.
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTex
     }
 }
 
-/// How many different bytes a key has at least. One that is made by chance has about 30, and fewer than 16 once in 10^14 keys.
+/// The fewest different bytes of a key. A random key has about 30, and fewer than 16 once in 10^14 keys.
 const LEAST_DIFFERENT: usize = 16;
 
 fn is_guessable(key: &[u8; KEY]) -> bool {

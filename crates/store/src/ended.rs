@@ -34,7 +34,7 @@ impl EndedSessions {
         self.ids.contains(&session)
     }
 
-    /// Forgets what is too old, and of too many the oldest.
+    /// Forgets the ends that are too old, and the oldest ones at the limit.
     fn remove_old(&mut self, now: Instant) {
         while let Some((at, session)) = self.order.front()
             && (now.duration_since(*at) >= REMEMBERED || self.order.len() >= LIMIT)

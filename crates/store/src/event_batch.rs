@@ -1,4 +1,4 @@
-//! The messages of a bus that waited together, each once.
+//! A batch of messages of a bus, without repeats.
 
 use crate::{BusEvent, BusMessage};
 
@@ -9,10 +9,10 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// How many messages one has, at most.
+    /// The most messages of a batch.
     pub(crate) const LONGEST: usize = 256;
 
-    /// Adds an event, unless it says what one before says. What a client sends is never the same twice.
+    /// Adds an event, unless the batch has the same one. Each message of a client is added.
     pub(crate) fn push(&mut self, event: BusEvent) {
         let event = match event {
             BusEvent::Message(BusMessage::Anything) => BusEvent::Missed,

@@ -245,7 +245,7 @@ impl Node {
         self.0.is_released.load(Ordering::SeqCst)
     }
 
-    /// Remembers the end of a session, and passes an event to the listeners.
+    /// Passes an event to the listeners. Remembers the end of a session first.
     fn pass_on(&self, event: &BusEvent) {
         if let BusEvent::Message(BusMessage::SessionEnded(session)) = event {
             self.0.ended.lock().add(*session, Instant::now());

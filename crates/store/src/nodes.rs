@@ -90,8 +90,8 @@ pub trait Nodes: fmt::Debug + Send + Sync + 'static {
     /// means that it does not.
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Completes when the store has written something as it writes the record of a session: a round trip for the readiness of a node. A
-    /// store that answers and takes nothing is not ready.
+    /// Completes when the store has written something as it writes the record of a session: a round trip for the
+    /// readiness of a node. A store that answers but takes no writes is not ready.
     fn check(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 

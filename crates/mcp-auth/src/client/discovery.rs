@@ -30,7 +30,7 @@ pub(crate) struct Discovered {
 }
 
 impl Discovered {
-    /// The error for an assumed endpoint that does not exist: the server takes tokens from somewhere else.
+    /// The error for an assumed endpoint that does not exist: the server takes tokens from another source.
     pub(crate) fn without_authorization_server(&self, why: &AuthError) -> AuthError {
         let problem = format!(
             "{} asks for a token and names no authorization server; {why}, where one without metadata has it",
@@ -93,8 +93,8 @@ fn chosen(place: &str, offered: Vec<String>, named: Option<&str>) -> Result<Stri
     Err(AuthError::differs(problem, named, offered.join(" ")).with_remedy(Remedy::AuthorizationServer))
 }
 
-/// The metadata of the resource, and its URL. None where the server has none, as before 2025-06-18. A document that cannot be
-/// read is an error if there is no other.
+/// The metadata of the resource, and its URL. `None` if the server has none, as before 2025-06-18. A document that
+/// cannot be read is an error if there is no other.
 async fn resource_metadata(
     fetcher: &Fetcher,
     server: &Uri,
@@ -190,8 +190,8 @@ fn metadata_places(issuer: &Uri) -> Vec<String> {
     ]
 }
 
-/// The first metadata of this issuer, or what the places answer that have none. A document that cannot be read is an error if
-/// there is no other.
+/// Returns the first metadata of this issuer, or the answers of the places, none of which has it. A document that cannot
+/// be read is an error if there is no other.
 async fn find_metadata(
     fetcher: &Fetcher,
     issuer: &str,

@@ -1,5 +1,5 @@
-//! The documents of OAuth that a client reads. Members that it does not use are ignored. One that it can do
-//! without is the same as absent if it is `null` or malformed.
+//! The documents of OAuth that a client reads. Members that it does not use are ignored. An optional member that is
+//! `null` or malformed counts as absent.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_jsonrpc::runtime::read_items;
@@ -104,7 +104,8 @@ pub(crate) struct ErrorAnswer {
     pub(crate) error_description: Option<String>,
 }
 
-/// A list of words. Some servers write one as text with spaces; an item that is not text is left out, and so is any other value.
+/// A list of words, which some servers write as text with spaces. Items that are not text are left out. Any other value
+/// is an empty list.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Ok(optional_words(deserializer)?.unwrap_or_default())
 }

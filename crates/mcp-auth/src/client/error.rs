@@ -59,8 +59,8 @@ pub enum AuthError {
         /// Whether an authorization server is known. Without one, a login may find none: the server may want a token that the
         /// person has.
         has_authorization_server: bool,
-        /// When the token was issued that the server refuses though it has not expired. The same login may bring the same again.
-        /// `None` if there was no such token.
+        /// When the token that the server refuses was issued, if it has not expired. The same login may bring such a
+        /// token again. `None` if there was no such token.
         refused: Option<SystemTime>,
     },
 }
@@ -86,7 +86,7 @@ pub struct Mismatch {
 pub enum Remedy {
     /// A client that is registered at the authorization server: [`AuthConfig::client`](crate::client::AuthConfig::client).
     Client,
-    /// PKCE all the same: [`AuthConfig::assume_pkce`](crate::client::AuthConfig::assume_pkce).
+    /// PKCE although the metadata does not name it: [`AuthConfig::assume_pkce`](crate::client::AuthConfig::assume_pkce).
     AssumePkce,
     /// Another parameter `resource`, or none: [`AuthConfig::resource`](crate::client::AuthConfig::resource).
     Resource,
@@ -160,7 +160,7 @@ impl AuthError {
         }
     }
 
-    /// Adds when the token was issued that the server refuses to the error that a person has to log in.
+    /// Sets [`refused`](Self::NeedsPerson::refused) of the error that a person has to log in.
     pub(crate) fn with_refused_token(mut self, issued: Option<SystemTime>) -> Self {
         if let Self::NeedsPerson { refused, .. } = &mut self {
             *refused = issued;

@@ -291,7 +291,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// The same. If the store fails, the token is used all the same, and stored later.
+    /// Stores a token that is held. If the store fails, the token is used nevertheless, and stored later.
     pub(crate) async fn try_to_save(&self, token: &Arc<Token>) {
         if let Err(error) = self.save(token).await {
             self.warn(AuthWarning::NotStored { server: self.name.clone(), error });
@@ -377,7 +377,7 @@ impl Keeper {
         (self.config.resource != ResourceParameter::Omit).then(|| resource.to_owned())
     }
 
-    /// Who would have to log in.
+    /// Returns the error that a person has to log in.
     pub(crate) fn needs_person(&self, scopes: &[String]) -> AuthError {
         let command = self.config.login_command.clone();
         let (server, scopes) = (self.name.clone(), scopes.to_vec());

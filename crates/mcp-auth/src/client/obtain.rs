@@ -20,7 +20,7 @@ use crate::clock::unix_now_millis;
 /// How many scopes are asked for at most: a server that asks for ever more gets no more.
 pub(crate) const MAX_SCOPES: usize = 64;
 
-/// How long an authorization server is looked for only to say whether there is one.
+/// The longest search for an authorization server whose result only completes an error.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 const TOKEN: &str = "the request for a token";
@@ -81,19 +81,22 @@ impl Keeper {
         if result.is_ok() {
             self.set_declined(false);
             if failed.is_some() || !is_implied {
-                // It stays without harm.
+                // A record that cannot be removed does no harm.
                 let _ = self.records.keep_login(&self.name, None).await;
             }
         } else if self.is_declined() {
             // The person was asked. Other processes that wait need not ask again; if they cannot be told, the error stays the same.
             let failed = LoginRecord { failed_at: unix_now_millis() };
             let _ = self.records.keep_login(&self.name, Some(&failed)).await;
+        } else if by_person && !is_implied {
+            // The next login writes again, and so sees whether it can.
+            let _ = self.records.keep_login(&self.name, failed.as_ref()).await;
         }
         result
     }
 
-    /// The error where no person can be asked. A server whose challenge names no metadata may have no authorization server, so it
-    /// is looked for.
+    /// Returns the error if no person can be asked. A server whose challenge names no metadata may have no authorization
+    /// server, so this looks for one.
     pub(crate) async fn without_person(&self, challenge: Option<&Challenge>, scopes: &[String]) -> AuthError {
         let mut error = self.needs_person(scopes);
         let is_named = challenge.is_some_and(|challenge| challenge.resource_metadata.is_some());

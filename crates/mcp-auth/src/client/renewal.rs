@@ -41,7 +41,7 @@ impl Keeper {
                 self.set_declined(false);
                 let stored = self.stored().await?;
                 let token = self.authorize(challenge.as_ref(), stored.as_deref(), Wish::Explicit).await?;
-                // An explicit login is for a token that is kept.
+                // An explicit login fails if its token cannot be stored.
                 self.save_unsaved().await?;
                 Ok(Some(token))
             }

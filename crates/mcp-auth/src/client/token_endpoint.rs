@@ -125,7 +125,7 @@ fn error_of(answer: &Fetched) -> ErrorAnswer {
 /// Reads an answer with secrets in it. The error of the parser could show them, so it gives its place alone.
 pub(crate) fn read<T: DeserializeOwned>(step: &str, url: &str, answer: &Fetched) -> Result<T, AuthError> {
     read_json(&answer.body).map_err(|error| {
-        // A page of HTML has no place where JSON ends.
+        // A body that is not JSON, such as a page of HTML, has no place to name.
         let place = match error.line() {
             0 => String::new(),
             line => format!(", at line {line}, column {}", error.column()),
@@ -135,7 +135,7 @@ pub(crate) fn read<T: DeserializeOwned>(step: &str, url: &str, answer: &Fetched)
     })
 }
 
-/// An error of a step. That of a registration names its way out.
+/// Adds the remedy to the error of a registration.
 fn registered(step: &str, error: AuthError) -> AuthError {
     if step == REGISTRATION { error.with_remedy(Remedy::Client) } else { error }
 }

@@ -144,12 +144,13 @@ impl Browser {
         self
     }
 
-    /// Sets what reads the redirect from the person, for a browser on another machine. Such a browser cannot reach the port
-    /// here, and shows the URL that it was sent to: `http://127.0.0.1:…`. The person enters that URL, or its query.
+    /// Sets the function that reads the redirect from the person, for a browser on another machine. Such a browser
+    /// cannot reach the port here, and shows the URL that it was sent to: `http://127.0.0.1:…`. The person enters that
+    /// URL, or its query.
     ///
-    /// `read` returns the next text, or `None` if there will be none. It is called at the begin of each login, and again after a
-    /// text that is not the redirect of the login: with `true` then. The browser of this machine is waited for as well, and the
-    /// first of both counts.
+    /// `read` returns the next text, or `None` if there are no more. It is called with `false` at the start of each
+    /// login, and with `true` after a text that is not the redirect of the login. The login also waits for the browser
+    /// of this machine, and the first redirect counts.
     #[must_use]
     pub fn pasted<F>(mut self, read: impl Fn(bool) -> F + Send + Sync + 'static) -> Self
     where
