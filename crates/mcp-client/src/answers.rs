@@ -44,7 +44,7 @@ pub(crate) struct Question {
     pub(crate) params: Option<RawJson>,
 }
 
-/// Reads questions by their keys. An empty array is how PHP writes that there are none, and null is no question.
+/// Reads questions by their keys. PHP writes an empty map as an empty array. A null member is skipped.
 pub(crate) fn questions<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, Question>>, D::Error> {
@@ -190,7 +190,7 @@ impl Answers {
         let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
         checked.map_err(ErrorObject::invalid_params)?;
         let limit = self.time_limit;
-        // Without a session this runs within the caller's future, which a panic must not reach.
+        // Without a session the function runs within the caller's future, which a panic must not reach.
         let panicked = || ErrorObject::internal_error("the function that answers this request panicked");
         let answer = contained(|| answer(params, agreed)).unwrap_or_else(|| Err(panicked()))?;
         let answer = AssertUnwindSafe(answer).catch_unwind();

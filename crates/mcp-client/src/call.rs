@@ -61,7 +61,7 @@ impl<M> Call<M> {
     }
 
     /// Sets how long progress reports can extend the wait, counted from the call, instead of the client's default; `None`
-    /// without a maximum. Progress extends it also where no [hook](Self::on_progress) gets the reports.
+    /// sets no maximum. Progress extends the wait even without a [hook](Self::on_progress).
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
         self.options.waits.progress_maximum = maximum.into();
         self
@@ -84,13 +84,13 @@ impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
 }
 
 impl<M: Clone> Call<M> {
-    /// The same call with the same hooks, to be sent in another session. `None` for a call that cannot be sent.
+    /// Copies the call and its hooks, to send it in another session. `None` for a call that cannot be sent.
     pub fn draft(&self) -> Option<CallDraft<M>> {
         Some(CallDraft { request: self.request.as_ref().ok()?.clone(), options: self.options.clone() })
     }
 }
 
-/// A call that belongs to no connection: see [`Call::draft`].
+/// A call without a connection: see [`Call::draft`].
 #[derive(Clone)]
 pub struct CallDraft<M> {
     request: M,
@@ -98,7 +98,7 @@ pub struct CallDraft<M> {
 }
 
 impl<M: RequestMethod + Downgrade + HasMeta> CallDraft<M> {
-    /// Makes the call to a server, which may be another session with the same one.
+    /// Makes the call to a server, such as in a new session with the same server.
     pub fn send_to(self, server: &RemoteServer) -> Call<M> {
         Call { options: self.options, ..server.call(self.request) }
     }

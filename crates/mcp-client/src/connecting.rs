@@ -37,8 +37,8 @@ use crate::{BoxError, Client, Config, ConnectionError, HandshakeError, RemoteSer
 ///
 /// # Errors
 ///
-/// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls that `main` waits for fail with the
-/// reason.
+/// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls that
+/// `main` waits for fail with the reason.
 pub fn connect<T, F, R>(
     transport: T,
     main: impl FnOnce(RemoteServer) -> F,
@@ -70,8 +70,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls that `main` waits for fail with
-    /// the reason.
+    /// A [`ConnectionError`] with a [`HandshakeError`], or with the error of `main`. When the connection ends first, the calls
+    /// that `main` waits for fail with the reason.
     pub async fn connect<T, F, R>(
         self,
         transport: T,
@@ -100,8 +100,8 @@ impl Client {
     /// Returns a future for the handle on a server, and one that runs the connection until the server closes it.
     ///
     /// This is for programs in which the connection does not end where a function ends. Nothing happens unless the second
-    /// future is polled; dropping it ends the connection. So does dropping the first before it returns the handle, since
-    /// nothing could use the connection then, and so does a failed handshake.
+    /// future is polled. The connection ends when the second future is dropped, when the first is dropped before it returns
+    /// the handle, because nothing could use the connection then, or when the handshake fails.
     pub fn start<T: Transport>(
         self,
         transport: T,

@@ -84,7 +84,7 @@ impl Connection {
         self.forget(ListToolsRequest::NAME);
     }
 
-    /// Decodes a result, and warns of the parts that are left out of it.
+    /// Decodes a result, and warns of the parts that it leaves out.
     pub(crate) fn decode<R: DeserializeOwned>(
         &self,
         method: ByteString,
@@ -100,7 +100,7 @@ impl Connection {
                 Ok(decoded)
             }
             Err(why) => {
-                // The next call shall not get the same again.
+                // The next call must not get this result from the cache.
                 self.forget(&method);
                 Err(result::malformed(method, &why))
             }
@@ -137,7 +137,7 @@ impl Connection {
     }
 }
 
-/// Whether the result of a call has one of the members that say what came of it.
+/// Whether the result of a call has one of the members that hold its outcome.
 fn has_content(result: &RawJson) -> bool {
     let has = |name| result.member(name).is_some_and(|value| !value.is_null());
     ["content", "structuredContent", "task"].into_iter().any(has)

@@ -40,7 +40,7 @@ use crate::tools::Tools;
 #[derive(Clone, Default)]
 pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
-    /// When the server's first message came that is no response: the sign that it is up.
+    /// The time of the server's first message that is not a response: a sign that the server is up.
     pub(crate) first_message: Arc<OnceLock<Instant>>,
     pub(crate) subscriptions: Subscriptions,
     /// The streams of changes of a session.

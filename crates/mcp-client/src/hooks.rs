@@ -18,15 +18,15 @@ pub(crate) fn hook<T>(function: impl FnMut(T) + Send + 'static) -> Hook<T> {
     Some(Arc::new(Mutex::new(Box::new(function))))
 }
 
-/// Calls a hook with a value, where there are both. Contains a panic in it.
+/// Calls a hook with a value, if there are both. A panic in the hook is contained.
 pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
     if let (Some(hook), Some(value)) = (hook, value) {
         contained(|| hook.lock()(value));
     }
 }
 
-/// Calls a function of the author's. `None` where it panics: the panic hook reports that, and neither the connection nor the
-/// caller sees it.
+/// Calls a function of the application. Returns `None` if it panics: the panic hook reports the panic, and neither the
+/// connection nor the caller notices.
 pub(crate) fn contained<R>(call: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }

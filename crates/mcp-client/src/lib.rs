@@ -30,9 +30,9 @@
 //!
 //! # Defaults
 //!
-//! - The client finds out what the server speaks, and prefers the modern revision 2026-07-28 ([`Era::Auto`]). With a legacy
-//!   server it opens a session in the newest revision that both speak, from 2024-11-05 on. With [`Client::era`] it speaks one
-//!   era only. [`Client::revisions`] leaves out some.
+//! - The client finds out which revisions the server speaks, and prefers the modern revision 2026-07-28 ([`Era::Auto`]). With a
+//!   legacy server it opens a session in the newest revision that both speak, from 2024-11-05 on. [`Client::era`] selects one
+//!   era, and [`Client::revisions`] some revisions.
 //! - Every call has a time limit of 60 s, which each progress report starts anew, up to 10 min. A client or a call can set
 //!   others. A call that times out or is dropped is cancelled at the server.
 //! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
@@ -41,8 +41,8 @@
 //!   that has no form in the revision is an error.
 //! - Pings are answered. Requests for roots, sampling and elicitation are answered where the client has a function for them;
 //!   others are refused and not advertised. The defaults of a form are filled in.
-//! - Lists end: cursors that form a cycle are an error, and so are more than 1,000 pages, 10,000 items or 16 MiB; see
-//!   [`Pages`]. An item that cannot be decoded is left out, and [`Client::on_warning`] is called.
+//! - Lists end: at cursors that form a cycle, and with an error at more than 1,000 pages, 10,000 items or 16 MiB; see
+//!   [`Pages`]. An item that cannot be decoded is left out. [`Client::on_warning`] reports cycles and items.
 //! - A message that would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
 //!
 //! With a modern server, since 2026-07-28:

@@ -80,8 +80,8 @@ impl<M: Paginated> PageReader<M> {
         true
     }
 
-    /// Returns whether the list ends with the pages so far, after a warning: the server's answer for a later page is an error,
-    /// cannot be read, or breaks a limit.
+    /// Returns whether the list ends with the pages so far, because the server's answer for a later page is an error, cannot be
+    /// read, or breaks a limit. Then it warns.
     pub(crate) fn ends_before(&self, connection: &Connection, error: &CallError) -> bool {
         let is_of_answer = matches!(
             error,
@@ -142,8 +142,8 @@ impl<M: Paginated> PageReader<M> {
         Ok((decoded, next))
     }
 
-    /// The step after a page with these items. Cursors that form a cycle end the list, after a warning. Up to 2025-11-25 an empty
-    /// cursor that repeats is how many servers mark the end.
+    /// The step after a page with these items. Cursors that form a cycle end the list with a warning. Up to 2025-11-25 many
+    /// servers mark the end with an empty cursor that repeats, so that one gets no warning.
     fn next(&mut self, connection: &Connection, page: &RawJson, items: &RawJson) -> Next {
         let Some(cursor) = page.member(NEXT_CURSOR).filter(|cursor| !cursor.is_null()) else {
             return Next::End;
@@ -204,7 +204,7 @@ impl<M: Paginated> PageReader<M> {
 enum Next {
     Page(Cursor),
     End,
-    /// Nothing, and the page is one that was read before.
+    /// The end. The page itself is one that was read before.
     Repeated,
 }
 

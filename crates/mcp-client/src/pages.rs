@@ -22,11 +22,11 @@ use crate::{Call, RawAnswer};
 /// [`collect`](Self::collect) drops the pages that it has and reads the list from the start, once. Where items were taken one by
 /// one, the refusal is an error: only the caller can drop these.
 ///
-/// The failure of a page after the first is an error of the stream. [`collect`](Self::collect) returns the items so far in place
-/// of it, if the server has answered, and [`Client::on_warning`](crate::Client::on_warning) is called.
+/// The failure of a page after the first is an error of the stream. If the server has answered, [`collect`](Self::collect)
+/// returns the items so far instead, and calls [`Client::on_warning`](crate::Client::on_warning).
 ///
-/// A list whose cursors form a cycle ends there with the items so far, and [`Client::on_warning`](crate::Client::on_warning) is
-/// called. Up to 2025-11-25 an empty cursor that repeats is the end without a warning.
+/// Cursors that form a cycle end the list with the items so far, and [`Client::on_warning`](crate::Client::on_warning) is
+/// called. Up to 2025-11-25 an empty cursor that repeats ends the list without a warning.
 ///
 /// An item that cannot be decoded is left out, and [`Client::on_warning`](crate::Client::on_warning) is called. The same
 /// happens to an item with a schema that would take more memory as a tree of values than
@@ -102,13 +102,13 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
 
     /// Returns all items that are left. Where none were taken before, a page that is refused with `-32602` (invalid params)
     /// makes it drop all pages and read the list from the start, once. If the server's answer for a later page is an error,
-    /// cannot be read, or breaks a limit, it returns the items so far, and
-    /// [`Client::on_warning`](crate::Client::on_warning) is called.
+    /// cannot be read, or breaks a limit, this returns the items so far and calls
+    /// [`Client::on_warning`](crate::Client::on_warning).
     ///
     /// # Errors
     ///
-    /// When the first page cannot be had, the connection ends, or a page does not come in time. Also when items were taken
-    /// before, and a page cannot be had.
+    /// When the first page fails, the connection ends, or a page does not arrive in time. If items were taken before, when any
+    /// page fails.
     pub async fn collect(mut self) -> Result<Vec<M::Item>, CallError> {
         let has_all = self.reader.pages == 0;
         let mut items = Vec::new();

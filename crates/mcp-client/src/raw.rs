@@ -14,7 +14,7 @@ use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;
 
-/// The methods that run the server's own code, which may take long, report progress and ask questions.
+/// The methods that run the server's own code. That code may take long, report progress and ask questions.
 pub(crate) const ASKING: [&str; 3] =
     [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];
 
@@ -55,7 +55,7 @@ pub struct RawCall {
     pub(crate) method: ByteString,
     pub(crate) params: RawJson,
     pub(crate) options: CallOptions,
-    /// Whether `_meta` already has what a modern request must say there.
+    /// Whether `_meta` already has the members that a modern request requires.
     pub(crate) is_stamped: bool,
     /// Whether the caller or a layer has put something into `_meta`.
     pub(crate) has_own_meta: bool,
@@ -77,7 +77,7 @@ impl RawCall {
         &self.params
     }
 
-    /// Replaces the parameters, including `_meta`. What every modern request says in `_meta` is added when the request is
+    /// Replaces the parameters, including `_meta`. The `_meta` members of every modern request are added when the request is
     /// sent.
     pub fn set_params(&mut self, params: RawObject) {
         self.has_own_meta = params.contains_key("_meta");
@@ -103,7 +103,7 @@ impl RawCall {
         self.options.waits.timeout
     }
 
-    /// Whether the progress of the call can extend its time-out, so that the server is asked for it also where no hook wants it.
+    /// Whether progress can extend the call's time-out. Such a call requests progress even without a hook.
     pub(crate) fn is_extended_by_progress(&self) -> bool {
         let Waits { timeout, progress_maximum } = self.options.waits;
         let extends = timeout.is_some_and(|timeout| progress_maximum.is_none_or(|maximum| maximum > timeout));

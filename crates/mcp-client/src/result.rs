@@ -25,8 +25,8 @@ pub(crate) fn as_text(result: &RawJson) -> Result<RawJson, serde_json::Error> {
     Ok(if result.len() < LONG { result } else { result.with_whole_pairs() })
 }
 
-/// Decodes a result, unless that takes more memory than the limit. Parts that cannot be read are left out where the result is
-/// usable without them. Some servers send null where the protocol wants an empty object.
+/// Decodes a result, unless that takes more memory than the limit. Leaves out unreadable parts if the result is usable without
+/// them. Some servers send null where the protocol requires an empty object.
 pub(crate) fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     check(result, limit)?;
     match result.decode_leniently() {
@@ -85,7 +85,7 @@ pub(crate) fn kind_of(result: &RawJson) -> Result<ResultKind, serde_json::Error>
     })
 }
 
-/// A modern server's result where only a complete one will do.
+/// A modern server's result for a request that needs a complete one.
 pub(crate) enum Completed<R> {
     /// The result.
     Complete(R),
@@ -109,7 +109,7 @@ impl<'de, R: DeserializeOwned> Deserialize<'de> for Completed<R> {
 }
 
 impl<R> Completed<R> {
-    /// The result; an error for any other kind.
+    /// Returns the result, or an error for any other kind.
     pub(crate) fn into_result(self, method: &'static str) -> Result<R, CallError> {
         let why = match self {
             Self::Complete(result) => return Ok(result),

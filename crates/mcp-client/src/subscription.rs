@@ -1,4 +1,4 @@
-//! Subscriptions: since 2026-07-28 a request that stays open, before that a part of the session.
+//! Subscriptions: a request that stays open since 2026-07-28, and a part of the session before.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,15 +23,15 @@ use crate::result::{self, as_text, completed};
 /// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen) or [`watch`](crate::RemoteServer::watch), until it
 /// is dropped.
 ///
-/// Dropping it tells a modern server to stop, and later notifications of it are ignored. In a session a subscription lasts until
-/// [`unsubscribe`](crate::RemoteServer::unsubscribe).
+/// Dropping it cancels the subscription at a modern server, and its later notifications are ignored. In a session a
+/// subscription lasts until [`unsubscribe`](crate::RemoteServer::unsubscribe).
 #[must_use = "the subscription ends when it is dropped"]
 pub struct Subscription {
     source: Source,
     acknowledged: SubscriptionFilter,
 }
 
-/// What carries the notifications.
+/// The request or the session that carries the notifications.
 enum Source {
     Request(Box<agentwire_peer::Call<RawJson>>, Registration),
     Session(Peer),
@@ -49,7 +49,7 @@ impl Subscription {
         &self.acknowledged
     }
 
-    /// Completes when the server has ended it. In a session that is the end of the connection, an error.
+    /// Completes when the server ends the subscription. In a session this is the end of the connection, which is an error.
     ///
     /// # Errors
     ///

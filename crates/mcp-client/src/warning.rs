@@ -32,8 +32,8 @@ pub enum Warning {
         /// What is wrong with it.
         why: String,
     },
-    /// Parts of an answer or a notification are left out, because they cannot be decoded: members that the protocol does not
-    /// require, and items of lists.
+    /// Parts of an answer or a notification are left out, because they cannot be decoded: optional members, and items of
+    /// lists.
     #[error("{}: left out: {skipped}", Printable::display(.method))]
     #[non_exhaustive]
     PartsLeftOut {
@@ -48,7 +48,7 @@ pub enum Warning {
     CursorsRepeat {
         /// The method of the list.
         method: &'static str,
-        /// How many pages were read.
+        /// The number of pages that were read.
         pages: usize,
     },
     /// A list ends early, because the server's answer for a later page is an error, cannot be read, or breaks a limit. The items
@@ -81,8 +81,8 @@ pub enum Warning {
         /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
-    /// An answer of the server is left out, because it belongs to no call: it came after the time-out, came twice, or has an id
-    /// that no call has. The answer to a call that was dropped is expected, and is not reported.
+    /// An answer of the server is left out, because it belongs to no call: it came after the time-out, came twice, or has an
+    /// unknown id. The answer to a dropped call is expected and not reported.
     #[error("an answer is left out: {why}")]
     #[non_exhaustive]
     AnswerLeftOut {

@@ -6,8 +6,8 @@
 //! cargo run -p agentwire-mcp-hub --example answering -- 'my-server --stdio' ask-a-friend '{"about": "roots"}'
 //! ```
 //!
-//! With `--legacy` only legacy revisions are spoken. In them a server asks by requests of its own, and since then
-//! by results; the functions are the same.
+//! With `--legacy` only legacy revisions are spoken. There a server asks by requests of its own; since 2026-07-28 it asks by
+//! results. The functions are the same.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use agentwire_jsonrpc::ErrorObject;

@@ -25,8 +25,8 @@ fn is_unknown_session(_: &CallError) -> bool {
 
 /// A call of a tool. Awaiting it sends it.
 ///
-/// A server that no longer knows the session of the call, such as after a restart, has not run it: it is sent once more in the
-/// next session.
+/// A server that no longer knows the session, such as after a restart, has not run the call. The call is then sent once more
+/// in the next session.
 ///
 /// Resolves to the tool's result, which is also a success where the tool failed: see `is_error`. Dropping the future cancels
 /// the call at the server.

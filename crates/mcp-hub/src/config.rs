@@ -68,7 +68,7 @@ pub struct HubConfig {
     pub connect_limit: Duration,
     /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
     pub timeout: Option<Duration>,
-    /// Which era to speak with the servers (default [`Era::Auto`]).
+    /// The era to speak with the servers (default [`Era::Auto`]).
     pub era: Era,
     /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the era of a server once.
     pub connect_options: ConnectOptions,
@@ -151,7 +151,7 @@ impl HubConfig {
         self
     }
 
-    /// Sets which era to speak with the servers.
+    /// Sets the era to speak with the servers.
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.era = era;

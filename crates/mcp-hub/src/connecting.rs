@@ -132,9 +132,9 @@ pub struct FailedAttempt {
 
 /// Connects to a server while `main` runs, in the [era](Client::era) of the client.
 ///
-/// In [`Era::Auto`](agentwire_mcp_client::Era::Auto) that is the newest that the server supports. For a process, the attempts
-/// are `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
-/// stored in [`ConnectOptions::memory`], and the next connection begins with it.
+/// In [`Era::Auto`](agentwire_mcp_client::Era::Auto) it speaks the newest revision that the server supports. For a process,
+/// the attempts are `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The
+/// successful attempt is stored in [`ConnectOptions::memory`], and the next connection begins with it.
 ///
 /// ```no_run
 /// use agentwire_mcp_client::{BoxError, Client};
@@ -334,7 +334,7 @@ impl fmt::Display for ConnectError {
         f.write_str("every attempt to connect failed")?;
         let decisive = self.decisive().into_iter().flat_map(|failed| failed.error.chain());
         let decisive: Vec<_> = decisive.map(ToString::to_string).collect();
-        // The decisive failure is the source. Of the others, this has the text that the source lacks.
+        // The decisive failure is the source. This adds the texts of the others that the source lacks.
         let mut others: Vec<String> = Vec::new();
         for FailedAttempt { attempt, error } in attempts {
             let texts = error.chain().map(ToString::to_string);

@@ -35,7 +35,7 @@ struct TooSlow(Duration);
 /// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-/// A function of the host, such as that of a [`CustomTarget`](crate::CustomTarget), panicked. It costs the tools of its server.
+/// A function of the host, such as that of a [`CustomTarget`](crate::CustomTarget), panicked. Its server loses its tools.
 #[derive(Debug, thiserror::Error)]
 #[error("a function of the host panicked: {0}")]
 struct Panicked(String);

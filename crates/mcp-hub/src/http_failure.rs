@@ -6,7 +6,7 @@ use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_client::schema::code::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedVersion,
 };
-use agentwire_mcp_client::schema::{DiscoverRequest, InitializeRequest, Revision};
+use agentwire_mcp_client::schema::{CallToolRequest, DiscoverRequest, InitializeRequest, Revision};
 use agentwire_mcp_client::{CallError, ErrorObject, HandshakeError};
 use agentwire_transport_http::client::HttpError;
 #[cfg(feature = "sse")]
@@ -20,7 +20,8 @@ use crate::http_target::HttpTarget;
 /// Returns the attempt after this one has failed over HTTP; none if the failure is final.
 pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
     let (method, failed) = uncarried(error)?;
-    if attempt == Attempt::Auto && refused_versions(error).is_some_and(|versions| has_modern(&versions)) {
+    let names_modern = |versions: UnsupportedVersion| names(&versions, Revision::is_modern);
+    if attempt == Attempt::Auto && refused_versions(error).is_some_and(names_modern) {
         // Its answer to `server/discover` came too late.
         return Some(Attempt::Modern);
     }
@@ -71,8 +72,8 @@ fn refused_versions(error: &(dyn Error + 'static)) -> Option<UnsupportedVersion>
     }
 }
 
-fn has_modern(versions: &UnsupportedVersion) -> bool {
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
+fn names(versions: &UnsupportedVersion, is_of_era: fn(Revision) -> bool) -> bool {
+    versions.supported.iter().filter_map(|version| version.revision()).any(is_of_era)
 }
 
 /// Returns whether only the session is over, so that the server may begin another.
@@ -84,9 +85,11 @@ pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
     matches!(find(error), Some(HttpError::SessionExpired))
 }
 
-/// Returns whether a server has not run a call, because it no longer knows the session.
+/// Returns whether a server has not run a tool, because it no longer knows the session. A request about the task of a call, such as
+/// `tasks/get`, is not the call.
 pub(crate) fn is_unknown_session(error: &CallError) -> bool {
-    matches!(error, CallError::Failed { .. }) && matches!(find(error), Some(HttpError::SessionExpired))
+    matches!(error, CallError::Failed { method, .. } if *method == CallToolRequest::NAME)
+        && matches!(find(error), Some(HttpError::SessionExpired))
 }
 
 /// Returns whether a refusal shows that the server does not understand such a request. A server that refuses it by a code
@@ -118,10 +121,7 @@ fn is_modern(error: &ErrorObject) -> bool {
         HEADER_MISMATCH | MISSING_REQUIRED_CLIENT_CAPABILITY => true,
         UNSUPPORTED_PROTOCOL_VERSION => {
             let versions = error.data.as_ref().and_then(|data| data.decode::<UnsupportedVersion>().ok());
-            let any = |versions: UnsupportedVersion, is_it: fn(Revision) -> bool| {
-                versions.supported.iter().filter_map(|version| version.revision()).any(is_it)
-            };
-            !versions.is_some_and(|versions| any(versions, Revision::is_legacy))
+            !versions.is_some_and(|versions| names(&versions, Revision::is_legacy))
         }
         _ => false,
     }
@@ -143,5 +143,20 @@ fn uncarried<'a>(error: &'a (dyn Error + 'static)) -> Option<(&'a str, &'a HttpE
     match find(error)? {
         HandshakeError::Call(CallError::Failed { method, .. }) => Some((method, find(error)?)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refused_call_is_sent_again() {
+        let failed = |method: &'static str| CallError::failed(method, HttpError::SessionExpired);
+        assert!(is_unknown_session(&failed("tools/call")));
+        for method in ["tasks/get", "tasks/result", "tasks/update"] {
+            assert!(!is_unknown_session(&failed(method)), "{method}");
+        }
+        assert!(!is_unknown_session(&CallError::failed("tools/call", HttpError::Broken("cut".into()))));
     }
 }

@@ -171,7 +171,7 @@ impl Hub {
     /// All tools that can be called, once every server has told its own or has failed.
     ///
     /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
-    /// for; [`changes`](Self::changes) report when it is back.
+    /// for; [`changes`](Self::changes) reports its return.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
         let mut tools = self.shared().tools();
@@ -225,8 +225,8 @@ impl Hub {
     ///
     /// # Errors
     ///
-    /// [`HubError::NoSuchTool`] when no server lists such a tool, [`HubError::Unavailable`] when the name begins with that of a
-    /// server that cannot be called, and [`HubError::NotSelected`] when this handle does not have the tool.
+    /// [`HubError::NoSuchTool`] when no server lists such a tool, [`HubError::Unavailable`] when the name belongs to a server
+    /// that cannot be called, and [`HubError::NotSelected`] when this handle does not have the tool.
     pub fn resolve(&self, name: &str) -> Result<HubTool, HubError> {
         match self.shared().find(name) {
             Some(tool) if self.has(&tool) => Ok(tool),
@@ -278,11 +278,11 @@ impl Hub {
         self.listen(server, SubscriptionFilter::new().resource_subscriptions([uri])).await
     }
 
-    /// Listens for changes at one server, legacy or modern, also over its crashes: once it is connected to again it is asked
-    /// to tell the same once more, and [`Change::Missed`](crate::Change::Missed) says that something may have been missed.
+    /// Listens for changes at one server, legacy or modern, across its crashes. After each reconnection the hub subscribes
+    /// again, and [`Change::Missed`](crate::Change::Missed) reports that changes may have been missed.
     ///
-    /// This waits until the server is connected and has agreed. In a session it is asked by `resources/subscribe` for each
-    /// resource, and tells of its lists in any case; since 2026-07-28, by `subscriptions/listen`.
+    /// This waits until the server is connected and has agreed. Since 2026-07-28 the hub sends `subscriptions/listen`. In a
+    /// session it sends `resources/subscribe` for each resource; changes of lists are reported in any case.
     ///
     /// # Errors
     ///
@@ -328,7 +328,7 @@ impl Drop for Handle {
     }
 }
 
-/// The changes of a hub, of [`Hub::changes`]. A clone has seen what this one has.
+/// The changes of a hub; see [`Hub::changes`]. A clone continues after the same change.
 #[derive(Clone)]
 #[must_use]
 pub struct HubChanges {

@@ -36,10 +36,10 @@
 //! the first `__` of a full name is the separator, and no two tools share one. Where two servers' names would be the same,
 //! the later gets a number: `files`, `files_2`.
 //!
-//! Models take `[a-zA-Z0-9_-]{1,64}`. A tool with another name, such as `a.b`, or whose full name is longer, is
-//! [named](HubTool::name) with `_` for each other character, cut, and with a code that follows from its whole name:
-//! `files__a_b-8ac2e1f0`. That is the same at any time, in any hub, for a server of that name. [`HubTool::tool`] has the
-//! server's own name, which is what is sent. A server's name of more than 32 characters is cut in the same way.
+//! Models take `[a-zA-Z0-9_-]{1,64}`. A tool with another name, such as `a.b`, or with a longer full name gets another
+//! [name](HubTool::name): `_` replaces each other character, the name is cut, and a code that depends on the whole name is
+//! added: `files__a_b-8ac2e1f0`. The result is the same in every hub, for a server of that name. [`HubTool::tool`] has the
+//! server's own name, which is sent. A server's name of more than 32 characters is cut in the same way.
 //!
 //! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has told
 //! its tools or failed, and then to each tool that is new, so they follow from the configuration and the lists, not from
@@ -67,7 +67,7 @@
 //!
 //!  server/discover ─ refused, silence ─┐    POST server/discover ─ refused, silence ─┐
 //!     │                 initialize ◀───┘       │                 POST initialize ◀───┘
-//!     │ it ends                                │ 4xx, or an answer that is no MCP
+//!     │ it ends                                │ an answer that is not MCP
 //!     ▼                                        ▼
 //!  initialize, to a new process             POST initialize, on a transport that knows nothing of the first
 //!                                              │ 4xx
@@ -75,11 +75,11 @@
 //!                                           GET, which must begin with the event `endpoint`
 //! ```
 //!
-//! To a silent server `initialize` goes beside `server/discover`, and the first success counts: a process that npx installs first
-//! is slow, and is started once. A server that answers `server/discover` is spoken to without a session, in 2026-07-28. No step depends on one
-//! code or status. A status that is about who asks or when (401, 403, 407, 408, 429), 5xx, and whatever keeps a
-//! response from coming are told and not tried around; so is the refusal of a server that shows by its code that
-//! it knows the newer revisions. A [`Memory`] makes the next connection begin with what has worked.
+//! A silent server gets `initialize` beside `server/discover`, and the first success counts: a process that npx must install is
+//! slow, and is started only once. A server that answers `server/discover` is spoken to without a session, in 2026-07-28. No
+//! step depends on a single code or status. Some failures are reported without another attempt: a status about the caller or
+//! the time (401, 403, 407, 408, 429), 5xx, a missing response, and a refusal whose code shows that the server knows the newer
+//! revisions. With a [`Memory`] the next connection begins with the attempt that worked.
 //!
 //! # When a server is gone
 //!

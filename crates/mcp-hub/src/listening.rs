@@ -130,7 +130,7 @@ impl Listener {
             };
             match open.next().await {
                 Some(change) => return Some((Ok(change), Some(self))),
-                // It is tried again however it ended.
+                // The hub subscribes again, however it ended.
                 None => self.open = None,
             }
         }

@@ -1,16 +1,15 @@
 //! Names that the APIs of language models take for a tool: 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_` and `-`.
 //!
-//! A name that is none of these is written with `_` for each other character, cut, and gets a code that follows from the whole
-//! name: `a.b` is `a_b-a5b1b5ae`, always and everywhere. A name that looks as if it had a code gets one too, so that no
-//! name as it is equals one with a code. Two names have the same code with a probability of 2^-32; then the
-//! hub lists the first tool alone.
+//! In any other name `_` replaces each other character; the name is cut and gets a code that depends on the whole name: `a.b`
+//! is always `a_b-a5b1b5ae`. A name that already looks like a name with a code gets a code too, so an unchanged name never
+//! equals one with a code. Two names have the same code with a probability of 2^-32; then the hub lists only the first tool.
 
 use std::borrow::Cow;
 
-/// How long a tool's name may be.
+/// The maximum length of a tool's name.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// How long a server's name may be, so that there is room for a tool's behind it. A number may come on top.
+/// The maximum length of a server's name, without a number behind it. The rest is room for the tool's name.
 pub(crate) const SERVER_LIMIT: usize = 32;
 
 /// The length of a code with the `-` before it.
@@ -21,7 +20,7 @@ pub(crate) fn is_safe(name: &str) -> bool {
     (1..=NAME_LIMIT).contains(&name.len()) && name.chars().all(is_safe_character)
 }
 
-/// Returns a name of at most `limit` characters that models take as a part of a tool's. It is the same for the same name.
+/// Returns a name of at most `limit` characters that models take as a part of a tool's name. It depends only on `name`.
 pub(crate) fn safe_part(name: &str, limit: usize) -> Cow<'_, str> {
     if is_safe(name) && name.len() <= limit && !has_code(name) {
         return Cow::Borrowed(name);

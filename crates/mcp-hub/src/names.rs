@@ -109,26 +109,26 @@ impl Names {
         }
     }
 
-    /// What a tool's name is in its full name.
+    /// The part of a tool's full name behind the separator.
     pub(crate) fn part<'a>(&self, place: usize, tool: &'a str) -> Cow<'a, str> {
         safe_part(tool, NAME_LIMIT.saturating_sub(self.servers[place].len() + SEPARATOR.len()))
     }
 
-    /// Returns whether this is what a tool is called in its full name, or the name that its server has for it. A name that
-    /// looks as if it was given to a tool is that tool's alone.
+    /// Returns whether a tool has this part in its full name, or this name at its server. A name that looks like one with a
+    /// code matches only the tool that was given it.
     pub(crate) fn is_part(&self, place: usize, part: &str, tool: &str) -> bool {
         self.part(place, tool) == part || (tool == part && !looks_mapped(part))
     }
 
-    /// The tools that have names of their own: a second tool of the same name could not be called on its server either.
+    /// Keeps the first tool of each name. Its server could not call a second one of the same name either.
     pub(crate) fn first_of_each(&self, place: usize, mut tools: Vec<Tool>) -> Vec<Tool> {
         let mut listed = HashSet::new();
         tools.retain(|tool| listed.insert(self.part(place, &tool.name).into_owned()));
         tools
     }
 
-    /// Which tool of which server a name means, be it listed now or not. The tool is named as its server does, or by its
-    /// [part](Self::part) of the full name.
+    /// The server and the tool that a name means, whether the tool is listed or not. The tool is returned by its server's name
+    /// for it, or by its [part](Self::part) of the full name.
     pub(crate) fn find<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
         match self.short.get(name) {
             Some(owner) => owner.map(|place| (place, name)),
@@ -168,7 +168,7 @@ pub(crate) fn server_names<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec
 }
 
 /// A name of the characters that language models take in the name of a tool, without `__` and without `_` at its end. A
-/// name that is changed for that gets a code that follows from it alone, so that other servers do not change it again.
+/// changed name gets a code that depends only on the original, so other servers do not affect it.
 fn escape(wanted: &str) -> String {
     let mut name = String::with_capacity(wanted.len());
     for character in wanted.chars() {

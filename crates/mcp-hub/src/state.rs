@@ -334,8 +334,8 @@ impl Shared {
         self.until(State::has_ended).await;
     }
 
-    /// Waits until the number of changes is another, and returns it. `None` if it stays, because the hub is closed and its
-    /// servers have ended.
+    /// Waits until the number of changes differs from `seen`, and returns it. Returns `None` if the hub is closed and its servers
+    /// have ended without another change.
     pub(crate) async fn until_changed(&self, seen: u64) -> Option<u64> {
         let changed = |state: &mut State| match state.changes != seen {
             true => Some(Some(state.changes)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::WithCauses;
 
-/// How a server is.
+/// The state of a server's connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerStatus {

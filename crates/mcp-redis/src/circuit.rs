@@ -20,7 +20,7 @@ pub(crate) struct Circuit {
 }
 
 impl Circuit {
-    /// Fails unless a command may be sent now. While the circuit is open, success is one trial.
+    /// Fails unless a command may be sent now. While the circuit is open, each success admits one trial.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<(), CircuitOpen> {
         match &mut self.open {
             Some((trial, why)) if now < *trial => Err(why.clone()),

@@ -32,7 +32,7 @@ pub enum ConnectError {
     Permission(#[source] RedisError),
 }
 
-/// The circuit is open. Its text is that of the last failure, so an outage has one reason, whether a command was sent or not.
+/// The circuit is open. It has the text of the last failure, so an outage has the same reason with and without a command.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct CircuitOpen(pub(crate) Arc<str>);

@@ -5,12 +5,12 @@ use redis::Pipeline;
 
 use crate::keys::Keys;
 
-// A record is stored as VERSION, EPOCH, JSON, with a space between two of them. So the scripts read no JSON. The numbers of streams
-// are the last that is taken and an EPOCH. They are kept twice as long as the record: were they forgotten first, a number could be
-// given twice.
+// A record is stored as VERSION, EPOCH and JSON, separated by spaces, so that the scripts need not read JSON. The numbers of
+// streams are stored as the last number taken and an EPOCH. They live twice as long as the record: if they expired first, a
+// number could be given twice.
 //
-// An epoch is the beginning of the engine's replication id, which is another after each restart and failover. Those may lose the
-// last writes, and with them numbers that nodes have. So in another epoch the numbers go on far behind the last that is known.
+// An epoch is the beginning of the engine's replication id, which changes with each restart and failover. Those may lose the
+// last writes, and with them numbers that nodes have. So in another epoch the numbers continue far above the last known one.
 
 /// KEYS: record. ARGV: version, time to live in milliseconds, JSON.
 pub(crate) const CREATE: &str = "\
@@ -30,7 +30,7 @@ last = last + ARGV[1]
 redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', redis.call('PTTL', KEYS[1]) * 2 + 1000)
 return last";
 
-/// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
+/// The numbers of streams to skip in another epoch: more than a session takes in the time whose writes may be lost.
 pub(crate) const SKIPPED: u64 = 1 << 20;
 
 /// Adds the scripts of a new session that lives for so many milliseconds, and its end.

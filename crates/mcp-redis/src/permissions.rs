@@ -41,19 +41,15 @@ const COMMANDS: &[&[&str]] = &[
     &["UNLINK", "KEY"],
 ];
 
-/// How long the keys of a trial live, at most: 10 s.
+/// The maximum life of a trial's keys, in milliseconds: 10 s.
 const TRIAL_TIME: u64 = 10_000;
 
-/// No id for a trial.
-#[derive(Debug, thiserror::Error)]
-#[error("the system has no randomness")]
-struct NoRandomness;
-
-/// Does what a new session does, and each command of the store, and deletes it. An engine that answers may take no session, because its
-/// memory is full, it is a replica, or its user may not run a command.
+/// Writes as a new session does, runs each command of the store, and deletes the keys. An engine that answers `PING` may still
+/// refuse a session: its memory is full, it is a replica, or its user may not run a command.
 pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreError> {
-    let session = SessionId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
-    let node = NodeId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
+    let no_randomness = || StoreError::away("the system has no randomness");
+    let session = SessionId::random().ok_or_else(no_randomness)?;
+    let node = NodeId::random().ok_or_else(no_randomness)?;
     let key = keys.record(session);
     let mut pipeline = Pipeline::new();
     for command in COMMANDS {
@@ -74,11 +70,11 @@ pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreErr
     }
     link.run(&redis::cmd("TIME")).await?;
     link.run(&redis::cmd("PING")).await?;
-    // Nobody subscribes to it.
+    // The channel has no subscriber.
     link.run(redis::cmd("SPUBLISH").arg(keys.bus_of(node)).arg("")).await.map(drop)
 }
 
-/// Fails where the user may not run a command, or not on the keys and channels of the store. Any other fault shows where it matters.
+/// Fails if the user may not run a command, or not on the keys and channels of the store. Other faults surface where they matter.
 pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> {
     if let Err(error @ ConnectError::Permission(_)) = try_session(link, keys).await.map_err(refused) {
         return Err(error);

@@ -123,10 +123,10 @@ impl<'de> Deserialize<'de> for JsonSchema {
     }
 }
 
-/// The schema with `{}` in place of the `[]` that PHP writes for `properties` and the like without members. Validators and the
-/// makers of models refuse it.
+/// Replaces `[]` by `{}` for an empty `properties` and similar keywords. PHP writes an empty map as `[]`, which validators and
+/// model APIs refuse.
 fn with_empty_maps(schema: RawJson) -> RawJson {
-    /// A quotation mark that ends a string of a string has an escape before it.
+    /// Inside a string, the quotation mark is escaped, so this does not match there.
     const END: &str = "roperties\"";
 
     let text = schema.as_str();

@@ -55,7 +55,7 @@
 //! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
 //! its own. In 2026-07-28 every request says in its `_meta` which revision it is in and what its client can
 //! do ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
-//! [`Revision::is_legacy`] tells the two apart, and the types of what is said are the same.
+//! [`Revision::is_legacy`] distinguishes the two. The message types are the same.
 //!
 //! # Features
 //!

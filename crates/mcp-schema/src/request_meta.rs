@@ -67,8 +67,7 @@ impl RequestMeta {
         meta?.text("io.modelcontextprotocol/protocolVersion").map(|version| ProtocolVersion::from(&*version))
     }
 
-    /// Whether a request is one of a modern revision: it names a version that is one, or that we do not
-    /// know.
+    /// Whether a request is modern: it names a modern revision, or an unknown version.
     pub fn is_modern(meta: Option<&Meta>) -> bool {
         Self::version(meta).is_some_and(|version| version.revision().is_none_or(Revision::is_modern))
     }

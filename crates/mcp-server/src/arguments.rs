@@ -67,8 +67,8 @@ fn generator(contract: Contract) -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The schema of the type of that name, if it is that of an object. Properties stand in the order of the type. What need not
-/// be generic is here, so that a program has it once and not for each of its types.
+/// The schema of the type of that name, if it is that of an object. Its properties have the order of the type. This is not
+/// generic, so that a program has the code once and not for each of its types.
 fn object_schema(schema: Schema, name: &str, declared: &[Members]) -> Option<JsonSchema> {
     let mut keywords = match schema.to_value() {
         Value::Object(keywords) => keywords,
@@ -85,8 +85,8 @@ fn object_schema(schema: Schema, name: &str, declared: &[Members]) -> Option<Jso
     ordered(&keywords, declared).decode().ok()
 }
 
-/// The text of a schema whose properties stand in the order in which their type declares them; where no such type is known,
-/// those that are required come first, in the order in which the schema lists them.
+/// The text of a schema with its properties in the order in which their type declares them. If the type is unknown, the
+/// required properties come first, in the order of `required`.
 fn ordered(schema: &Map<String, Value>, declared: &[Members]) -> RawJson {
     let required: Vec<_> = schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
     let place = |properties: &Map<String, Value>, name: &str| {

@@ -112,14 +112,14 @@ impl ClientContext {
         match (self, peer) {
             (Self::Session(session), Some(peer)) => session.call(peer, request),
             _ => {
-                let why = "the request is modern (revision 2026-07-28), so its client can be sent no request; \
-                           put what is wanted of it into the result";
+                let why = "the request is modern (revision 2026-07-28), so its client takes no requests; \
+                           ask for the input by the result";
                 Call::failed(CallError::not_allowed(M::NAME, why))
             }
         }
     }
 
-    /// Begins a round of a modern request. None where the client can be asked nothing and brings nothing back.
+    /// Begins a round of a modern request. `None` if the client can be asked nothing and returns no answers.
     pub(crate) fn begin_round(
         &self,
         settings: &Arc<Settings>,

@@ -1,4 +1,4 @@
-//! What a modern request says of its client, in `_meta`. Since revision 2026-07-28.
+//! The description of the client in the `_meta` of a modern request. Since revision 2026-07-28.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl ClientMeta {
         })
     }
 
-    /// Reads any other `_meta` without the malformed parts that are not needed, or returns the error that names its fault.
+    /// Reads any other `_meta`, without malformed optional parts. Returns an error that names the fault in a required part.
     #[cold]
     fn parse(
         text: &RawJson,

@@ -126,8 +126,7 @@ pub trait Argument<K: Kind + ?Sized>: Send + Sized + 'static {
         Ok(JsonSchema::any_object())
     }
 
-    /// Fails where the arguments are texts that the type cannot be read from, with the reason. Of a template only those of its
-    /// variables are there.
+    /// Fails with the reason if the type cannot be read from texts. A template gives only the texts of its variables.
     #[doc(hidden)]
     fn check(variables: &[&str]) -> Result<(), String> {
         let _ = variables;

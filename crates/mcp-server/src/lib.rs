@@ -40,8 +40,8 @@
 //! # Legacy sessions and modern requests
 //!
 //! Up to revision 2025-11-25 a client begins a session with `initialize`. Since 2026-07-28 each request describes
-//! its client in `_meta`. The specification calls the first *legacy* and the second *modern*. Every connection serves both, and a function is the same for both. It can look at the
-//! [revision](Context::revision). The differences:
+//! its client in `_meta`. The specification calls the first *legacy* and the second *modern*. Every connection serves both, by
+//! the same functions. A function can look at the [revision](Context::revision). The differences:
 //!
 //! | | in a session | a modern request |
 //! |---|---|---|
@@ -133,7 +133,7 @@
 //!   without any form in that revision is an error here.
 //! - Discovery for clients of 2026-07-28. A modern request that lacks a required member of `_meta`, or names an unknown
 //!   version, gets the error of the protocol for that. Every result names the server.
-//! - A request that is neither of a session nor modern is answered with an error. No message of a client ends the server.
+//! - A request outside of a session that is not modern is answered with an error. No message of a client ends the server.
 //! - Arguments of the wrong shape do not reach the function; the error names each wrong and each missing
 //!   member. With the feature and the
 //!   method `validate` of [`Server`], arguments that the tool's schema forbids do not reach it either, and structured

@@ -81,7 +81,7 @@ impl<'a> Params<'a> {
         arguments.ok_or_else(|| ErrorObject::invalid_params("`arguments` must be an object"))
     }
 
-    /// The attachments, an object. Nothing is done with them here, so anything else counts as absent.
+    /// The attachments, an object. Anything else counts as absent, because the server itself does not use them.
     pub(crate) fn meta(&self) -> Option<RawJson> {
         self.kept(self.get(Member::Meta)?).into_object()
     }
@@ -98,7 +98,7 @@ impl<'a> Params<'a> {
 }
 
 /// Reads the params of a request; absent ones count as an empty object. A `_meta` that is not an object counts as absent. Any
-/// other malformed member is an error, because a request without it would be another one.
+/// other malformed member is an error, because leaving it out would change the request.
 pub(crate) fn read_params<P: DeserializeOwned>(params: Option<&RawJson>) -> Result<P, ErrorObject> {
     decode_params(params.cloned()).or_else(|error| match params.and_then(without_malformed_meta) {
         Some(params) => decode_params(Some(params)),
@@ -117,7 +117,7 @@ fn without_malformed_meta(params: &RawJson) -> Option<RawJson> {
     Some(params.into())
 }
 
-/// Reads the params of a request that only describes the client, without the parts that are malformed and not needed.
+/// Reads the params of a request that only describes the client. Leaves out malformed parts that are not required.
 pub(crate) fn read_description<P: DeserializeOwned>(
     params: Option<&RawJson>,
     warnings: &Warnings,

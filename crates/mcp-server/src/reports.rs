@@ -74,9 +74,10 @@ impl Context {
 
     /// Sends a log message. `logger` names the part of the server; `data` is a string, or anything else with a JSON form.
     ///
-    /// Nothing is sent unless the server [logs](crate::Server::logging), which is [warned](crate::Server::on_warning) of once, nor below the level that the client has set. Since
-    /// revision 2026-07-28 the client sets the level with each request, and gets no messages without one, nor after the
-    /// answer. Do not log secrets. Like [`progress`](Self::progress), yields at least every 200 µs.
+    /// Sends nothing below the level that the client has set. Without [`Server::logging`](crate::Server::logging) it sends
+    /// nothing at all, and [warns](crate::Server::on_warning) once. Since revision 2026-07-28 the client sets the level with each
+    /// request, and gets no messages without one, nor after the answer. Do not log secrets. Like
+    /// [`progress`](Self::progress), yields at least every 200 µs.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ impl Context {
     }
 
     /// Notifies the clients of this server that subscribed to the resource at that URI of a change: all of them, on every
-    /// connection. Does nothing but [warn](crate::Server::on_warning) once unless the server has
-    /// [`resource_updates`](crate::Server::resource_updates).
+    /// connection. Without [`resource_updates`](crate::Server::resource_updates) it notifies none of them, and
+    /// [warns](crate::Server::on_warning) once.
     ///
     /// ```
     /// use agentwire_mcp_server::{Context, Server, State};

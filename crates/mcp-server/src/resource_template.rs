@@ -76,8 +76,8 @@ impl ServerResourceTemplate {
     ///
     /// # Panics
     ///
-    /// When the template is none that [`UriTemplate`] takes, no member of the argument type has the name of a variable, a required
-    /// member is no variable, or a member cannot be read from text, such as a `Vec`.
+    /// When [`UriTemplate`] does not take the template, a variable is not a member of the argument type, a required member is not
+    /// a variable, or a member cannot be read from text, such as a `Vec`.
     #[track_caller]
     pub fn new<F, M>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where

@@ -1,4 +1,4 @@
-//! What a modern result says of its server, in `_meta`, and how long it may be cached. Since revision 2026-07-28.
+//! The description of the server in the `_meta` of a modern result, and how long the result may be cached. Since 2026-07-28.
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::{HasMeta, Meta, ResultMeta, ResultType};

@@ -256,16 +256,16 @@ impl Server {
         self.set(|settings| settings.connection = change(settings.connection.clone()))
     }
 
-    /// Sets the receiver of warnings (default: one line on stderr each): what a function does has no effect, because the server lacks
-    /// a setting, or parts of a client's description of itself were left out. Each kind of warning is given once.
+    /// Sets the receiver of warnings (default: writes one line to stderr for each). A warning reports that a call has no effect,
+    /// because the server lacks a setting, or that parts of a client's description were left out. Each kind is given once.
     #[must_use]
     pub fn on_warning(self, receive: impl Fn(ServerWarning) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.warnings = Warnings::new(receive))
     }
 
-    /// Sets the signal at which [`serve`](Self::serve) ends: on stdio, in memory, on any transport. From then on requests get an
-    /// error, also modern ones over Streamable HTTP. What runs has [`Config::drain`] to end, and may still ask its client.
-    /// Streamable HTTP has a signal of its own, at which it ends itself.
+    /// Sets the signal at which [`serve`](Self::serve) ends, on any transport. From then on requests get an error, including
+    /// modern ones over Streamable HTTP. Running functions have [`Config::drain`] to end, and may still ask their client.
+    /// Streamable HTTP itself ends at a signal of its own.
     ///
     /// ```
     /// use agentwire_mcp_server::{Closed, Server};

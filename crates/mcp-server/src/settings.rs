@@ -116,7 +116,7 @@ impl Settings {
         self.logging.is_some() || self.advertised.has(Capability::Logging.path())
     }
 
-    /// Announces a change of a resource to those that subscribe to it.
+    /// Announces a change of a resource to its subscribers.
     pub(crate) fn announce_update(&self, uri: &str) {
         if !self.resource_updates && !self.advertised.has(Capability::Updates.path()) {
             self.warnings.give(ServerWarning::NoResourceUpdates);

@@ -1,8 +1,8 @@
-//! Finds out whether text can fill the members of an argument type: of a prompt, whose arguments are strings, or of a template,
-//! whose variables are.
+//! Finds out whether text can fill the members of an argument type. The arguments of a prompt and the variables of a template
+//! are strings.
 //!
-//! A type says by its `Deserialize` which members it has and what each is read from. So it is deserialized once for each member,
-//! from that member alone, and what it asks for is noted.
+//! The `Deserialize` of a type asks for its members, and for the kind of each value. So the type is deserialized once for each
+//! member, from that member alone, and a probe records the kinds.
 
 use std::cell::Cell;
 
@@ -14,12 +14,12 @@ use serde::forward_to_deserialize_any;
 
 use crate::faults::{Fault, Placeholder};
 
-/// What makes a type unfit for texts, of which only those in `given` can be there, if it says which. A type whose members are not
-/// known before it is read, such as a map or one with `#[serde(flatten)]`, always fits.
+/// Checks that a type can be read from texts. If `given` is set, only the texts of these names are present. A type whose members
+/// are not known before it is read, such as a map or one with `#[serde(flatten)]`, always passes.
 ///
 /// # Errors
 ///
-/// The reason, for the author.
+/// The reason, for the author of the type.
 pub(crate) fn check<A: DeserializeOwned>(given: Option<&[&str]>) -> Result<(), String> {
     let members = match declared::<A>() {
         // A function without arguments ignores the texts.
@@ -52,14 +52,14 @@ pub(crate) fn check<A: DeserializeOwned>(given: Option<&[&str]>) -> Result<(), S
     }
 }
 
-/// The members that a type declares. None where it is no struct, or has members that are not known before it is read.
+/// The members that a type declares. `None` if it is not a struct, or has members that are not known before it is read.
 fn declared<A: DeserializeOwned>() -> Option<&'static [&'static str]> {
     let probe = Probe::default();
     let _fault = A::deserialize(Root { members: &[], probe: &probe });
     probe.declared.get()
 }
 
-/// What a type has asked for.
+/// Records the requests of a type's `Deserialize`.
 #[derive(Default)]
 struct Probe {
     declared: Cell<Option<&'static [&'static str]>>,
@@ -123,7 +123,7 @@ impl<'de> MapAccess<'de> for Members<'_> {
     }
 }
 
-/// Notes whether a structure is asked for, and gives a placeholder for anything else.
+/// Refuses and records a request for a structure. Gives a placeholder for anything else.
 struct Member<'a>(&'a Probe);
 
 impl Member<'_> {

@@ -1,4 +1,4 @@
-//! Warnings of a server: settings that its functions lack, and what a client's description of itself cannot say.
+//! Warnings of a server: settings that its functions need, and unreadable parts of a client's description.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_jsonrpc::{Skipped, noting};
 
-/// Something that has no effect: a call that lacks a setting of the server, or a malformed part of a client's description of
-/// itself. Each kind is given once; see [`Server::on_warning`](crate::Server::on_warning).
+/// A call that has no effect without a setting of the server, or a malformed part of a client's description. Each kind is given
+/// once; see [`Server::on_warning`](crate::Server::on_warning).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerWarning {
@@ -41,7 +41,7 @@ impl fmt::Display for ServerWarning {
         f.write_str(match self {
             Self::NoLogging => "`Context::log` sends nothing: call `Server::logging` to send log messages",
             Self::NoResourceUpdates => {
-                "`resource_updated` notifies nobody: call `Server::resource_updates` to let clients subscribe"
+                "`resource_updated` notifies no client: call `Server::resource_updates` to let clients subscribe"
             }
             Self::NoTasks => "`ServerTool::task` has no effect: call `Server::tasks` to run calls as tasks",
             Self::ClientDescription(skipped) => {
@@ -51,7 +51,7 @@ impl fmt::Display for ServerWarning {
     }
 }
 
-/// The receiver of warnings, and which it has got.
+/// The receiver of warnings, and the kinds that it has received.
 #[derive(Clone)]
 pub(crate) struct Warnings {
     receive: Arc<dyn Fn(ServerWarning) + Send + Sync>,

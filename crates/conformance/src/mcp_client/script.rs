@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::revision::Revision;
 
-/// The answers of a played server to each method. Each entry can be replaced. Methods without an entry are refused, so that no step
-/// of a client waits for ever.
+/// The answers of a played server to each method. Each entry can be replaced. Methods without an entry are refused, so that no
+/// step of a client waits for ever.
 pub(crate) struct Script {
     answers: HashMap<&'static str, Result<Value, Value>>,
     /// The methods whose requests stay with the check.

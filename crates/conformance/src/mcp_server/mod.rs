@@ -54,7 +54,7 @@ const START_TIME: Duration = Duration::from_secs(60);
 pub(crate) struct Server {
     pub(crate) setting: Setting,
     hosts: Arc<Hosts>,
-    /// The place of the conversation of the check before, and of this one afterwards. `None` for a check with one of its own.
+    /// Holds the conversation of the previous check, and passes on that of this one. `None` for a check with its own.
     shared: Option<Shared>,
 }
 
@@ -83,7 +83,7 @@ impl Server {
         Self { shared: Some(shared), ..self }
     }
 
-    /// The outcome of silence: not applicable, unless a check before it in the conversation may have heard it.
+    /// The outcome of silence: not applicable, unless an earlier check in the conversation may have received the message.
     pub(crate) fn silent(&self, why: &str) -> Stop {
         let is_reused = self.shared.as_ref().is_some_and(Shared::is_reused);
         if is_reused { Stop::inconclusive(why) } else { Stop::not_applicable(why) }

@@ -42,10 +42,10 @@ pub(crate) use self::queue::{ChangeQueue, Subscribers};
 /// # let _ = watch;
 /// ```
 ///
-/// Up to 1024 different changes of up to 1 MiB together are queued; one that is queued already is not queued again. On
+/// Queues up to 1024 different changes, of up to 1 MiB together. A change that is already queued is not queued again. On
 /// overflow the queue is emptied, and the next item is [`Change::Missed`].
 ///
-/// The stream ends when the connection or the subscription does, after what was queued before. Dropping it cancels the
+/// The stream ends with the connection or the subscription, after the queued changes. Dropping the stream cancels a
 /// subscription since 2026-07-28; in a session the server's later notifications are ignored.
 #[must_use = "dropping it ends the subscription"]
 pub struct Changes {
@@ -54,12 +54,12 @@ pub struct Changes {
 }
 
 impl RemoteServer {
-    /// Subscribes to changes of lists and resources, in every revision: by `subscriptions/listen` since 2026-07-28, and in a
-    /// session by `resources/subscribe` for each resource. Hooks of the client are called as well.
+    /// Subscribes to changes of lists and resources, in every revision. Since 2026-07-28 this sends `subscriptions/listen`; in
+    /// a session it sends `resources/subscribe` for each resource. The client's hooks are called as well.
     ///
     /// # Errors
     ///
-    /// When the server refuses, or does not agree within the client's [time limit](crate::Client::timeout).
+    /// When the server refuses, or does not acknowledge within the client's [time limit](crate::Client::timeout).
     pub async fn changes(&self, filter: SubscriptionFilter) -> Result<Changes, CallError> {
         let queue = Arc::<ChangeQueue>::default();
         let (acknowledged, ended) = match self.revision().is_modern() {
@@ -67,7 +67,7 @@ impl RemoteServer {
             false => self.subscribe_to_changes(filter, &queue).await?,
         };
         let next = |(queue, mut ended): (Arc<ChangeQueue>, Fuse<BoxFuture<'static, ()>>)| async move {
-            // Changes from before the end come before it.
+            // Queued changes come before the end.
             let change = select_biased! {
                 change = queue.next().fuse() => change,
                 () = ended => return None,

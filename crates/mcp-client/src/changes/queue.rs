@@ -16,12 +16,12 @@ const LIMIT: usize = 1024;
 /// The maximum of their bytes: 1 MiB. A server chooses how long the URI of a part of a resource is.
 const BYTES_LIMIT: usize = 1 << 20;
 
-/// What has changed at a server.
+/// A change at a server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Changes may have been missed: the queue overflowed, or, in a hub, the server was restarted, its session was begun again or
-    /// the subscription broke off. Everything that the filter names may have changed.
+    /// Changes may have been missed, so everything that the filter names may have changed. The queue overflowed; or, in a hub,
+    /// the server was restarted, its session was opened again, or the subscription broke off.
     Missed,
     /// The list of tools.
     Tools,
@@ -29,7 +29,7 @@ pub enum Change {
     Prompts,
     /// The list of resources.
     Resources,
-    /// A resource: the one of the subscription or, if the server says so, a part of it.
+    /// A resource: the subscribed one or, if the server reports that, a part of it.
     #[non_exhaustive]
     Resource {
         /// Its URI.
@@ -54,7 +54,7 @@ impl Change {
         })
     }
 
-    /// Whether it is the same text. `==` compares values, and parses both to do so.
+    /// Whether both are the same text. `==` would parse both and compare values.
     fn is_identical(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Other(one), Self::Other(other)) => {
@@ -65,7 +65,7 @@ impl Change {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Its approximate size in bytes.
     fn cost(&self) -> usize {
         let text = match self {
             Self::Resource { uri } => uri.len(),
@@ -95,7 +95,7 @@ fn is_part(uri: &str, whole: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
 }
 
-/// Changes that were received and not taken yet. A change is queued once.
+/// The received changes that the subscriber has not taken. Each change is queued once.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeQueue(Monitor<Waiting>);
 
@@ -150,7 +150,7 @@ impl Waiting {
     }
 }
 
-/// The subscribers to one session, whose notifications name no subscriber.
+/// The subscribers to one session. A session's notifications do not name a subscriber.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
 
@@ -167,7 +167,7 @@ impl Subscribers {
         Registration { subscribers: self.clone(), queue: queue.clone() }
     }
 
-    /// Passes on what a notification announces.
+    /// Queues the change that a notification announces for each subscriber whose filter matches.
     pub(crate) fn add(&self, notification: &Notification) {
         let subscribers = self.lock();
         if subscribers.is_empty() {
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(next(&queue), Some(Change::Missed));
         let left = std::iter::from_fn(|| next(&queue)).map(|change| change.cost()).sum::<usize>();
         assert!((1..=BYTES_LIMIT).contains(&left), "{left}");
-        // What was taken makes room, and what is alone too long is missed.
+        // A taken change makes room. A change that alone exceeds the limit is missed.
         for number in 0..9 {
             queue.add(updated(&long(number)));
             assert_eq!(next(&queue), Some(Change::Resource { uri: long(number) }));

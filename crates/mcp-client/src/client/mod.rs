@@ -27,7 +27,7 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 /// questions, and the client makes the call again with the answers, up to a [limit](Self::input_rounds). The same functions
 /// answer both, concurrently where there are several questions. Each of these requests has the whole
 /// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. A function that fails
-/// fails the call, because a modern server cannot be told. Dropping the call drops the functions' futures.
+/// fails the call, because a modern server takes no error. Dropping the call drops the functions' futures.
 ///
 /// # Tasks
 ///
@@ -52,14 +52,14 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 ///
 /// A call passes a stack of layers, each of which may change it, repeat it or answer it. From the outside in:
 ///
-/// 1. The typed request is brought into the terms of the revision and encoded; `_meta` gets what a modern request must
-///    say there. What the server does not offer fails here.
+/// 1. The typed request is downgraded to the revision and encoded; `_meta` gets the members that a modern request requires.
+///    A request that the server does not offer fails here.
 /// 2. **The layers of [`layer`](Self::layer)**, the first one added outermost.
 /// 3. Validation of structured results (feature `validate`).
 /// 4. The [cache](Self::cache).
 /// 5. [Tasks](Self::tasks), which are followed to their results.
 /// 6. [Questions](Self#questions), which are answered.
-/// 7. Recovery: a modern request is repeated once where the refusal says how to mend it.
+/// 7. Recovery: a modern request is repeated once if the refusal names the remedy.
 /// 8. The request itself, with its progress token.
 ///
 /// So a layer of yours sees each call once and its final result, however many requests that takes, and sees a call too that
@@ -122,19 +122,19 @@ impl Client {
         Self { handshake, connection: Config::new(), handler: ClientHandler::default() }
     }
 
-    /// Sets which era is spoken (default [`Era::Auto`]).
+    /// Sets the era to speak (default [`Era::Auto`]).
     ///
     /// With [`Era::Auto`] the client sends `server/discover` first. It sends `initialize` on the same connection if the server
-    /// refuses that, answers something else, or does not answer within a [time](Self::discover_timeout). A server that names
-    /// its versions gets the newest of them that the client speaks. A failure of the transport is an error; the HTTP transport
-    /// takes a 4xx without JSON-RPC for a refusal.
+    /// refuses that, answers something else, or is [silent](Self::discover_timeout). If the server names its versions, the
+    /// client takes the newest one that it speaks. A failure of the transport is an error; the HTTP transport takes a 4xx
+    /// without JSON-RPC for a refusal.
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.handshake.era = era;
         self
     }
 
-    /// Returns which era is spoken.
+    /// Returns the era to speak.
     pub fn chosen_era(&self) -> Era {
         self.handshake.era
     }
@@ -142,17 +142,16 @@ impl Client {
     /// Sets which revisions may be agreed on (default all that the library has), within the [era](Self::era): the newest
     /// of them is offered, and a server that wants another is refused.
     ///
-    /// Without this a client speaks the newest revision that both sides have. Where none of these belongs to the era, connecting
-    /// fails with
-    /// [`HandshakeError::NoRevision`](crate::HandshakeError::NoRevision), and nothing is sent.
+    /// Without this a client speaks the newest revision that both sides have. If none of these belongs to the era, connecting
+    /// fails with [`HandshakeError::NoRevision`](crate::HandshakeError::NoRevision), and nothing is sent.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         self.handshake.revisions = revisions.into_iter().collect();
         self
     }
 
-    /// Sets how long [`Era::Auto`] lets the server be silent to `server/discover` before it sends `initialize` too
-    /// (default 5 s), counted from the server's first message if there is one. A late answer to `server/discover` counts.
+    /// Sets how long [`Era::Auto`] waits for the answer to `server/discover` before it also sends `initialize` (default 5 s).
+    /// The wait restarts at the server's first message. A late answer to `server/discover` still counts.
     #[must_use]
     pub fn discover_timeout(mut self, timeout: Duration) -> Self {
         self.handshake.discover_timeout = timeout;
@@ -166,9 +165,9 @@ impl Client {
         self
     }
 
-    /// Sets how long a call waits at most when progress reports restart its time limit (default 10 min); `None` without a
-    /// maximum. A call of a tool, a prompt or a resource asks for progress unless it has no time limit to extend; with a
-    /// maximum that is not above the [time limit](Self::timeout) it asks only for a [hook](crate::Call::on_progress).
+    /// Sets how long a call waits at most when progress reports restart its time limit (default 10 min); `None` sets no
+    /// maximum. A call of a tool, a prompt or a resource requests progress if its time limit can be extended: it has one, and
+    /// the maximum is above the [time limit](Self::timeout). Otherwise only a [hook](crate::Call::on_progress) requests it.
     #[must_use]
     pub fn progress_maximum(mut self, maximum: impl Into<Option<Duration>>) -> Self {
         self.handshake.waits.progress_maximum = maximum.into();
@@ -268,7 +267,7 @@ impl Client {
 
     /// Sets how many questions a server may ask at once on one connection (default 100). They are answered concurrently.
     ///
-    /// In a session each question over the limit is refused with an error that names it. A modern server's call fails.
+    /// In a session each question over the limit is refused with an error that names the limit. A modern server's call fails.
     #[must_use]
     pub fn input_requests(mut self, requests: usize) -> Self {
         self.handler.answers.request_limit = requests;

@@ -34,14 +34,21 @@ impl HandshakeConfig {
         self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
     }
 
-    /// Which messages of the server's get a response before a revision is agreed on. In [`Era::Auto`] a request
-    /// does, because only a server with sessions sends one. Any server may write what cannot be read.
-    pub(crate) fn responses(&self) -> Responses {
+    /// The era to speak: [`Era::Auto`] only if revisions of both eras may be agreed on.
+    pub(super) fn possible_era(&self) -> Era {
         match self.era {
+            Era::Auto if self.newest(Revision::is_modern).is_none() => Era::Legacy,
+            Era::Auto if self.newest(Revision::is_legacy).is_none() => Era::Modern,
+            era => era,
+        }
+    }
+
+    /// The messages of the server that get a response before a revision is agreed on. In [`Era::Auto`] these are requests,
+    /// because only a server with sessions sends requests, while any server may write unreadable messages.
+    pub(crate) fn responses(&self) -> Responses {
+        match self.possible_era() {
             Era::Legacy => Responses::All,
             Era::Modern => Responses::None,
-            Era::Auto if self.newest(Revision::is_modern).is_none() => Responses::All,
-            Era::Auto if self.newest(Revision::is_legacy).is_none() => Responses::None,
             _ => Responses::WithId,
         }
     }
@@ -53,7 +60,7 @@ impl HandshakeConfig {
         capabilities
     }
 
-    /// What every modern request says about the client.
+    /// The description of the client that every modern request carries.
     pub(super) fn stamp(&self, revision: Revision) -> Stamp {
         let capabilities = self.capabilities_in(revision);
         Stamp::new(revision, self.info.clone(), capabilities, self.log_level.clone())

@@ -28,14 +28,13 @@ pub enum HandshakeError {
         /// What the server answered.
         answered: ProtocolVersion,
     },
-    /// The server named its versions, and this client speaks none of them, or none of the [`Era`](crate::Era) that it is
-    /// set to.
+    /// The server named its versions, and this client speaks none of them, or none of its [`Era`](crate::Era).
     #[error("the server refuses version `{}`; it speaks {}", Printable::display(&.0.requested), Printable::display(list(&.0.supported)))]
     VersionRefused(UnsupportedVersion),
-    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`Era`](crate::Era) that it is set to.
-    #[error("no revision that this client may speak is of its era")]
+    /// None of the client's [revisions](crate::Client::revisions) belongs to its [`Era`](crate::Era).
+    #[error("no revision that this client may speak belongs to its era")]
     NoRevision,
-    /// With [`Era::Auto`](crate::Era::Auto): nothing came of `server/discover`, and the server refused `initialize` too.
+    /// With [`Era::Auto`](crate::Era::Auto): `server/discover` failed, and the server refused `initialize` too.
     #[error("the server takes neither `server/discover` ({}) nor `initialize`", WithCauses::new(.discover))]
     #[non_exhaustive]
     RefusedBoth {

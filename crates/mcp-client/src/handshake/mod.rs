@@ -25,11 +25,9 @@ impl HandshakeConfig {
         peer: Peer,
         handler: &ClientHandler,
     ) -> Result<RemoteServer, HandshakeError> {
-        let server = match self.era {
+        let server = match self.possible_era() {
             Era::Legacy => self.open(&peer).await?,
             Era::Modern => self.discover(&peer).await?,
-            Era::Auto if self.newest(Revision::is_modern).is_none() => self.open(&peer).await?,
-            Era::Auto if self.newest(Revision::is_legacy).is_none() => self.discover(&peer).await?,
             _ => probe::find_out(self, &peer, handler).await?,
         };
         // Since 2026-07-28 a client sends no responses, not even to what it cannot read.

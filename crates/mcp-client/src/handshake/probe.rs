@@ -14,12 +14,12 @@ use super::error::HandshakeError;
 use super::legacy;
 use crate::connection::ServerInfo;
 use crate::handler::ClientHandler;
+use crate::versions::best;
 
-/// Sends `server/discover`, and `initialize` where the server refuses that, answers it by something else, or is silent.
+/// Sends `server/discover`, then `initialize` if the server refuses that, answers something else, or is silent.
 ///
-/// A silent server may ignore what it does not know, or may still be starting: `npx` and `uvx` take 20 s to install a
-/// package. So the probe stays open beside `initialize`, and the first success counts. A second process is never needed to
-/// find out.
+/// A silent server may ignore unknown requests, or may still be starting: `npx` and `uvx` take 20 s to install a package. So
+/// the probe stays open beside `initialize`, and the first success counts. No second process is started.
 pub(super) async fn find_out(
     handshake: HandshakeConfig,
     peer: &Peer,
@@ -54,7 +54,7 @@ pub(super) async fn find_out(
             outcome => return outcome,
         },
     };
-    // The server is up now, and has the probe before it.
+    // The server is up, and got the probe before `initialize`.
     match select(&mut probe, pin!(silence(handshake.discover_timeout, handler))).await {
         Either::Left((Ok(Discovery::Modern(server)), _)) => Ok(*server),
         Either::Left((Ok(Discovery::Unknown(unknown)), _)) => Err(with_probe(unknown, refused)),
@@ -71,8 +71,8 @@ async fn open(handshake: &HandshakeConfig, peer: &Peer) -> Result<ServerInfo, Ha
     handshake.clone().open(peer).await
 }
 
-/// Completes when the server has been silent for this time since the probe, or has sent something that is no answer to it
-/// and was silent since.
+/// Completes when the server has been silent for this time: since the probe, or since its first message that is not an
+/// answer to the probe.
 async fn silence(limit: Duration, handler: &ClientHandler) {
     let clock = TokioClock::default();
     let mut since = clock.now();
@@ -97,8 +97,7 @@ fn is_refusal(error: &HandshakeError) -> bool {
 }
 
 fn names_modern_version(error: &HandshakeError) -> bool {
-    let HandshakeError::VersionRefused(versions) = error else { return false };
-    versions.supported.iter().filter_map(|version| version.revision()).any(Revision::is_modern)
+    matches!(error, HandshakeError::VersionRefused(versions) if best(&versions.supported, Revision::is_modern).is_some())
 }
 
 /// Adds the outcome of the probe to the refusal of `initialize`.

@@ -4,10 +4,10 @@
 //! Call<M>     downgrade to the revision, encode with the stamp                ▲ decode
 //!             the user's layers, the first one added outermost                │
 //!             validation    checks structured results                         │
-//!             cache         answers what is fresh              (modern)    │
+//!             cache         answers what is fresh              (modern)       │
 //!             tasks         follows a task to its result                      │
-//!             input         answers the server's questions     (modern)    │
-//!             recovery      repeats what a refusal mends       (modern)    │
+//!             input         answers the server's questions     (modern)       │
+//!             recovery      repeats what a refusal mends       (modern)       │
 //!             send ▼        one request, one answer                           │
 //! ```
 //!

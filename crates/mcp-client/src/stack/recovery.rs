@@ -1,4 +1,4 @@
-//! Repeats a request once where a modern server's refusal says how to mend it. The server has not worked on it before.
+//! Repeats a request once if a modern server's refusal names the remedy. The server has not worked on the first one.
 //!
 //! A refused revision is replaced by one that the server names and the client speaks. Where the HTTP headers of a tool's
 //! call do not match its schema, the tools are listed again, because the transport takes the headers from the list.

@@ -1,5 +1,5 @@
-//! What every modern request says about the client in `_meta`: the revision, the capabilities, the name and the log
-//! level. A session says it once, in `initialize`.
+//! The description of the client in the `_meta` of every modern request: the revision, the capabilities, the name and the
+//! log level. A session has it once, in `initialize`.
 //!
 //! The stamp is written as the request is encoded, so that it costs no second copy of the parameters. Parameters that a
 //! caller or a layer has given a `_meta` of their own are stamped when the request is sent.

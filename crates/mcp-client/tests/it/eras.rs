@@ -1,4 +1,4 @@
-//! Whether a server is legacy or modern, and how a client finds that out.
+//! The handshake with legacy and modern servers, and how a client tells them apart.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -110,7 +110,7 @@ async fn st_37_a_server_that_has_not_heard_of_it_gets_a_session_on_the_same_conn
     }
 }
 
-/// How a server goes on that was silent to the probe.
+/// The answers of a server after its silence to the probe.
 #[derive(Clone, Copy, PartialEq)]
 enum After {
     /// It answers `initialize` alone.

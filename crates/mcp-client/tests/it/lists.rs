@@ -359,8 +359,8 @@ async fn a_result_that_takes_too_much_memory_is_an_error_that_names_the_limit() 
     assert!(result.unwrap().structured_content.is_some());
 }
 
-/// Asks for a page of which one item is bad and others are good, of a legacy and of a modern server. Gives how many items it has, or the error, and
-/// what the client was warned of.
+/// Requests a page with one bad item and other good ones, from a legacy and a modern server. Returns the number of items or
+/// the error, and the client's warnings.
 async fn page_with<M>(request: M, items: Value) -> Vec<(Result<usize, String>, Vec<String>)>
 where
     M: RequestMethod + Downgrade + HasMeta + Paginated + Clone + Send + 'static,

@@ -60,7 +60,7 @@ pub(crate) async fn with_modern<R, S>(
     with_mock(client.era(Era::Modern), script, main).await
 }
 
-/// What a modern server that offers everything says of itself.
+/// The description of a modern server that offers everything.
 pub(crate) fn description() -> Value {
     let changing = json!({ "listChanged": true });
     json!({

@@ -1,6 +1,6 @@
 //! One server of a configuration file.
 //!
-//! Programs write the same thing in different ways. A form whose meaning is clear is read; any other is refused by its name.
+//! Programs write the same entry in different forms. A form with a clear meaning is read; an error names any other.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,10 +22,10 @@ const KNOWN: [&str; 5] = ["command", "args", "env", "cwd", "headers"];
 /// Members with the kind of a server.
 const KINDS: [&str; 3] = ["type", "transport", "transportType"];
 
-/// Members with the URL of a server: those of Gemini and Windsurf are the last two.
+/// Members with the URL of a server. The last two are those of Gemini and Windsurf.
 const URLS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-/// Members that other programs could have in place of a URL or a command, as plain names, and the one that is read here.
+/// Plain names of members that other programs could use for a URL or a command, each with the member that is read here.
 const OTHER_TARGETS: [(&str, &str); 12] = [
     ("uri", "url"),
     ("endpoint", "url"),
@@ -135,10 +135,10 @@ impl Entry<'_> {
         let kind = match self.kind()? {
             #[cfg(feature = "sse")]
             Some((_, kind)) if is_sse(&kind) => HttpKind::Sse,
-            // The transport at the URL is found out.
+            // The client finds out the transport at the URL.
             _ => HttpKind::Any,
         };
-        // The error of the URL would show what its variables became.
+        // The error of the URL would show the values of its variables.
         let mut target = HttpTarget::new(url).map_err(|_| McpConfigFault::Url.at(member))?.kind(kind);
         for (name, value) in self.pairs("headers")? {
             let member = format!("headers.{name}");
@@ -153,20 +153,19 @@ impl Entry<'_> {
         Err(McpConfigFault::ServerType("http".into()).at(member))
     }
 
-    /// The member with the kind of the server, and the kind in small letters without what separates its words.
+    /// The member with the kind of the server, and the kind in small letters without separators.
     fn kind(&self) -> Result<Option<(&'static str, String)>, McpConfigError> {
         let Some(member) = KINDS.into_iter().find(|name| self.member(name).is_some()) else {
             return Ok(None);
         };
-        let plain = |kind: String| kind.to_ascii_lowercase().replace(['-', '_', ' '], "");
-        Ok(self.text(member)?.map(|kind| (member, plain(kind))))
+        Ok(self.text(member)?.map(|kind| (member, plain(&kind))))
     }
 
     /// Checks the kind of the server, which may be left out.
     fn check_type(&self, fits: impl FnOnce(&str) -> bool) -> Result<(), McpConfigError> {
         match self.kind()? {
             Some((member, kind)) if !fits(&kind) => {
-                // As it is in the file, without what its variables became.
+                // As it is in the file, without the values of its variables.
                 let kind = self.members.text(member).unwrap_or_default().chars().take(32).collect();
                 Err(McpConfigFault::ServerType(kind).at(member))
             }

@@ -32,7 +32,7 @@ pub enum McpConfigFault {
     /// It is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// It has nothing but spaces and comments.
+    /// The file has only spaces and comments.
     #[error("it is empty")]
     Empty,
     /// It is no JSON.
@@ -56,10 +56,10 @@ pub enum McpConfigFault {
     /// A server has neither a command nor a URL.
     #[error("it has neither `command` nor `url`")]
     NoTarget,
-    /// A server has neither a command nor a URL, and a member that was probably meant as this one.
+    /// A server has neither a command nor a URL, and an unknown member that probably means this one.
     #[error("the server has neither `command` nor `url`; did you mean `{0}`?")]
     OtherTarget(&'static str),
-    /// A member that is not known may be meant to switch the server, by this one.
+    /// An unknown member is probably this switch, mistyped.
     #[error("it looks like a switch, and is not known; did you mean `{0}`?")]
     Mistyped(&'static str),
     /// A server has a command and a URL, or two URLs: the two members.

@@ -46,18 +46,20 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 /// # Servers
 ///
 /// An entry has `command`, with `args`, `env` and `cwd`, or `url` (also `httpUrl` or `serverUrl`), with `headers`. `type`
-/// (also `transport`) may be `stdio`, `http` (also `streamable-http`, in any spelling) or `sse`. A server at a URL of the type `http`, or of none, may
-/// speak HTTP+SSE instead, which is found out. A relative `command` or `cwd` is relative to the program's working directory,
-/// not to the file, unless [`McpConfigReader::base_folder`] sets another folder. `command` may be a list, whose other items are
-/// the first arguments. Numbers, `true` and `false` in `args`, `env` and `headers` are their text. `env` and `headers` may be
-/// lists of objects with `name` and `value`. Other members are left out, and [reported](Self::warnings).
+/// (also `transport`) may be `stdio`, `http` (also `streamable-http`, in any spelling) or `sse`. A server at a URL with the type
+/// `http`, or without a type, may speak HTTP+SSE instead: the client finds out. A relative `command` or `cwd` is relative to the
+/// program's working directory, not to the file, unless [`McpConfigReader::base_folder`] sets another folder.
+///
+/// `command` may be a list of the program and its first arguments. Numbers, `true` and `false` in `args`, `env` and `headers`
+/// are read as their text. `env` and `headers` may be lists of objects with `name` and `value`. Other members are left out, and
+/// [reported](Self::warnings).
 ///
 /// # Servers that are switched off
 ///
-/// An entry with `"disabled": true`, `"enabled": false`, `"isActive": false`, `"status": "disabled"` or the like is
-/// [left out](Self::disabled), in any spelling, and so are the servers that the file lists in `disabledMcpServers`, `disabledMcpjsonServers` or `mcp.excluded`, and those
-/// that it does not list in `mcp.allowed`. Any of these is enough. A value with another meaning is an error, and so is a switch
-/// that is mistyped.
+/// An entry with `"disabled": true`, `"enabled": false`, `"isActive": false`, `"status": "disabled"` or the like, in any
+/// spelling, is [left out](Self::disabled). So are the servers that the file lists in `disabledMcpServers`,
+/// `disabledMcpjsonServers` or `mcp.excluded`, and those that it does not list in `mcp.allowed`. One of these is enough. A value
+/// with another meaning is an error, and so is a mistyped switch.
 ///
 /// # Variables
 ///

@@ -1,5 +1,5 @@
-//! The ways in which configuration files switch a server off. A server that one of them switches off is never started, and
-//! its other members are not read.
+//! The switches by which configuration files turn a server off. Such a server is never started, and its other members are not
+//! read.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ const WORDS: [(&str, bool); 13] = [
     ("stopped", false),
 ];
 
-/// The switches that mistyped ones are compared with.
+/// The switches to which a mistyped member is compared.
 const LONG_SWITCHES: [&str; 4] = ["disabled", "disable", "enabled", "enable"];
 
 /// The members of a file that list the names of servers that are off, as [`plain`] names: those of Claude.
@@ -78,7 +78,7 @@ fn is_on(name: &str, value: &RawJson) -> Result<Option<bool>, McpConfigFault> {
     }
 }
 
-/// The value with which the switch of a plain name switches off, or `None` if the name is not that of a switch.
+/// The value that switches off, for a switch with this plain name. `None` if there is no such switch.
 fn sense(plain: &str) -> Option<bool> {
     let name = plain.strip_prefix("is").unwrap_or(plain);
     SWITCHES.iter().find(|(switch, _)| *switch == name).map(|(_, off)| *off)
@@ -91,9 +91,9 @@ fn word(value: &RawJson) -> Option<bool> {
     WORDS.iter().find(|(word, _)| *word == text).map(|(_, is_on)| *is_on)
 }
 
-/// A name in small letters without `_` and `-`.
+/// A name in small letters without `_`, `-` and spaces.
 pub(super) fn plain(name: &str) -> String {
-    name.to_ascii_lowercase().replace(['_', '-'], "")
+    name.to_ascii_lowercase().replace(['_', '-', ' '], "")
 }
 
 /// The names of servers that a file switches off outside of their entries.
@@ -118,7 +118,7 @@ impl Switches {
         Ok(switches)
     }
 
-    /// Returns whether a server is off by one of the lists.
+    /// Returns whether one of the lists switches a server off.
     pub(super) fn has_off(&self, name: &str) -> bool {
         self.off.contains(name) || self.only.as_ref().is_some_and(|only| !only.contains(name))
     }

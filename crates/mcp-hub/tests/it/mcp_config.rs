@@ -296,7 +296,7 @@ fn forms_of_other_programs_are_read() {
 
 #[test]
 fn server_that_is_switched_off_is_left_out() {
-    // What is off need not be right.
+    // An entry that is switched off may be malformed.
     let off = |switch: &str, value: serde_json::Value| {
         let mut entry = json!({ "command": ["${UNSET}"], "args": 1, "enabled": true });
         entry[switch] = value;
@@ -341,7 +341,7 @@ fn server_that_is_switched_off_is_left_out() {
         "mcp": { "allowed": ["s"], "excluded": [] } });
     let config = parse(&on.to_string()).unwrap();
     assert_eq!((shown(&config), config.warnings().len()), (vec!["s: a".to_owned()], 0));
-    // What only resembles a switch is another member.
+    // A member that only resembles a switch is ignored.
     let other = json!({ "command": "a", "status": "connected", "state": {}, "disabledTools": ["x"], "enabledTools": [],
         "isEnabled": "yes", "is_active": true, "autoEnable": true });
     let config = parse(&json!({ "mcpServers": { "s": other } }).to_string()).unwrap();

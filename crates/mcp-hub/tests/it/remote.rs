@@ -67,7 +67,7 @@ async fn each_server_has_a_time_of_its_own_to_connect() {
     within(async { tokio::join!(driver, main) }).await;
 }
 
-/// What answers 404 to a session has not run the call.
+/// A server that answers 404 to a session has not run the call.
 #[tokio::test]
 async fn calls_in_a_forgotten_session_are_sent_again_in_a_new_one() {
     let web = Web::playing(LEGACY).await;

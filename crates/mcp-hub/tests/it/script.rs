@@ -40,7 +40,7 @@ pub(crate) fn heard() -> Vec<String> {
     text.lines().filter_map(method).collect()
 }
 
-/// How many processes of servers of this test have heard anything.
+/// The number of this test's server processes that received a message.
 pub(crate) fn heard_processes() -> usize {
     HEARD.with(|folder| fs::read_dir(folder.path()).unwrap().count())
 }

@@ -38,7 +38,7 @@ macro_rules! setters {
 macro_rules! empty {
     ($($name:ty),+ $(,)?) => {
         $(impl $name {
-            /// Makes one of which nothing is set.
+            /// Makes one without any member.
             #[must_use]
             pub fn new() -> Self {
                 Self::default()

@@ -21,7 +21,7 @@ const MAX_STRUCTS: usize = 256;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Placeholder<'a> {
     depth: usize,
-    /// Where the members of structs are noted; then options and lists have a value.
+    /// Collects the members of structs. If it is set, options and lists have a value.
     structs: Option<&'a RefCell<Vec<Members>>>,
 }
 
@@ -31,15 +31,16 @@ pub(crate) type Members = &'static [&'static str];
 /// The members of a type and of the types in it, as far as they can be reached.
 pub(crate) fn declared_members<A: DeserializeOwned>() -> Vec<Members> {
     let structs = RefCell::default();
-    // Some types refuse the values, and what they declare behind that is not found.
+    // Some types refuse the values. The members that follow are not found.
     let _ = A::deserialize(Placeholder { depth: 0, structs: Some(&structs) });
     structs.into_inner()
 }
 
 impl Placeholder<'_> {
-    /// Whether the inner values of options and lists are visited.
+    /// Whether the inner values of options and lists are visited. Half of the depth is left for the structs in them, since one that
+    /// nests too deeply ends the visit of all others.
     fn goes_on(self) -> bool {
-        self.depth < DEPTH && self.structs.is_some_and(|structs| structs.borrow().len() < MAX_STRUCTS)
+        self.depth < DEPTH / 2 && self.structs.is_some_and(|structs| structs.borrow().len() < MAX_STRUCTS)
     }
 
     fn inner(self) -> Result<Self, Fault> {

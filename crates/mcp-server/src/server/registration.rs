@@ -97,8 +97,8 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes or is taken, no member of the argument type has the
-    /// name of a variable, a required member is no variable, or the server lacks the function's state.
+    /// When [`UriTemplate`](crate::UriTemplate) does not take the template, the template is registered already, a variable is not
+    /// a member of the argument type, a required member is not a variable, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
     pub fn resource_template<

@@ -92,7 +92,7 @@ async fn call(context: &Context, task: &str, request: InputRequest) -> Result<Ra
     let Some(session) = context.session() else {
         return Err(CallError::not_allowed(
             request.method(),
-            "a modern request has no session to send it in",
+            "a modern request has no session that could carry it",
         ));
     };
     match request {

@@ -11,8 +11,8 @@ use crate::subject::subject;
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 
-/// The descriptions of a client that are read without their malformed parts: the capabilities, who it is, and the text that
-/// `describe` returns for them.
+/// Malformed descriptions of a client, which are read without their malformed parts: the capabilities, the client's info, and
+/// the text that `describe` returns for them.
 fn malformed_descriptions() -> Vec<(Value, Value, &'static str)> {
     let named = |more: Value| {
         let mut info = json!({ "name": "raw", "version": "1" });

@@ -1,4 +1,4 @@
-//! Modern requests: each says who asks.
+//! Modern requests: each describes its client.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -154,7 +154,7 @@ impl Raw {
     }
 }
 
-/// Params of a modern request: it says who asks.
+/// Params of a modern request, with a description of its client.
 pub(crate) fn alone(params: Value) -> Value {
     alone_with(params, json!({}))
 }

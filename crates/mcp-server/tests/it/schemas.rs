@@ -72,17 +72,35 @@ struct Person {
     first_name: Option<String>,
 }
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Folder {
+    folders: Vec<Folder>,
+    filter: Filter,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Filter {
+    zone: String,
+    area: Option<u8>,
+}
+
 #[test]
 fn properties_stand_in_the_order_of_the_type() {
     let tool = ServerTool::new("add", "", async |entry: Entry, _| agentwire_mcp_server::Structured(entry));
     let definition = tool.definition();
     let input = definition.input_schema.text().expect("it was written");
     let output = definition.output_schema.as_ref().and_then(JsonSchema::text).expect("it was written");
+    let recursive = ServerTool::new("find", "", async |_: Folder, _| "");
+    let recursive = recursive.definition().input_schema.text().expect("it was written");
     for (schema, names) in [
         (input, &["title", "project", "due", "assignees"][..]),
         (input, &["year", "month", "day"]),
         (input, &["name", "first_name"]),
         (output, &["year", "month", "day"]),
+        (recursive, &["folders", "filter"]),
+        (recursive, &["zone", "area"]),
     ] {
         let places: Vec<_> = names.iter().map(|name| schema.find(&format!("\"{name}\":{{"))).collect();
         assert!(places.is_sorted() && places[0].is_some(), "{names:?} in {schema}");

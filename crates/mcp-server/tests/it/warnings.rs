@@ -1,4 +1,4 @@
-//! What a function does without effect, because the server lacks a setting.
+//! Warnings of calls that have no effect, because the server lacks a setting.
 
 use std::sync::{Arc, Mutex};
 
