@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say more: each failed attempt to connect, and what a healthy agent or server writes to stderr
+    /// Show failed connection attempts, and the stderr of a healthy agent or server
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]
@@ -208,8 +208,8 @@ pub(crate) struct Chat {
     /// Change to this mode, given by its id or name, before the first prompt
     #[arg(long, value_name = "MODE", group = "talking")]
     pub(crate) mode: Option<String>,
-    /// Set an option before the first prompt; may be given again. The mode is set after the options, and one that the agent does
-    /// not keep is an error
+    /// Set an option before the first prompt; may be given again. Options are set before the mode. A value that the agent
+    /// does not keep is an error
     #[arg(long = "option", value_name = "ID=VALUE", group = "talking")]
     pub(crate) options: Vec<NamedValue>,
     /// The version of the protocol

@@ -57,8 +57,8 @@ pub(crate) fn is_url(text: &str) -> bool {
     begins("http://") || begins("https://")
 }
 
-/// The error for a word that begins as a URL of another scheme does: `ws://…`, `htp://…`, `http:/…`. It shows no query, which
-/// may be secret.
+/// The error for a word that begins like a URL of another scheme: `ws://…`, `htp://…`, `http:/…`. The query is left out,
+/// because it may be secret.
 pub(crate) fn other_scheme(text: &str) -> Option<String> {
     if let Some((scheme, rest)) = text.split_once("//")
         && ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme))
@@ -69,7 +69,7 @@ pub(crate) fn other_scheme(text: &str) -> Option<String> {
     }
     let (scheme, rest) = text.split_once(":/")?;
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    // One letter is a drive.
+    // One letter is a drive of Windows.
     if scheme.len() < 2
         || !scheme.bytes().all(is_scheme)
         || is_url(text)

@@ -1,14 +1,15 @@
 //! The connection of the commands to an MCP server, and its time limit.
 
-use agentwire_jsonrpc::WithCauses;
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::schema::{Implementation, Root};
 use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
-use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
+use agentwire_mcp_hub::{ConnectOptions, CustomTarget, Target, connect_to};
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
@@ -17,7 +18,7 @@ use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::failure::{Interrupted, OtherSide, RemoteError, Usage};
+use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, Usage};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
@@ -44,9 +45,10 @@ pub(crate) struct Output<'a> {
 /// [`Command::grace`].
 const CLOSING_LIMIT: Duration = Duration::from_secs(1);
 
-/// Connects, and runs `main`; once more if the server no longer knew the session, and so has run nothing. `--timeout` limits both
-/// together; the time in which a person logs in or answers a question of the server does not count. The first signal closes the connection, the second returns at once; so does the first before the
-/// connection is open, and while it closes after the command is done.
+/// Connects and runs `main`. Runs it once more on a new connection if the server refused the request because it no longer
+/// knew the session. `--timeout` limits the connecting and `main` together, without the time in which a person logs in or
+/// answers a question. The first signal closes the connection, and the second returns at once. The first one also returns at
+/// once before the connection is open, and while it closes after the command.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     output: Output<'_>,
@@ -126,7 +128,7 @@ pub(crate) async fn with_questions<R>(
         () = closing => Ok(()),
     };
     let named = |error: BoxError| {
-        if !error.is::<Interrupted>() {
+        if !is_ours(&error) {
             stderr.show_kept();
         }
         RemoteError::name(&side, progress.is_connected.get(), error)
@@ -138,7 +140,17 @@ pub(crate) async fn with_questions<R>(
     }
 }
 
-/// How far a command has come.
+/// Whether an error has nothing to do with the server, whose stderr would not explain it: a wrong argument, a closed output, an answer
+/// of the person, or a signal.
+fn is_ours(error: &BoxError) -> bool {
+    let exit = error.downcast_ref().map(Failure::exit);
+    error.is::<Interrupted>()
+        || error.is::<Usage>()
+        || error.is::<io::Error>()
+        || matches!(exit, Some(Exit::Usage | Exit::NotPermitted | Exit::Interrupted(_)))
+}
+
+/// The progress of a command over its connections.
 struct Progress<R> {
     is_connected: Cell<bool>,
     is_done: Cell<bool>,
@@ -167,15 +179,16 @@ async fn run_with_repeat<R>(
     main: &mut impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
     progress: &Progress<R>,
 ) -> Result<(), BoxError> {
-    loop {
-        let is_first = !progress.is_connected.get();
+    for is_first in [true, false] {
+        progress.is_connected.set(false);
         let (main, questions) = (&mut *main, &mut *questions);
         let run: Run<'_> = Box::new(move |server| {
             Box::pin(async move {
                 progress.is_connected.set(true);
                 questions.responder.set_asker(&server.info().name);
                 let ended = main(server, questions).await;
-                if !is_first || !ended.as_ref().is_err_and(is_unknown_session) {
+                let is_unknown = |error: &BoxError| error.downcast_ref().is_some_and(is_unknown_session);
+                if !is_first || !ended.as_ref().is_err_and(is_unknown) {
                     progress.outcome.set(Some(ended));
                     progress.is_done.set(true);
                     progress.done.notify_one();
@@ -188,6 +201,7 @@ async fn run_with_repeat<R>(
             return ended;
         }
     }
+    Ok(())
 }
 
 /// Completes when a connection has had enough time to close, or at a signal.
@@ -204,7 +218,8 @@ async fn closing_limit(is_http: bool) {
     }
 }
 
-/// How to connect: over HTTP with the tokens that are kept, unless the request is authorized already.
+/// The options of the connection. Over HTTP, they add the tokens that are kept, unless a header authorizes the requests already. A
+/// person at a terminal logs in first, if the server asks for it: no time limit counts then, nor at a login for more scopes later.
 async fn options(
     target: &Target,
     is_authorized: bool,
@@ -213,21 +228,23 @@ async fn options(
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<ConnectOptions> {
-    let options = ConnectOptions::new();
-    match target {
-        Target::Http(target) if !is_authorized => {
-            add_tokens(options, target, is_there, person, notes, recorder).await
-        }
-        Target::Http(_) => Ok(options
-            .wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone())))),
-        _ => Ok(options),
+    let Target::Http(target) = target else { return Ok(ConnectOptions::new()) };
+    let kept = if is_authorized { None } else { authorization(is_there.then_some(person), notes) };
+    let Some(kept) = kept else {
+        return Ok(ConnectOptions::new()
+            .wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone()))));
+    };
+    if is_there {
+        kept.ensure(target.url()).await?;
     }
+    Ok(with_tokens(ConnectOptions::new(), kept, recorder))
 }
 
-/// Whether the server has not run a request, because it no longer knew the session.
-fn is_unknown_session(error: &BoxError) -> bool {
-    let Some(CallError::Failed { fault, .. }) = error.downcast_ref() else { return false };
-    matches!(HttpError::of(fault), Some(HttpError::SessionExpired))
+/// Whether the server refused a request because it no longer knew the session. Such a request was not run. A request about a task,
+/// such as `tasks/get`, follows a call that may have run.
+pub(crate) fn is_unknown_session(error: &CallError) -> bool {
+    let CallError::Failed { method, fault, .. } = error else { return false };
+    !method.starts_with("tasks/") && matches!(HttpError::of(fault), Some(HttpError::SessionExpired))
 }
 
 /// Not generic, so that the client is compiled once and not for each command.
@@ -272,26 +289,6 @@ fn program_target(command: Command, stderr: ProgramStderr, recorder: Option<Reco
 
 /// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
-
-/// Adds the tokens that are kept. A person at a terminal logs in first, if the server asks for it: no time limit counts then, nor at
-/// a login for more scopes later.
-async fn add_tokens(
-    options: ConnectOptions,
-    target: &HttpTarget,
-    is_there: bool,
-    person: &PersonTime,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-) -> Result<ConnectOptions> {
-    let Some(authorization) = authorization(is_there.then_some(person), notes) else {
-        return Ok(options
-            .wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone()))));
-    };
-    if is_there {
-        authorization.ensure(target.url()).await?;
-    }
-    Ok(with_tokens(options, authorization, recorder))
-}
 
 /// The target with the headers for it, and whether one of them is `Authorization`.
 fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {

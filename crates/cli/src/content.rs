@@ -16,7 +16,8 @@ use crate::text;
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
 const PART_LIMIT: usize = 4 << 10;
 
-/// The outcome of printing. Not that of `anyhow`: as a cause, its error has no type, and a closed stdout would be reported.
+/// The outcome of printing. A cause within `anyhow::Error` has no type, so with it a closed stdout would be reported as a
+/// failure.
 pub(crate) type Result<T> = std::result::Result<T, BoxError>;
 
 /// Prints content, and saves what `--save` asks for.
@@ -187,7 +188,7 @@ impl<'a> SavedFile<'a> {
     }
 }
 
-/// A link with all that the server says of it: `[name](uri), text/plain, 3 bytes  Title: description`.
+/// A link as one line: `[name](uri), text/plain, 3 bytes  Title: description`.
 fn link_line(link: &ResourceLink) -> String {
     let more = [link.mime_type.as_deref().map(part), link.size.map(|size| format!("{size} bytes"))];
     let more = more.into_iter().flatten().map(|more| format!(", {more}")).collect::<String>();

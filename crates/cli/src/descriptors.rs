@@ -1,13 +1,12 @@
-//! The limit of open files: whether it leaves enough for the command.
+//! Checks that the limit of open files leaves enough descriptors for a command.
 
 use std::error::Error;
 use std::io;
 
-/// How many descriptors a command needs besides those that it was started with: of the runtime, of signals, and of the pipes
-/// to one program while that starts.
+/// How many descriptors a command opens itself: for the runtime, for signals, and for the pipes of one program while it starts.
 pub(crate) const NEEDED: usize = 20;
 
-/// Fails if fewer descriptors are free than are needed. tokio panics without those of signals.
+/// Fails if fewer than `needed` descriptors are free. tokio panics if it gets none for signals.
 #[cfg(unix)]
 pub(crate) fn check(needed: usize) -> anyhow::Result<()> {
     use std::fs::File;
@@ -19,7 +18,7 @@ pub(crate) fn check(needed: usize) -> anyhow::Result<()> {
         Err(error) if is_too_many_files(&error) => {
             Err(error).with_context(|| format!("this command needs {needed} more open files"))
         }
-        // Without the device nothing is known.
+        // Without the device, the limit cannot be checked.
         _ => Ok(()),
     }
 }
@@ -29,7 +28,7 @@ pub(crate) fn check(_: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether the process, or the system, has as many files open as it may have.
+/// Whether the process or the system has reached its limit of open files.
 pub(crate) fn is_too_many_files(error: &(dyn Error + 'static)) -> bool {
     // 23 and 24 on every Unix: `ENFILE` and `EMFILE`.
     let is_limit = |code| matches!(code, Some(23 | 24)) && cfg!(unix);

@@ -39,7 +39,8 @@ pub(crate) fn read_secret_text(path: &Path, limit: u64) -> Result<String, ReadEr
     read_from(file, limit)
 }
 
-/// A file of root may be readable by its group if this process does not run as root: so a container gets its secrets.
+/// Refuses a file that others can read or change. A file of root may be readable by its group if this process does not run as
+/// root, because containers get their secrets so.
 #[cfg(unix)]
 fn check_private(file: &File) -> Result<(), ReadError> {
     use std::os::unix::fs::MetadataExt as _;

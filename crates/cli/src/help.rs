@@ -1,5 +1,4 @@
-//! The command line with what its definition lacks: examples for each command, and a short help without the long list of the
-//! options that every command has.
+//! Adds to the command line examples for each command, and a short help that lists the options of every command in one line.
 
 use std::ffi::OsString;
 
@@ -9,7 +8,7 @@ use clap::{Arg, Command, CommandFactory as _};
 use crate::arguments::Arguments;
 use crate::features;
 
-/// The examples of each command, by its name and those above it.
+/// The examples of each command, by its path.
 const EXAMPLES: [(&str, [&str; 2]); 32] = [
     (
         "",
@@ -157,7 +156,7 @@ pub(crate) fn command() -> Command {
         .after_long_help(StyledStr::from(long(&examples)))
 }
 
-/// The same with examples for each command below it. `path` has the names of the commands above.
+/// Adds examples to each command below this one. `path` has the names of this command and those above.
 fn with_examples(command: Command, path: &str, common: &str) -> Command {
     command.mut_subcommands(|below| {
         let path = format!("{path} {}", below.get_name());
@@ -176,7 +175,7 @@ fn examples_of(path: &str) -> Option<String> {
     Some(format!("Examples:\n  {}", lines.join("\n  ")))
 }
 
-/// Leaves an option that every command has out of `-h`, where one line names all of them.
+/// Hides an option of every command in `-h`, where one line names all of them.
 fn hide_common(option: Arg) -> Arg {
     if option.is_global_set() { option.hide_short_help(true) } else { option }
 }
@@ -190,7 +189,7 @@ fn common_options(whole: &Command) -> String {
     format!("Options of every command, see --help: {}", names.collect::<Vec<_>>().join(", "))
 }
 
-/// The words of a command line without `--help` behind `help`, which clap takes for the name of a command.
+/// Removes `--help` after the command `help`: clap would read it as the name of a command.
 pub(crate) fn without_help_flag(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "help") {
         words.retain(|word| word != "--help" && word != "-h");
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
     use crate::command_line;
 
-    /// The names of all commands that the help shows, with those above them.
+    /// The paths of all commands that the help shows.
     fn paths(command: &Command, path: &str) -> Vec<String> {
         let below =
             command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");

@@ -100,7 +100,7 @@ fn parse() -> Arguments {
             report(&error, json, false);
             std::process::exit(failure::exit_code(&error).into())
         }
-        // Help is no failure.
+        // Help is not a failure.
         if json && error.use_stderr() {
             let failure = anyhow::Error::new(Usage(help::first_paragraph(&error)));
             // If stdout is closed, stderr is all that is left.

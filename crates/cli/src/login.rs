@@ -173,10 +173,10 @@ fn client() -> Result<Hyper> {
     Ok(Hyper::new(CONNECT_TIMEOUT)?)
 }
 
-/// The advice on a browser of another machine, where its redirect can be pasted.
+/// The advice for a browser on another machine, if its redirect can be pasted.
 const ELSEWHERE: &str = "if the browser is on another machine, paste the address at which it ends here";
 
-/// The same where it cannot.
+/// The same if the redirect cannot be pasted.
 const ELSEWHERE_LATER: &str =
     "if the browser is on another machine, run `agentwire login` with the URL of the server";
 
@@ -192,7 +192,7 @@ fn browser(notes: &Notes, advice: &'static str) -> Browser {
     }
 }
 
-/// Takes lines of stdin for the redirect, unless stdin is a file: that of a loop in a shell has its next lines for the loop.
+/// Reads the redirect from stdin, unless stdin is a file: its lines may belong to a loop of the shell.
 fn pasting(browser: Browser, notes: &Notes) -> Browser {
     let notes = notes.clone();
     browser.pasted(move |again| {
@@ -253,7 +253,7 @@ fn credentials() -> Option<PathBuf> {
     Some(folder.join("agentwire").join("credentials.json"))
 }
 
-/// The URL of the command line, or that of the server with this name in the configuration.
+/// The URL of the command line, or the URL of the configured server with this name.
 fn http_url(text: &str, config: impl FnOnce() -> Result<Config>) -> Result<String> {
     if let Ok(Target::Http(target)) = Target::parse(text) {
         return Ok(target.url().to_owned());

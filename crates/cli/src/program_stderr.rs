@@ -1,8 +1,6 @@
 //! The stderr of a program that a command starts. While the program is well, its lines are kept; if it fails, they are shown.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::File;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +10,7 @@ use agentwire_transport_stdio::Stderr;
 use crate::recording::{Recorder, record_stderr};
 use crate::text::beginning;
 
-/// How many lines are kept, the last of them: 20, as many as the transport keeps for its errors.
+/// How many of the last lines are kept: 20, as many as the transport keeps for its errors.
 const KEPT_LINES: usize = 20;
 
 /// How many bytes of a line are kept: 4 KiB.
@@ -28,8 +26,6 @@ pub(crate) struct ProgramStderr(Arc<Inner>);
 struct Inner {
     /// Shows a line to the person.
     show: Box<dyn Fn(&str) + Send + Sync>,
-    /// Takes the lines in place of the person.
-    file: Option<Mutex<File>>,
     recorder: Option<Recorder>,
     processes: AtomicUsize,
     lines: Mutex<Lines>,
@@ -43,12 +39,12 @@ struct Lines {
     kept: VecDeque<String>,
     /// How many lines before these were dropped.
     dropped: usize,
-    /// The lines of the first process: of one that is started again only the others are news.
+    /// The lines of the first process. A process that is started again shows only other lines.
     first: HashSet<String>,
 }
 
 impl ProgramStderr {
-    /// `show` shows a line to the person: as it comes if `verbose`, and otherwise if the program fails.
+    /// `show` shows a line to the person: at once if `verbose`, and otherwise when the program fails.
     pub(crate) fn new(
         verbose: bool,
         recorder: Option<Recorder>,
@@ -56,18 +52,11 @@ impl ProgramStderr {
     ) -> Self {
         let lines = Lines { are_shown: verbose, ..Lines::default() };
         let processes = AtomicUsize::new(0);
-        Self(Arc::new(Inner { show: Box::new(show), file: None, recorder, processes, lines: lines.into() }))
+        Self(Arc::new(Inner { show: Box::new(show), recorder, processes, lines: lines.into() }))
     }
 
-    /// Appends the lines to a file, and shows none.
-    pub(crate) fn to_file(file: File, recorder: Option<Recorder>) -> Self {
-        let file = Some(Mutex::new(file));
-        let processes = AtomicUsize::new(0);
-        Self(Arc::new(Inner { show: Box::new(|_| {}), file, recorder, processes, lines: Mutex::default() }))
-    }
-
-    /// What the transport does with each line of the next process. A server that is started again, because it ended before it
-    /// answered, writes the same again.
+    /// The handler for the lines of the next process. A server that ended before it answered is started again, and writes the
+    /// same lines again.
     pub(crate) fn of_next(&self) -> Stderr {
         let is_first = self.0.processes.fetch_add(1, Ordering::Relaxed) == 0;
         let inner = self.0.clone();
@@ -91,10 +80,6 @@ impl ProgramStderr {
 impl Inner {
     fn add(&self, line: &str, is_first: bool) {
         record_stderr(self.recorder.as_ref(), line);
-        if let Some(file) = &self.file {
-            // A log that cannot be written does not end the connection.
-            return drop(file.lock().write_all(format!("{line}\n").as_bytes()));
-        }
         let mut lines = self.lines.lock();
         if is_first && lines.first.len() < COMPARED_LINES {
             lines.first.insert(line.to_owned());

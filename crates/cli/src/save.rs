@@ -78,7 +78,7 @@ impl Saver {
         self.count
     }
 
-    /// Whether the result has had as many files as it may have.
+    /// Whether the result has reached [`FILES_LIMIT`].
     pub(crate) fn is_full(&self) -> bool {
         self.count >= FILES_LIMIT
     }
@@ -96,7 +96,7 @@ impl Saver {
         let next = self.numbers.entry(name.clone()).or_insert(1);
         let (mut file, path) = create(&self.directory, &name, next)?;
         file.write_all(bytes).map_err(|why| {
-            // The reason is what the person needs, also where the file stays.
+            // If the file cannot be removed, the first error is still the useful one.
             let _removed = fs::remove_file(&path);
             io::Error::new(why.kind(), format!("{}: {why}", path.display()))
         })?;
@@ -105,7 +105,7 @@ impl Saver {
     }
 }
 
-/// The bytes of base64, if it is that. Some encoders break it into lines.
+/// Decodes base64, which some encoders break into lines. `None` if it is malformed.
 pub(crate) fn decode(base64: &str) -> Option<Vec<u8>> {
     STANDARD.decode(base64).ok().or_else(|| {
         let joined: String = base64.split_ascii_whitespace().collect();
@@ -113,8 +113,8 @@ pub(crate) fn decode(base64: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// Creates a file that does not exist yet, with a number from `next` on, which becomes the one after it. A link at the name is not
-/// followed.
+/// Creates a new file with the first free number from `next` on. Sets `next` to the number after it. Does not follow a link
+/// at the name.
 fn create(directory: &Path, name: &str, next: &mut u32) -> io::Result<(File, PathBuf)> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) => (stem, format!(".{extension}")),

@@ -15,8 +15,9 @@ pub(crate) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     ["$ref", "$dynamicRef"].iter().find_map(|name| schema.get(*name)?.as_str())
 }
 
-/// The schema to which a reference points: by an id of a part of the schema, if it has one, and then by a JSON Pointer (RFC 6901) or an
-/// anchor in the fragment. Other documents are not fetched. A dynamic reference points to the anchor of this document.
+/// The schema to which a reference points. An id before `#` selects a part of this schema; the fragment is a JSON Pointer
+/// (RFC 6901) or an anchor within it. Other documents are not fetched. A dynamic reference points to the anchor of this
+/// document.
 pub(crate) fn resolve<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<&'a Value> {
     let (id, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let fragment = percent_decoded(fragment)?;
@@ -49,7 +50,7 @@ fn has_anchor(part: &Map<String, Value>, anchor: &str) -> bool {
     ["$anchor", "$dynamicAnchor"].iter().any(|name| part.get(*name).is_some_and(|value| value == anchor))
 }
 
-/// The first object below another for which a condition holds, the nearest first.
+/// The nearest object below `root` for which a condition holds.
 fn part(root: &Map<String, Value>, is_wanted: impl Fn(&Map<String, Value>) -> bool) -> Option<&Value> {
     let mut open: VecDeque<&Value> = root.values().collect();
     for _ in 0..PARTS {
@@ -64,7 +65,7 @@ fn part(root: &Map<String, Value>, is_wanted: impl Fn(&Map<String, Value>) -> bo
     None
 }
 
-/// An id as one from the base of the document: a relative one replaces what is behind the last slash of the base.
+/// Resolves an id against the base of the document. A relative id replaces the part of the base after its last slash.
 fn absolute(base: &str, id: &str) -> String {
     match base.rfind('/') {
         Some(end) if !id.contains(':') => format!("{}/{id}", &base[..end]),
@@ -72,7 +73,7 @@ fn absolute(base: &str, id: &str) -> String {
     }
 }
 
-/// A text without the percent-encoding of a URI. None where that is malformed.
+/// Decodes the percent-encoding of a URI. `None` if it is malformed.
 fn percent_decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((first, more)) = rest.split_first() {

@@ -85,8 +85,7 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
         "" => texts.get(place + 1).map(|file| PathBuf::from(&**file)),
         file => file.strip_prefix('=').map(PathBuf::from),
     });
-    let is_bare = !program.contains(char::is_whitespace) && !is_url(program);
-    (is_bare && !ConfigArguments { config }.names_server(program)).then(|| unquoted(program))
+    ConfigArguments { config }.is_bare_program(program).then(|| unquoted(program))
 }
 
 /// The first word that is neither an option of ours nor its value, which is often a secret. None behind an option that is not

@@ -19,18 +19,18 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// How long to wait for the stop of this job and its end: 1 s. Time in which the job is stopped does not matter. The kernel ignores
-/// the signal for a process group without a shell that could continue it.
+/// How long to wait until this job was stopped and continued: 1 s. Time in which the job is stopped does not matter. The kernel
+/// ignores the signal if no shell could continue the process group.
 #[cfg(unix)]
 const STOP_LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Stops this job, as ^Z does where a terminal is not in raw mode: returns when the shell continues it. Nothing happens without a
-/// shell that could.
+/// Stops this job, as ^Z does at a terminal outside of raw mode. Returns when the shell continues it. Does nothing if no
+/// shell could.
 #[cfg(unix)]
 pub(crate) async fn stop_process() {
     use rustix::process::Signal;
     use tokio::signal::unix::{SignalKind, signal};
-    // `kill` returns before the stop if another thread takes the signal, so only SIGCONT tells that the stop is over.
+    // `kill` returns before the stop if another thread takes the signal, so only SIGCONT shows that the stop is over.
     let continued = signal(SignalKind::from_raw(Signal::CONT.as_raw()));
     // The whole job, as the terminal would: it may be a pipeline. The agent has a process group of its own, and goes on.
     let stopped = rustix::process::kill_current_process_group(Signal::TSTP);
@@ -43,8 +43,8 @@ pub(crate) async fn stop_process() {
 #[cfg(not(unix))]
 pub(crate) async fn stop_process() {}
 
-/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves, unless the command does not notice one within
-/// [`NOTICE_LIMIT`]: it has ended to listen, or a call that blocks holds it, such as a write to a full pipe.
+/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves. A signal that the command does not notice within
+/// [`NOTICE_LIMIT`] still does: the command no longer listens, or a blocking call holds it, such as a write to a full pipe.
 #[cfg(unix)]
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -128,10 +128,10 @@ mod unnoticed {
     use super::{NOTICE_LIMIT, Signals};
     use crate::failure::Interrupted;
 
-    /// When a command has noticed a signal last.
+    /// When a command last noticed a signal.
     static NOTICED: Mutex<Option<Instant>> = Mutex::new(None);
 
-    /// How much earlier than the thread here a command may have seen the same signal: 1 s, since either may be held up.
+    /// How much earlier than this thread a command may notice the same signal: 1 s, because either may be delayed.
     const SLACK: Duration = Duration::from_secs(1);
 
     static WATCH: Once = Once::new();
@@ -140,7 +140,7 @@ mod unnoticed {
         *NOTICED.lock() = Some(Instant::now());
     }
 
-    /// Begins to watch, once. Without a thread or a descriptor for it, a command ends only by itself.
+    /// Starts the watching thread once. If it cannot start, a signal that is not noticed does not end the process.
     pub(super) fn watch() {
         WATCH.call_once(|| {
             let _unwatched = thread::Builder::new().name("signals".into()).spawn(run);
@@ -202,10 +202,6 @@ impl Signals {
 
     pub(crate) fn or_terminal_gone(self) -> Self {
         self
-    }
-
-    pub(crate) async fn next(&mut self) {
-        self.interrupted().await;
     }
 
     pub(crate) async fn interrupted(&mut self) -> Interrupted {

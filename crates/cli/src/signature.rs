@@ -17,10 +17,10 @@ const SCHEMA_LIMIT: usize = 64 << 10;
 /// The most arguments that are shown.
 const ARGUMENTS: usize = 24;
 
-/// The most names whose order is kept, of each object.
+/// The most names of each object whose order is recorded.
 const NAMES: usize = ARGUMENTS;
 
-/// How deep in a schema orders are kept. Each level reads the text below it again.
+/// How deep in a schema orders are recorded. Each level parses the text below it again.
 const ORDER_DEPTH: usize = 16;
 
 /// The most members of an object's type, alternatives of a union and values of an enumeration that are shown.
@@ -65,7 +65,7 @@ pub(crate) fn signature(tool: &Tool) -> String {
     text::beginning(format_args!("{name}({})", shown.join(", ")), LIMIT)
 }
 
-/// The order in which the text of a schema has the names of its `properties`, wherever they are. A [`Map`] sorts them.
+/// The order of the names in each object `properties` of a schema's text. A [`Map`] sorts them.
 struct Orders(HashMap<*const Map<String, Value>, Vec<String>>);
 
 impl Orders {
@@ -238,8 +238,8 @@ impl Types<'_> {
     }
 }
 
-/// The schemas of an array's first elements, as in a tuple, and that of its other elements. Before 2020-12 an array of `items`
-/// was what `prefixItems` is now.
+/// The schemas of an array's first elements, as in a tuple, and the schema of its other elements. Before 2020-12, `items`
+/// with an array had the meaning of `prefixItems`.
 pub(crate) fn elements(schema: &Map<String, Value>) -> (&[Value], Option<&Value>) {
     match (schema.get("prefixItems").and_then(Value::as_array), schema.get("items")) {
         (None, Some(Value::Array(first))) => (first, schema.get("additionalItems")),

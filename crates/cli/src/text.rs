@@ -97,7 +97,8 @@ pub(crate) fn print_line(text: &str) -> io::Result<()> {
     print(&one_line(text))
 }
 
-/// Prints on stderr why the program ends. Gives up after [`LAST_NOTES_TIMEOUT`]: an unread pipe that is full would hold the end.
+/// Prints on stderr why the program ends. Gives up after [`LAST_NOTES_TIMEOUT`]: a full pipe that is not read would block the
+/// end.
 pub(crate) fn print_error(text: &str) {
     let line: Arc<str> = format!("{}\n", StyledText::hanging(text).as_str()).into();
     let (written, is_written) = mpsc::channel();
@@ -115,8 +116,8 @@ pub(crate) fn print_error(text: &str) {
     }
 }
 
-/// Our stderr without the lock of the standard library. A thread that writes to a full pipe would keep that lock, and
-/// with it hold every other thread that writes there.
+/// Our stderr without the lock of the standard library. A thread that blocks on a full pipe would keep that lock, and block
+/// every other thread that writes to stderr.
 pub(crate) struct UnlockedStderr;
 
 impl Write for UnlockedStderr {

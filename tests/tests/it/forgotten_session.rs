@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Program, SOON};
 
-/// The methods that a server heard, and how many sessions it began.
+/// The methods that a server received, and the number of its sessions.
 #[derive(Default)]
 struct State {
     heard: Vec<String>,
@@ -51,6 +51,9 @@ fn answer(mut client: &TcpStream, forgotten: usize, state: &mut State) -> std::i
         "tools/call" if state.sessions > forgotten => {
             (200, String::new(), json!({ "content": [{ "type": "text", "text": "done" }] }))
         }
+        "tools/list" if state.sessions > forgotten => {
+            (200, String::new(), json!({ "tools": [{ "name": "t", "inputSchema": { "type": "object" } }] }))
+        }
         _ => (404, String::new(), Value::Null),
     };
     let text = match result {
@@ -78,4 +81,13 @@ fn command_is_repeated_once_in_a_new_session() {
             _ => assert!(ended.stderr.contains("the server has ended the session"), "{}", ended.stderr),
         }
     }
+}
+
+#[test]
+fn inspect_that_is_repeated_prints_once() {
+    let url = forgetting(1, Arc::default());
+    let program = Program::run(&["inspect", "--json", &url], SOON);
+    let objects = program.exits(0).objects();
+    assert_eq!(objects.len(), 1, "{program}");
+    assert_eq!(objects[0]["tools"][0]["name"], "t", "{program}");
 }

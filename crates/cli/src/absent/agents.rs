@@ -31,7 +31,7 @@ pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     Err(Failure::new(Exit::Unreachable, why).into())
 }
 
-/// The ids of installed agents, and of those of the registry.
+/// The ids of the installed agents and of the registry's agents: none in this build.
 pub(crate) fn names() -> Vec<String> {
     Vec::new()
 }

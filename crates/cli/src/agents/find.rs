@@ -41,8 +41,8 @@ pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     Err(Failure::new(Exit::Unreachable, why).into())
 }
 
-/// The ids of installed agents, and of those of the registry as it was last read, for a text that names none of them. Empty if the
-/// store cannot be read.
+/// The ids of the installed agents and of the agents in the cached index of the registry, to suggest one for an unknown name.
+/// Empty if the store cannot be read.
 pub(crate) fn names() -> Vec<String> {
     let places = Places::default();
     let Ok(Some(store)) = places.usable_store() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The types that a schema gives to an argument, and the values that texts stand for.
+//! The types that a schema allows for an argument, and the conversion of texts to these types.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::schema_reference::{reference, resolve};
 use crate::signature::elements;
 use crate::text;
 
-/// How many subschemas of an argument are looked at, and how many of its allowed values.
+/// The most subschemas of an argument that are read, and the most of its allowed values.
 const BUDGET: usize = 100;
 const CHOICES: usize = 1000;
 
@@ -20,7 +20,7 @@ const SHOWN_CHOICES: usize = 20;
 /// The most bytes of an allowed value that an error shows.
 const SHOWN: usize = 80;
 
-/// The values that a schema allows, as far as it says so by types and enumerations.
+/// The types and the enumerated values that a schema allows.
 #[derive(Debug, Default)]
 pub(super) struct Kinds<'a> {
     pub(super) types: BTreeSet<&'a str>,
@@ -29,7 +29,7 @@ pub(super) struct Kinds<'a> {
     prefix: &'a [Value],
     /// The schema of its other elements.
     items: Option<&'a Value>,
-    /// Whether the schema, or one of its alternatives, says nothing of the type.
+    /// Whether the schema, or one of its alternatives, does not limit the type.
     allows_any: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Kinds<'a> {
         }
     }
 
-    /// The value that a text stands for, or why it is none.
+    /// Converts a text to a value. Returns the reason if the text does not fit the schema.
     pub(super) fn value(&self, root: &'a Map<String, Value>, text: &str) -> Result<RawJson, String> {
         let is_chosen =
             |choice: &&&Value| choice.as_str().map_or_else(|| choice.to_string() == text, |it| it == text);
@@ -99,7 +99,7 @@ impl<'a> Kinds<'a> {
         }
     }
 
-    /// The element at a place of an array that a text stands for.
+    /// Converts a text to the element at a place of an array.
     pub(super) fn element(
         &self,
         root: &'a Map<String, Value>,

@@ -31,8 +31,11 @@ use crate::words::{Arguments, is_argument};
 /// How long the list of tools may take that explains a failed call: 10 s.
 const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// The longest structured content, with the texts beside it, that are compared: 1 MiB.
+/// The most bytes of structured content and its texts together that are compared: 1 MiB.
 const COMPARED_LIMIT: usize = 1 << 20;
+
+/// How many texts of a result are compared with all of its structured content: 16. A result may have 500,000.
+const COMPARED_TEXTS: usize = 16;
 
 /// Calls a tool and prints its result.
 pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
@@ -88,7 +91,7 @@ async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxEr
     let listed = tokio::time::timeout(EXPLAIN_LIMIT, server.tools().collect()).await;
     let Ok(Ok(tools)) = listed else { return error };
     let (exit, hint) = match tools.iter().find(|listed| listed.name == tool) {
-        // The result is printed. That the tool failed would be wrong of one that is not there.
+        // The result is printed already. "The tool failed" would be wrong for a tool that does not exist.
         None if has_failed => {
             let missing = AlreadyPrinted(Usage(no_such_tool(tool, &tools)).into());
             return Failure::new(Exit::Usage, missing).into();
@@ -145,8 +148,8 @@ async fn call(
     Err(error)
 }
 
-/// Prints a result: its content, or its structured content where there is none. Structured content beside other content is left
-/// out with a note, unless a text repeats it, as the specification recommends.
+/// Prints the content of a result, or its structured content if there is no other. Structured content beside other content is
+/// left out. A note reports that unless a text repeats it, as the specification recommends.
 fn show_result(
     result: &CallToolResult,
     json: bool,
@@ -170,8 +173,8 @@ fn show_result(
     }
 }
 
-/// Whether the texts of the content are the structured content: all of it as JSON, or the value of its only member, which is how
-/// some servers wrap a value that is not an object. The elements of such a list may have a text each.
+/// Whether a text of the content repeats the structured content as JSON. Some servers wrap a value that is not an object in
+/// an object with one member: then a text may repeat the value of that member, or a text each the elements of a list.
 fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
     let texts: Vec<&str> = result.content.iter().filter_map(ContentBlock::as_text).collect();
     let length = structured.as_str().len() + texts.iter().map(|text| text.len()).sum::<usize>();
@@ -179,7 +182,7 @@ fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
         return false;
     }
     let Ok(structured) = structured.decode::<Value>() else { return false };
-    // 1.0 is 1.
+    // Numbers are compared by value: 1.0 equals 1.
     let is_json = |value: &Value, text: &str| {
         Some(RawJson::encode(value).ok()? == RawJson::parse(text.to_owned().into()).ok()?)
     };
@@ -188,7 +191,8 @@ fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
     let only = structured.as_object().filter(|members| members.len() == 1);
     let only = only.and_then(|members| members.values().next());
     let elements = only.and_then(Value::as_array).filter(|elements| elements.len() == texts.len());
-    texts.iter().any(|text| is_same(&structured, text) || only.is_some_and(|only| is_same(only, text)))
+    let mut first = texts.iter().take(COMPARED_TEXTS);
+    first.any(|text| is_same(&structured, text) || only.is_some_and(|only| is_same(only, text)))
         || elements
             .is_some_and(|elements| elements.iter().zip(&texts).all(|(value, text)| is_same(value, text)))
 }
@@ -219,5 +223,7 @@ mod tests {
         assert!(!is_repeated(&[], json!({ "a": 1 })));
         let long = "x".repeat(COMPARED_LIMIT);
         assert!(!is_repeated(&[&long], json!({ "result": long })), "a long one is not compared");
+        let texts = [&["x"; COMPARED_TEXTS][..], &["{\"a\":1}"]].concat();
+        assert!(!is_repeated(&texts, json!({ "a": 1 })), "nor are many");
     }
 }

@@ -219,7 +219,7 @@ mod tests {
             let word = format!("{name}=5");
             assert_eq!(of(schema.clone(), &[&word]), Ok(format!("{{\"{name}\":5}}")), "{name}");
         }
-        // A reference that leads nowhere says nothing of the type.
+        // A reference without a target does not limit the type.
         assert_eq!(of(schema, &["wrong=5"]).as_deref(), Ok(r#"{"wrong":"5"}"#));
     }
 
@@ -229,7 +229,7 @@ mod tests {
         for schema in [
             json!({ "type": "array", "prefixItems": tuple, "items": { "type": "boolean" } }),
             json!({ "prefixItems": tuple, "items": { "type": "boolean" } }),
-            // As JSON Schema had it before 2020-12.
+            // The form of JSON Schema before 2020-12.
             json!({ "type": "array", "items": tuple, "additionalItems": { "type": "boolean" } }),
         ] {
             let schema = json!({ "properties": { "a": schema } });

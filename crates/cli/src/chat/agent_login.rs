@@ -1,6 +1,7 @@
 //! Logging in at an agent: its methods, the menu of them, and methods that run the agent's program in our terminal.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitStatus;
 
 use agentwire_acp_client::{BoxError, CallError};
@@ -31,7 +32,7 @@ pub(super) struct LoginMethod {
     description: Option<String>,
     /// None where the agent does it by itself.
     pub(super) terminal: Option<TerminalLogin>,
-    /// The variables of the environment from which the agent takes its secrets: a method of the type `env_var`.
+    /// The environment variables that hold the agent's secrets, if the method has the type `env_var`.
     variables: Vec<String>,
 }
 
@@ -100,10 +101,11 @@ impl LoginMethod {
         Some(Self { variables, ..Self::agent(&id, &name, description.as_ref()) })
     }
 
-    /// What the person has to set before the agent can log in by this method, if a variable of it is not set here.
-    pub(super) fn missing_variables(&self) -> Option<String> {
-        let is_missing = self.variables.iter().any(|name| std::env::var_os(name).is_none());
-        is_missing.then(|| {
+    /// The advice to set the variables of the method, if one of them is neither in our environment nor `set` for the agent.
+    pub(super) fn missing_variables(&self, set: &[OsString]) -> Option<String> {
+        let is_set =
+            |name: &String| std::env::var_os(name).is_some() || set.iter().any(|set| set == name.as_str());
+        (!self.variables.iter().all(is_set)).then(|| {
             format!("the method {} needs {}: set it, and start again", quoted(&self.id), self.variable_list())
         })
     }
@@ -210,7 +212,7 @@ pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Optio
     }
 }
 
-/// The variables of a method of the type `env_var`: `vars`, each with a `name`, or `varName` of older agents.
+/// The required variables of an `env_var` method: the `name` of each entry of `vars`, or `varName` of older agents.
 fn variables(method: &Meta) -> Vec<String> {
     let listed = method.decode_member::<Vec<Variable>>("vars").ok().flatten().unwrap_or_default();
     let listed = listed.into_iter().filter(|variable| !variable.optional).map(|variable| variable.name);
@@ -289,11 +291,13 @@ mod tests {
         let names = json!([{ "name": "AGENTWIRE_TEST_NO_KEY" }, { "name": "REGION", "optional": true }]);
         let method = read(json!({ "id": "key", "name": "API key", "type": "env_var", "vars": names }));
         let why = "the method `key` needs the variable `AGENTWIRE_TEST_NO_KEY`: set it, and start again";
-        assert_eq!(method.missing_variables().as_deref(), Some(why));
+        assert_eq!(method.missing_variables(&[]).as_deref(), Some(why));
+        let set: Vec<OsString> = method.variables.iter().map(Into::into).collect();
+        assert_eq!(method.missing_variables(&set), None, "the agent has them");
         assert_eq!(method_list(&[method]), "`key` (API key; needs the variable `AGENTWIRE_TEST_NO_KEY`)");
         let older = read(json!({ "id": "key", "name": "key", "type": "env_var", "varName": "PATH" }));
         assert_eq!(method_list(std::slice::from_ref(&older)), "`key` (needs the variable `PATH`)");
-        assert_eq!(older.missing_variables(), None, "it is set");
+        assert_eq!(older.missing_variables(&[]), None, "it is set");
         let many: Vec<_> = (0..1000).map(|n| json!({ "name": format!("V{n}") })).collect();
         let method = read(json!({ "id": "k", "name": "k", "type": "env_var", "vars": many }));
         assert_eq!(method.variables.len(), VARIABLE_LIMIT);

@@ -61,7 +61,7 @@ impl ColonCommand {
                 Ok(Self::Option(Some((id.clone(), joined(value)))))
             }
             ("new", []) => Ok(Self::New),
-            // As an id of an agent may have.
+            // The id of an agent's session may have spaces too.
             ("resume", words @ [_, ..]) => Ok(Self::Resume(joined(words))),
             ("sessions", []) => Ok(Self::Sessions),
             ("delete", words @ [_, ..]) => Ok(Self::Delete(joined(words))),
@@ -73,7 +73,7 @@ impl ColonCommand {
     }
 }
 
-/// The sentence on an unknown command.
+/// The error for an unknown command.
 fn unknown(name: &str) -> String {
     let advice = match nearest(name, COMMANDS.iter().map(|(known, ..)| *known)) {
         Some(meant) => format!("did you mean `:{meant}`?"),

@@ -1,6 +1,7 @@
 //! The local side of a chat: its view, its user and its interrupts.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -24,8 +25,8 @@ use crate::program_stderr::ProgramStderr;
 use crate::signals::Signals;
 use crate::terminal::{TerminalModes, User, View};
 
-/// How long writing the rest of the output may take after a signal or a time limit has ended the conversation: 1 s. An unread pipe
-/// that is full would hold that end.
+/// How long writing the rest of the output may take after a signal or a time limit has ended the conversation: 1 s. A full
+/// pipe that is not read would block the end.
 const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How often the spinner turns.
@@ -37,11 +38,11 @@ const LAST_TURN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the agent may take to end a turn that SIGINT has cancelled, where no person can interrupt it again: 5 s.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long no update may come before a turn of a single prompt is over: 150 ms. Some agents send the last ones up to 100 ms
-/// behind their answer.
+/// How long to wait for a further update after the turn of a single prompt: 150 ms. Some agents send the last updates up to
+/// 100 ms after their answer.
 const LATE_UPDATES_PAUSE: Duration = Duration::from_millis(150);
 
-/// How long to wait for such updates, however many come: 1 s.
+/// How long to wait for such updates in all: 1 s.
 const LATE_UPDATES_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long after ^C a person reads that another one ends the turn: 1 s.
@@ -71,6 +72,8 @@ pub(super) struct Console {
     limits_turn: bool,
     /// The agent, as errors name it.
     side: OtherSide,
+    /// The variables of the environment that are set for the agent alone.
+    pub(super) variables: Vec<OsString>,
     /// Whether a person at a terminal can be asked.
     pub(super) has_person: bool,
     /// Whether the agent has answered `initialize`.
@@ -107,6 +110,7 @@ impl Console {
             limit: TimeLimit::new(limit),
             limits_turn,
             side,
+            variables: Vec::new(),
             has_person,
             started: Rc::default(),
             is_logged_in: false,
@@ -231,9 +235,9 @@ impl Console {
         }
     }
 
-    /// Waits for the updates of a turn that come behind the answer which ends it, as some agents send them: until none has come
-    /// for [`LATE_UPDATES_PAUSE`], or the agent is gone, and at most [`LATE_UPDATES_LIMIT`]. Between two prompts of a person they
-    /// are shown when they come.
+    /// Waits for updates that an agent sends after the answer which ends the turn. Returns when none has come for
+    /// [`LATE_UPDATES_PAUSE`], when the agent is gone, or after [`LATE_UPDATES_LIMIT`]. Between two prompts of a person, late
+    /// updates are shown as they come.
     pub(super) async fn late_updates(&mut self, closed: impl Future<Output = Closed>) {
         let limit = Instant::now() + LATE_UPDATES_LIMIT;
         let view = self.view.clone();
@@ -295,15 +299,13 @@ impl Console {
         }
     }
 
-    /// The same at the end of a conversation with this outcome. After a signal or a time limit it takes at most
-    /// [`LAST_OUTPUT_TIMEOUT`].
+    /// The same at the end of a conversation with this outcome. Takes at most [`LAST_OUTPUT_TIMEOUT`] after a signal or a time
+    /// limit.
     pub(super) async fn last_written(&mut self, outcome: &Result<()>) -> Result<(), BoxError> {
-        let is_cut_short = outcome.as_ref().is_err_and(is_cut_short);
-        match tokio::time::timeout(LAST_OUTPUT_TIMEOUT, self.written()).await {
-            Ok(written) => written,
-            Err(_) if is_cut_short => Ok(()),
-            Err(_) => self.written().await,
+        if !outcome.as_ref().is_err_and(is_cut_short) {
+            return self.written().await;
         }
+        tokio::time::timeout(LAST_OUTPUT_TIMEOUT, self.written()).await.unwrap_or(Ok(()))
     }
 }
 

@@ -86,13 +86,14 @@ impl Editor {
         Ok(outcome)
     }
 
-    /// An editor with the same text and history, whose prompt begins where the cursor is. The one before would draw its prompt where
-    /// that was, over a line that was written there since: it takes the row below its prompt for a part of it.
+    /// A new editor with the same text and history, whose prompt begins at the cursor. The old editor would draw its prompt
+    /// at the old place, over a line that was written there since: it takes the row below its prompt for a part of the
+    /// prompt.
     fn renewed(&self, before: &Reedline) -> Reedline {
         let mut next = reedline(self.completions.clone(), self.stop.clone());
         let all = SearchQuery::everything(SearchDirection::Forward, None);
         for item in before.history().search(all).unwrap_or_default() {
-            // It has no file, so nothing can fail.
+            // This history has no file, so saving cannot fail.
             let _saved = next.history_mut().save(item);
         }
         let position = before.current_insertion_point();
@@ -113,7 +114,7 @@ fn reedline(completions: Completions, stop: Arc<AtomicBool>) -> Reedline {
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
     let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
-    // The editor's own meaning of this key is to undo.
+    // By default, this key undoes an edit.
     let suspend = ReedlineEvent::ExecuteHostCommand("".into());
     keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
     Reedline::create()

@@ -87,8 +87,8 @@ fn report<A: AgentAdapter>(
     }
 }
 
-/// Whether an error is a failure of the agent, which its stderr may explain. It is none where a person has mistyped something, the
-/// agent has stopped a turn for a reason, or a person or a rule has ended it.
+/// Whether an error is a failure of the agent, which its stderr may explain. A mistyped command, a turn that the agent
+/// stopped with a reason, and a turn that a person or a rule ended are not failures.
 pub(super) fn is_failure(error: &BoxError) -> bool {
     match error.downcast_ref().map(Failure::exit) {
         Some(Exit::NotPermitted | Exit::Usage | Exit::Interrupted(_)) => false,

@@ -36,7 +36,7 @@ mod v2;
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -126,6 +126,8 @@ async fn run_chat(
     let view = Arc::new(View::new(format, notes.clone()));
     let log = agent_stderr(&plan, &view, verbose, recorder.clone())?;
     let side = OtherSide::program(Role::Agent, &command);
+    let set = command.environment().filter(|(_, value)| value.is_some());
+    let variables = set.map(|(name, _)| name.to_owned()).collect();
     // The lines that go to a file are in the errors too.
     let side = if plan.agent_log.is_some() { side } else { side.stderr_is_shown() };
     let command = TextLines::new(&side, notes).watch(command);
@@ -136,6 +138,7 @@ async fn run_chat(
         (plan.timeout, plan.limits_turn),
         side.clone(),
     )?;
+    console.variables = variables;
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let display = Arc::new(Display::new(view.clone(), console.completions.clone(), plan.display()));
@@ -289,7 +292,10 @@ fn agent_stderr(
         return Ok(ProgramStderr::new(verbose, recorder, view.diagnostics().stderr_of("agent")));
     };
     match File::options().append(true).create(true).open(path) {
-        Ok(file) => Ok(ProgramStderr::to_file(file, recorder)),
+        Ok(file) => Ok(ProgramStderr::new(true, recorder, move |line| {
+            // A log that cannot be written does not end the conversation.
+            let _written = (&file).write_all(format!("{line}\n").as_bytes());
+        })),
         Err(why) => Err(Usage(format!("--agent-log {}: {why}", path.display()))),
     }
 }

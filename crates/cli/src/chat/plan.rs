@@ -26,7 +26,7 @@ pub(super) struct Plan {
     pub(super) cwd: PathBuf,
     /// The same, only if the command line names it.
     pub(super) named_cwd: Option<PathBuf>,
-    /// The options and the mode to set when the session is open. Of an option that is given again, the last value counts.
+    /// The options and the mode to set when the session is open. The last value of a repeated option counts.
     pub(super) settings: Vec<RequestedSetting>,
     pub(super) prompt: Option<String>,
     /// Whether to read prompts from the terminal, one after the other.
@@ -129,7 +129,8 @@ impl Plan {
     }
 }
 
-/// The mode comes last: an option, such as the model, is more likely to change the mode than the other way round.
+/// The settings in their order. The mode comes last, because an option such as the model is more likely to change the mode
+/// than the reverse.
 fn settings(options: Vec<NamedValue>, mode: Option<String>) -> Vec<RequestedSetting> {
     let mut settings = Vec::new();
     for NamedValue { id, value } in options {

@@ -150,8 +150,8 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         }
     }
 
-    /// Sets the options and the mode of the command line. One may change another, so what is lost is set once more. Fails where
-    /// the session does not have all in the end.
+    /// Sets the options and the mode of the command line. Setting one may change another, so a changed one is set once more.
+    /// Fails if the session does not have all of them in the end.
     async fn set(&mut self, plan: &Plan) -> Result<(), BoxError> {
         let Self { console, agent, id, .. } = self;
         let settings = &plan.settings;
@@ -232,13 +232,13 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             return Err(login.clone().into());
         }
-        if let Some(missing) = method.missing_variables() {
+        if let Some(missing) = method.missing_variables(&self.console.variables) {
             return Err(Failure::new(Exit::Unauthorized, missing).into());
         }
         let (view, has_person) = (self.console.view.clone(), self.console.has_person);
         let limit = (!has_person).then_some(self.console.limit);
         let agent = &self.agent;
-        // An agent may write there what the person has to do.
+        // An agent may write instructions for the login to stderr.
         let _shown = self.console.log.shown();
         let logging_in = async {
             view.tell(&format!("logging in by `{}`", short(&method.name)))?;

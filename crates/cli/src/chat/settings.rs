@@ -62,7 +62,7 @@ pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<Mo
     }
 }
 
-/// The id that a person gives as it is or by its name, in capital letters or not.
+/// Finds an id by itself or by its name. Exact matches come first, then those with other capital letters.
 fn find_named<'a>(known: &[(&'a str, &str)], word: &str) -> Option<&'a str> {
     let by_id = known.iter().find(|(id, _)| *id == word);
     let by_name = || known.iter().find(|(_, name)| *name == word);
@@ -77,7 +77,7 @@ pub(super) enum RequestedSetting {
     Option { id: String, value: String },
 }
 
-/// Fails for the first setting that the session does not have now, with what it has in its place.
+/// Fails if the session does not have the setting now. The error shows the current value.
 pub(super) fn check_setting(conversation: &Conversation, setting: &RequestedSetting) -> Result<(), BoxError> {
     let (id, value) = match setting {
         RequestedSetting::Option { id, value } => (id.clone(), value),

@@ -53,7 +53,7 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
         return print_coverage(json);
     }
     let configs = configs(&check)?;
-    // Without enough, checks end early, some with a verdict that is wrong.
+    // With too few descriptors, checks end early, and some give a wrong verdict.
     descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(OF_A_JOB)))?;
     let mut signals = Signals::listen()?;
     // The programs that run lead process groups of their own. They are killed as the run is dropped.

@@ -88,7 +88,7 @@ impl Progress for TerminalProgress {
     }
 }
 
-/// Prints progress. Without a reader of stderr there is none.
+/// Prints progress. A stderr without a reader is ignored.
 fn print(text: fmt::Arguments<'_>) {
     let _closed = UnlockedStderr.write_all(text.to_string().as_bytes());
 }

@@ -17,6 +17,7 @@ use toml::Table;
 pub(crate) use self::arguments::ConfigArguments;
 use self::entry::Place;
 use self::file::ConfigFile;
+use crate::command_line::is_url;
 use crate::failure::Usage;
 use crate::programs;
 use crate::terminal::Format;
@@ -111,13 +112,20 @@ impl Config {
 }
 
 impl ConfigArguments {
-    /// Whether a word is the name of a server in the file, and so no program whose arguments are not quoted.
+    /// Whether a word is the name of a server in the file. Such a word gets no advice to quote a command line.
     pub(crate) fn names_server(&self, word: &str) -> bool {
         Config::load(self).is_ok_and(|config| config.0.servers.contains_key(word))
     }
+
+    /// Whether a target may be the first word of a command line that is not quoted: it is one word, and neither a URL, a file nor a
+    /// name in the file.
+    pub(crate) fn is_bare_program(&self, word: &str) -> bool {
+        let is_other = word.contains(char::is_whitespace) || is_url(word) || word.contains(".json");
+        !is_other && !self.names_server(word)
+    }
 }
 
-/// Refuses one word that is near to a name and is not a command.
+/// Refuses a word that is similar to a name and is not a command.
 fn check_name<'a>(kind: &str, text: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Usage> {
     let is_word = !text.contains(|c: char| c.is_whitespace() || c == '/');
     match nearest(text, names).filter(|_| is_word && programs::find(text).is_none()) {
@@ -172,7 +180,7 @@ mod tests {
         assert_eq!(agent("claud"), why("agent", "claud", "claude"));
         assert_eq!(agent("opncode"), why("agent", "opncode", "opencode"));
         assert_eq!(server("fiels"), why("server", "fiels", "files"));
-        // What is far from every name, what is a command and what is a command line is tried as such.
+        // A word unlike every name, a path, a command and a command line are tried as they are.
         assert_eq!((agent("multiply"), server("fiels --x"), server("./fiels")), (Ok(()), Ok(()), Ok(())));
         let shell = Config(ConfigFile::parse(Path::new("c.toml"), "[servers.shh]\ncommand = 'x'").unwrap());
         assert_eq!(shell.check_server("sh").map_err(|Usage(why)| why), Ok(()));

@@ -12,7 +12,7 @@ use super::http::connect_phrase;
 use crate::local_time::local_time;
 use crate::text::beginning;
 
-/// The advice on a server that takes a token from somewhere else.
+/// The advice for a server whose tokens come from elsewhere.
 pub(super) const OWN_TOKEN: &str = "send a token that you have by --header-file or --token";
 
 /// A failure of a login with its causes, and the option that gets around it.
@@ -21,7 +21,7 @@ pub(super) fn auth_causes(error: &(dyn Error + 'static)) -> String {
     phrase.unwrap_or_else(|| causes(error)) + &advice(error)
 }
 
-/// The sentence on a request of a login that could not be sent, if the cause is known.
+/// The sentence for a login's request that could not be sent, if the cause is known.
 pub(super) fn unsent(error: &(dyn Error + 'static)) -> Option<String> {
     match error.downcast_ref()? {
         AuthError::Transient { step, cause, .. } => {
@@ -72,7 +72,7 @@ pub(super) fn advice(error: &(dyn Error + 'static)) -> String {
         }
         _ => return String::new(),
     };
-    // That error names a login already.
+    // The text of this error names `agentwire login` already.
     let joint = if matches!(error, AuthError::NeedsPerson { .. }) { "; or " } else { "; " };
     format!("{joint}{advice}")
 }

@@ -10,7 +10,7 @@ use crate::text::beginning;
 /// How many bytes of an error's text are shown. The text may be the other side's, of any length.
 pub(super) const TEXT_LIMIT: usize = 16 << 10;
 
-/// An error with its causes as a text that has each once. A cause may be of another crate, and have text of a peer as it came.
+/// An error and its causes as one text, each once. A cause from another crate may hold text of a peer that is not escaped.
 pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut all = String::new();
     for cause in chain(error).map(|cause| beginning(Printable::display(cause), TEXT_LIMIT)) {

@@ -36,7 +36,7 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     if is_output_closed(error) {
         return OUTPUT_CLOSED;
     }
-    // Wherever it comes up, the environment is wrong.
+    // At any place in the chain, this means that the environment is wrong.
     if error.chain().any(|cause| cause.is::<CertificateError>()) {
         return Exit::Usage.code();
     }

@@ -86,7 +86,8 @@ fn unsent(url: &str, why: &(dyn Error + 'static)) -> String {
     connect_phrase(Some(url), why).unwrap_or_else(|| causes(why))
 }
 
-/// Why nothing could be sent to a URL, or to a place that is named before this, as a sentence. None if the cause is not known.
+/// The sentence for a request that could not be sent to a URL. Without a URL, the caller names the place before this. `None`
+/// if the cause is not known.
 pub(crate) fn connect_phrase(url: Option<&str>, why: &(dyn Error + 'static)) -> Option<String> {
     let uri = url.and_then(|url| url.parse::<Uri>().ok());
     let authority = uri.as_ref().and_then(|url| url.authority());
@@ -167,7 +168,7 @@ fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
             format!("there is no MCP server at {url} (HTTP status {status}){said}{}", try_another(url))
         }
         _ if is_page(refusal) => web_page(url),
-        // Servers of TLS say so in a page, which is not shown.
+        // A TLS server reports this in a web page, which is not shown.
         StatusCode::BAD_REQUEST if url.starts_with("http://") && has_html(&refusal.headers) => {
             let rest = url.trim_start_matches("http://");
             format!(

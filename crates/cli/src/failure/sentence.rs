@@ -16,30 +16,30 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return sentence(error);
     }
-    // It is whole, and the environment is wrong, not what the command was to do.
+    // Its own text is complete: the environment is wrong, so the request that failed does not matter.
     if let Some(certificates) = error.chain().find_map(|cause| cause.downcast_ref::<CertificateError>()) {
         return beginning(certificates, TEXT_LIMIT);
     }
-    let mut sentence =
-        unsent(error.as_ref()).unwrap_or_else(|| beginning(Printable::display(error), TEXT_LIMIT));
     let is_remote = error.chain().any(|cause| cause.is::<RemoteError>());
-    let mut is_whole = error.is::<RemoteError>() || unsent(error.as_ref()).is_some();
-    for cause in error.chain().skip(1) {
+    let mut sentence = String::new();
+    for cause in error.chain() {
+        let phrase = unsent(cause);
+        let is_whole = cause.is::<RemoteError>() || phrase.is_some();
+        let text = phrase.unwrap_or_else(|| beginning(Printable::display(cause), TEXT_LIMIT));
+        if sentence.is_empty() {
+            sentence = text;
+        } else if !sentence.contains(&text) {
+            sentence = format!("{sentence}: {text}");
+        }
         if is_whole {
             break;
-        }
-        let phrase = unsent(cause);
-        is_whole = cause.is::<RemoteError>() || phrase.is_some();
-        let cause = phrase.unwrap_or_else(|| beginning(Printable::display(cause), TEXT_LIMIT));
-        if !sentence.contains(&cause) {
-            sentence = format!("{sentence}: {cause}");
         }
     }
     let of_login = if is_remote { String::new() } else { advice(error.as_ref()) };
     sentence + &of_login + &of_limit(error)
 }
 
-/// The limit, after a failure because of too many open files.
+/// The limit of open files, if it has caused the failure.
 fn of_limit(error: &anyhow::Error) -> String {
     match error.chain().any(is_too_many_files) {
         true => format!("; {}", files_text()),

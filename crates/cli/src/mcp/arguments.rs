@@ -9,7 +9,6 @@ use agentwire_mcp_hub::Target;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::command_line::is_url;
 use crate::config::ConfigArguments;
 use crate::failure::Usage;
 use crate::headers::HeaderArguments;
@@ -139,14 +138,11 @@ impl Connect {
 }
 
 impl Connect {
-    /// The target if it is one word that names neither a URL nor a file: perhaps the first of a command line that is not quoted.
+    /// The target if it is one word, and neither a URL nor a file. It may be the first word of a command line that is not
+    /// quoted.
     pub(crate) fn bare_program(&self) -> Option<&str> {
         match &self.place {
-            Place::Text(text) => {
-                let is_bare = !text.contains(char::is_whitespace) && !is_url(text) && !text.contains(".json");
-                let is_bare = is_bare && !self.config.names_server(text);
-                Some(&**text).filter(|_| is_bare)
-            }
+            Place::Text(text) => Some(&**text).filter(|text| self.config.is_bare_program(text)),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Place, ServerOnly};
 use super::lists::{prompt_line, resource_line, template_line, templates};
-use crate::connect::{Output, with_server};
+use crate::connect::{Output, is_unknown_session, with_server};
 use crate::output::print_json;
 use crate::server_target::{target_of, transport};
 use crate::text;
@@ -35,6 +35,10 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
     connect.place = Place::Target(Box::new(target));
     let main = async move |server: RemoteServer| {
         let lists = Lists::read(&server).await;
+        // On a new connection, all of them are read again.
+        if lists.errors().any(is_unknown_session) {
+            return lists.into_result();
+        }
         let about = About {
             server: server.info(),
             revision: server.revision().to_string(),
@@ -51,7 +55,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
         } else {
             show(&about, &lists)?;
         }
-        lists.error().map_or(Ok(()), |error| Err(BoxError::from(error)))
+        lists.into_result()
     };
     with_server(connect, output, main).await
 }
@@ -97,10 +101,18 @@ impl Lists {
         lists
     }
 
-    /// The first error.
-    fn error(self) -> Option<CallError> {
+    fn errors(&self) -> impl Iterator<Item = &CallError> {
         let Self { tools, resources, templates, prompts } = self;
-        tools.err().or(resources.err()).or(templates.err()).or(prompts.err())
+        [tools.as_ref().err(), resources.as_ref().err(), templates.as_ref().err(), prompts.as_ref().err()]
+            .into_iter()
+            .flatten()
+    }
+
+    /// The first error.
+    fn into_result(self) -> Result<(), BoxError> {
+        let Self { tools, resources, templates, prompts } = self;
+        tools.map(drop).and(resources.map(drop)).and(templates.map(drop)).and(prompts.map(drop))?;
+        Ok(())
     }
 }
 

@@ -14,8 +14,8 @@ use crate::content::Printer;
 use crate::output::{Member, print_json};
 use crate::text;
 
-/// Prints the resources, and then the templates, one a line. A list that fails is a warning, unless both do or the connection
-/// is lost.
+/// Prints the resources and then the templates, one a line. Only warns of a list that fails, if the other one can be used and
+/// the connection is open.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let (json, notes) = (output.json, output.notes);
     with_server(arguments.connect, output, async |server| {

@@ -54,7 +54,7 @@ pub(super) fn file_and_name(text: &str) -> Result<Option<FileAndName<'_>>, Usage
     }
 }
 
-/// Refuses one word that is near to the name of a configuration file, and neither a file nor a command.
+/// Refuses a word that is similar to the name of a configuration file, if it is neither a file nor a command.
 pub(super) fn check_file(text: &str) -> Result<(), Usage> {
     let word = text.split_once(':').map_or(text, |(file, _)| file);
     let path = Path::new(word);

@@ -19,7 +19,7 @@ pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
 struct NamedAnswers {
     values: Vec<String>,
     is_used: Cell<bool>,
-    /// The nearest field for which the server has asked, as a question.
+    /// The question "did you mean …?" with the most similar field of the server's forms.
     meant: RefCell<String>,
 }
 
@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// The names for which no server has asked, each with the question of what was meant.
+    /// The names that no form of the server had, each with the question "did you mean …?".
     pub(super) fn unused(&self) -> impl Iterator<Item = (&str, String)> {
         let unused = self.0.iter().filter(|(_, answers)| !answers.is_used.get());
         unused.map(|(name, answers)| (&**name, answers.meant.borrow().clone()))

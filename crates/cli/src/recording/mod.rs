@@ -43,7 +43,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(30);
 pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recorder>> {
     let options = &arguments.recording;
     if !options.masks.is_empty() {
-        // A wrong pattern is one without a recording too.
+        // A wrong pattern is an error even without a recording.
         masker(&options.masks, options.no_mask)?;
     }
     let (transport, protocol) = match &arguments.command {

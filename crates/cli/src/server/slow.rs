@@ -92,7 +92,7 @@ async fn run_job(job: Job, cx: Context, cancelled: Arc<AtomicU64>) -> Result<Str
                 return Ok(format!("stopped before step {number}"));
             }
         }
-        // The guard covers only the sleep: a modern call is also dropped at its question, which is no cancellation.
+        // The guard covers only the sleep: a modern call is also dropped at its question, which is not a cancellation.
         let guard = CancellationGuard::new(cancelled.clone());
         tokio::time::sleep(step).await;
         guard.disarm();

@@ -189,7 +189,7 @@ impl Telemetry {
     }
 }
 
-/// The settings of spans, within the trace in which this program was started: W3C's context in the environment.
+/// The settings of spans. Their parent is the W3C trace context of the environment, if it has one.
 fn in_trace(variable: impl Fn(&str) -> Option<String>) -> Config {
     match variable("TRACEPARENT") {
         Some(parent) => Config::new().parent(&parent, variable("TRACESTATE").as_deref()),

@@ -20,7 +20,7 @@ use crate::text::one_line;
 /// has sent in one piece.
 const BURST: Duration = Duration::from_millis(20);
 
-/// How long the rest of pasted text is waited for, however much comes: 1 s.
+/// How long to wait for the rest of pasted text in all: 1 s.
 const PASTE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An input from the keyboard.
@@ -207,7 +207,7 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
                 continue;
             }
             Key::Suspend => {
-                suspend(&mut screen)?;
+                suspend(&mut screen, stop)?;
                 continue;
             }
             Key::Enter if deliberate && drop_rest_of_paste()? => TypedInput::Burst,
@@ -221,7 +221,7 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
     }
 }
 
-/// Drops what came in one piece with a line. Returns whether there was anything.
+/// Drops input that follows a line without a pause. Returns whether there was any.
 fn drop_rest_of_paste() -> io::Result<bool> {
     let limit = Instant::now() + PASTE_LIMIT;
     let mut is_there = false;
@@ -236,8 +236,8 @@ fn drop_rest_of_paste() -> io::Result<bool> {
     Ok(is_there)
 }
 
-/// Stops the process until it is continued. The terminal is in its usual mode meanwhile.
-fn suspend(screen: &mut impl Write) -> io::Result<()> {
+/// Stops the process until the shell continues it. The terminal has its usual mode while the process is stopped.
+fn suspend(screen: &mut impl Write, stop: &AtomicBool) -> io::Result<()> {
     execute!(screen, DisableBracketedPaste)?;
     disable_raw_mode()?;
     writeln!(screen)?;
@@ -247,6 +247,10 @@ fn suspend(screen: &mut impl Write) -> io::Result<()> {
         drop(sender);
     });
     let _sender_dropped = stopped.recv();
+    // The question was withdrawn while the process was stopped, and the terminal is restored already.
+    if stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     enable_raw_mode()?;
     execute!(screen, EnableBracketedPaste)
 }

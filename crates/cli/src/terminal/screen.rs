@@ -282,8 +282,8 @@ impl Screen {
         self.line(self.mark(mark).then(" ").then(text))
     }
 
-    /// Shows the entries of a plan that have changed, up to [`MAX_ITEMS`], and how many of the entries before are gone. `count` is
-    /// the number of all entries.
+    /// Shows up to [`MAX_ITEMS`] changed entries of a plan, and the number of dropped ones. `count` is the number of all
+    /// entries.
     pub(crate) fn plan<'a>(
         &mut self,
         count: usize,

@@ -9,9 +9,6 @@ use crate::text::one_line;
 /// shows it again.
 const SHORT_CHARACTERS: usize = 500;
 
-/// The most bytes of a session's title that are looked at: 4 KiB.
-const TITLE_LIMIT: usize = 4 << 10;
-
 /// The values of a list of options, as hashes: 16 bytes for each option, however long its name.
 #[derive(Default)]
 pub(crate) struct ValueHashes {
@@ -30,7 +27,7 @@ impl ValueHashes {
         self.replace_all(list).0
     }
 
-    /// The same. Returns also how many of the keys before are still there.
+    /// The same. Also returns how many keys of the list before are in this one.
     pub(crate) fn replace_all<K: Hash, V: Hash>(
         &mut self,
         list: impl IntoIterator<Item = (K, V)>,
@@ -55,11 +52,10 @@ pub(crate) fn short(text: &str) -> String {
 
 /// A title without the marks of Markdown, which an agent may have copied from a message.
 pub(crate) fn plain_title(title: &str) -> String {
-    let start = title.get(..TITLE_LIMIT).unwrap_or(title);
-    without_marks(start.trim_start().trim_start_matches(['#', '>']).trim())
+    without_marks(title.trim_start().trim_start_matches(['#', '>']).trim())
 }
 
-/// A text without the marks of bold text and code of Markdown. One without its pair stays: `src/**` is a path.
+/// Removes the Markdown marks of bold text and code. Marks without a pair stay: `src/**` is a path.
 pub(super) fn without_marks(text: &str) -> String {
     let without = |text: &str, mark: &str| {
         let is_paired = text.matches(mark).count().is_multiple_of(2);

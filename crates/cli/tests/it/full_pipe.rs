@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long an end may take on a machine that is busy.
+/// How long a program may take to end on a busy machine: 60 s.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The bytes of a pipe that is made as small as it can be.
+/// The bytes that the smallest pipe holds: 4 KiB.
 const PIPE: usize = 4096;
 
 fn agentwire(arguments: &[&str]) -> Command {

@@ -24,9 +24,9 @@ const WHOLE_OUTPUTS: usize = 4 << 20;
 /// What was shown of a tool call.
 #[derive(Default)]
 pub(super) struct CallOutput {
-    /// Its mark and its title as they are now.
+    /// The current mark and title.
     pub(super) headline: Option<(Mark, String)>,
-    /// The same as they were shown last.
+    /// The mark and title that were shown last.
     pub(super) shown: Option<(Mark, String)>,
     /// How many pieces of its content were said to be left out.
     left_out: usize,

@@ -156,14 +156,14 @@ impl Renderer {
         screen.flush()
     }
 
-    /// The result right above a message of this kind, which may be a copy of it.
+    /// The result directly above a message of this kind, if the message may be a copy of it.
     fn result_above(&self, screen: &Screen, kind: MessageKind) -> Option<&str> {
         let is_compared =
             kind == MessageKind::Agent && !screen.has_answer() && (self.is_in_turn || self.is_replay);
         self.tools.result_above().filter(|_| is_compared)
     }
 
-    /// Shows what was held back of a message, unless it is a copy of the result above it.
+    /// Shows the message that was held back, unless it is a copy of the result above it.
     fn end_message(&mut self, screen: &mut Screen) -> io::Result<()> {
         let Some(held) = self.held.take() else { return Ok(()) };
         let message = held.message;
@@ -265,7 +265,7 @@ impl Renderer {
         screen.dim(&format!("[compaction of the context: {status}{why}]"))
     }
 
-    /// Shows the entries of the plan that are new or have changed, and how many of the entries before are gone.
+    /// Shows the new and changed entries of the plan, and the number of dropped ones.
     fn draw_plan(&mut self, screen: &mut Screen, conversation: &Conversation) -> io::Result<()> {
         let entries = conversation.plan().map(|plan| &*plan.entries).unwrap_or_default();
         let before = self.plan.len();

@@ -1,7 +1,7 @@
 //! A message that may be a copy of the result right above it.
 //!
-//! Many agents answer with what a tool has returned. Such a message is held back while it is a beginning of that text. It is left out
-//! if it is the whole text when it ends, and shown whole as soon as it says anything else.
+//! Many agents repeat the result of a tool as their answer. A message is held back while it is a prefix of the result. It is
+//! left out if it equals the result when it ends, and shown as soon as it differs.
 
 use crate::terminal::StreamedMessage;
 
@@ -22,12 +22,12 @@ pub(super) struct HeldMessage {
 }
 
 impl HeldMessage {
-    /// Holds the beginning of a message back, or returns it if it says something else than the result.
+    /// Holds back the beginning of a message. Returns the text if it is not a prefix of the result.
     pub(super) fn begin(message: StreamedMessage, text: String, result: &str) -> Result<Self, String> {
         Self { message, text: String::new(), result: result.trim().to_owned() }.extend(&text)
     }
 
-    /// Adds more of the message. Returns all of it if it says something else than the result.
+    /// Adds text to the message. Returns the whole message if it is not a prefix of the result.
     pub(super) fn extend(mut self, more: &str) -> Result<Self, String> {
         self.text.push_str(more);
         if self.result.starts_with(self.text.trim()) { Ok(self) } else { Err(self.text) }

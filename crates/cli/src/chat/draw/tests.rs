@@ -88,7 +88,7 @@ fn call_has_a_line_for_its_begin_and_one_for_its_end() {
     let ends = || status(ToolCallStatus::Completed).into();
     let shown = show(begins().into_iter().chain([named().into(), ends(), ends()]));
     assert_eq!(shown, "○ Run\n● Run ls\n");
-    // Output stands below the title that the call has then.
+    // Output is shown below the current title of its call.
     let output = named().content([text("a\n")]);
     let shown = show(begins().into_iter().chain([output.into(), ends()]));
     assert_eq!(shown, "○ Run\n◐ Run ls\n  a\n● Run ls\n");

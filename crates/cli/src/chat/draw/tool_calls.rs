@@ -43,7 +43,7 @@ pub(super) struct ToolCalls {
     unowned: Vec<usize>,
     /// The call whose headline or output was drawn last, if nothing else was drawn since.
     pub(super) current_call: Option<usize>,
-    /// The text that was shown last of the call's content, if a message may be a copy of it.
+    /// A call and the last text of its content that was shown, if a message may be a copy of the text.
     last_text: Option<(usize, String)>,
     /// The last output that was shown in part, with the title of its call.
     last: Option<(String, WholeOutput)>,
@@ -130,7 +130,7 @@ impl ToolCalls {
         let output = self.calls.get(index);
         output.has_ended = entry.has_ended();
         output.headline = Some(new);
-        // A call has one line for its begin and one for its end. What it is in between stands above its output.
+        // A call has one line when it begins and one when it ends. A title that changes between them is shown above the output.
         if parts.headline && (output.shown.is_none() || output.has_ended) && output.shown != output.headline {
             self.show_headline(screen, index)?;
         }
@@ -171,7 +171,7 @@ impl ToolCalls {
         Ok(())
     }
 
-    /// The result that stands right above what is drawn next, if a message may be a copy of it.
+    /// The result directly above the line that is drawn next, if a message may be a copy of it.
     pub(super) fn result_above(&self) -> Option<&str> {
         let (_, text) = self.last_text.as_ref().filter(|(call, _)| self.current_call == Some(*call))?;
         Some(text)
@@ -301,7 +301,7 @@ impl ToolCalls {
         self.calls.draw(screen, index, source, new)
     }
 
-    /// Shows the headline of a call again before its output, where something else was shown since or the title is another one.
+    /// Shows the headline of a call again before its output, if something else was shown since or the title has changed.
     fn name_call(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
         let output = self.calls.get(index);
         let title = |headline: &Option<(Mark, String)>| headline.as_ref().map(|(_, title)| title.clone());
