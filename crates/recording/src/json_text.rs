@@ -5,12 +5,23 @@ use std::borrow::Cow;
 use agentwire_jsonrpc::read;
 
 /// A step from a value to a part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The member with this name.
+    /// The member whose name begins with these characters: 512 at most.
     Member(String),
     /// The element at this index.
     Index(usize),
+}
+
+/// How many characters of a name are in a path. A value below it may be looked at for each of them.
+const NAME_LENGTH: usize = 512;
+
+/// The way to a token of a JSON text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<'a> {
+    pub(crate) steps: &'a [Step],
+    /// The object or array from which each step goes, by its number in the text.
+    pub(crate) containers: &'a [usize],
 }
 
 /// A part of JSON text that can be replaced.
@@ -37,10 +48,11 @@ pub(crate) enum Replacement {
 /// left out. Text that is not JSON gives some text, and never a panic.
 pub(crate) fn rewrite(
     json: &str,
-    change: &mut dyn FnMut(&[Step], Token<'_>) -> Option<Replacement>,
+    change: &mut dyn FnMut(Path<'_>, Token<'_>) -> Option<Replacement>,
 ) -> String {
     let mut out = String::with_capacity(json.len());
-    let mut path: Vec<Step> = Vec::new();
+    let (mut path, mut containers): (Vec<Step>, Vec<usize>) = Default::default();
+    let mut count = 0;
     let mut expects_name = false;
     let mut rest = json;
     while let Some(first) = rest.bytes().next() {
@@ -56,13 +68,15 @@ pub(crate) fn rewrite(
         let (raw, after) = rest.split_at(length);
         rest = after;
         match first {
-            b'{' => {
-                path.push(Step::Member(String::new()));
-                expects_name = true;
+            b'{' | b'[' => {
+                expects_name = first == b'{';
+                path.push(if expects_name { Step::Member(String::new()) } else { Step::Index(0) });
+                containers.push(count);
+                count += 1;
             }
-            b'[' => path.push(Step::Index(0)),
             b'}' | b']' => {
                 path.pop();
+                containers.pop();
             }
             b',' => match path.last_mut() {
                 Some(Step::Index(index)) => *index += 1,
@@ -73,15 +87,16 @@ pub(crate) fn rewrite(
                 let text = decoded(raw);
                 let is_name = expects_name && matches!(path.last(), Some(Step::Member(_)));
                 if is_name && let Some(Step::Member(name)) = path.last_mut() {
-                    *name = text.clone().into_owned();
+                    *name = text.chars().take(NAME_LENGTH).collect();
                     expects_name = false;
                 }
                 let token = if is_name { Token::Name(&text) } else { Token::Text(&text) };
-                push(&mut out, raw, change(&path, token));
+                push(&mut out, raw, change(Path { steps: &path, containers: &containers }, token));
                 continue;
             }
             _ => {
-                push(&mut out, raw, change(&path, Token::Plain(raw)));
+                let path = Path { steps: &path, containers: &containers };
+                push(&mut out, raw, change(path, Token::Plain(raw)));
                 continue;
             }
         }
@@ -146,7 +161,7 @@ mod tests {
         let json = r#" {"a":[1.50e2, "x\n\"", {"b/c":null}], "d":{}, "e":"" , "a":true} "#;
         let mut seen = Vec::new();
         let same = rewrite(json, &mut |path, token| {
-            seen.push((pointer(path), format!("{token:?}")));
+            seen.push((pointer(path.steps), format!("{token:?}")));
             None
         });
         assert_eq!(same, r#"{"a":[1.50e2,"x\n\"",{"b/c":null}],"d":{},"e":"","a":true}"#);

@@ -1,4 +1,4 @@
-//! Finds the secrets below a name that stands on a line of its own: blocks of YAML and sections of INI files.
+//! Finds the secrets below a name that has a line of its own: blocks of YAML and sections of INI files.
 
 use std::ops::Range;
 
@@ -16,9 +16,10 @@ const BLOCK_BYTES: usize = 16 << 10;
 /// The most white space before the name of a block.
 const LONGEST_INDENT: usize = 80;
 
-/// The values of the block of YAML below a name. It is empty if no block begins behind the name's `:`.
+/// Returns the values of the YAML block below a name. Empty if no block begins after the name's `:`.
 pub(super) fn block_values(text: &str, before_name: &str, behind: usize) -> Vec<Value> {
-    let first = &text[behind..];
+    // A longer line has more behind the name than the mark of a block.
+    let first = &text[behind..floor(text, behind + LONGEST_INDENT)];
     let head = first.find('\n').map_or(first, |end| &first[..end]);
     let is_scalar = is_block_mark(head.trim());
     let before = last_bytes(before_name, LONGEST_INDENT);

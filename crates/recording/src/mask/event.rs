@@ -12,7 +12,7 @@ use crate::json_text::{Replacement, Token, rewrite};
 /// How many bytes of the last lines are kept.
 const LAST_LINES: usize = 1 << 10;
 
-/// The lines with one more, at most [`LAST_LINES`] bytes of them.
+/// Appends a line to the last lines, and keeps at most [`LAST_LINES`] bytes of them.
 fn last_lines(mut lines: String, line: &str) -> String {
     lines.push_str(&line[..floor(line, LAST_LINES)]);
     lines.push('\n');
@@ -28,7 +28,7 @@ fn last_lines(mut lines: String, line: &str) -> String {
 /// A text of an event.
 enum Part<'a> {
     Message(&'a str),
-    /// A line of one of the streams whose lines are no messages.
+    /// A line of text, or of stderr.
     Line {
         bytes: &'a [u8],
         stream: usize,
@@ -73,7 +73,7 @@ impl Masker {
         line.contains("\"base64\":") || self.secrets.occur_in(line)
     }
 
-    /// The text of a line with masks. `None` if it has no secret. The lines of a private key are secrets, up to that of its end.
+    /// Returns a line with masks, or `None` if it contains no secret. Each line of a private key is a secret.
     fn masked_line(&mut self, bytes: &[u8], stream: usize) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         if self.key_lines[stream].has(&text) {

@@ -13,7 +13,7 @@ const LONGEST_STATUS: usize = 5;
 /// The most bytes before and behind a value in which the other fields of a form are looked for.
 const FORM_WINDOW: usize = 200;
 
-/// Whether a value is that of a secret in a query or a form: behind `?` or `&`, or in the first field of a form.
+/// Returns whether a value is a secret of a query or a form: after `?` or `&`, or in the first field of a form.
 pub(super) fn is_in_query(query: &str, is_assigned: bool, before: &str, behind: &str) -> bool {
     let is_in_value = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+-._~*/".contains(byte);
     let value = &behind[..behind.bytes().take_while(is_in_value).count()];

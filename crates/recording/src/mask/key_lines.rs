@@ -6,7 +6,7 @@ const LONGEST: usize = 400;
 /// The ends of private keys in PEM, in OpenPGP and of PuTTY.
 const ENDS: &[&str] = &["-END ", "Private-MAC:"];
 
-/// How many more texts may be lines of a private key whose first line was seen.
+/// The number of further texts that may be lines of a private key, after its first line.
 #[derive(Debug, Default)]
 pub(super) struct KeyLines(usize);
 

@@ -49,7 +49,7 @@ use crate::json_text::{Replacement, Step, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
 ///
-/// What it has once taken for a secret it masks in every later text as well, except what is shorter than [`SHORTEST_SOUGHT`] bytes.
+/// A secret that was found once is masked in every later text too, unless it is shorter than [`SHORTEST_SOUGHT`] bytes.
 #[derive(Debug)]
 pub struct Masker {
     patterns: Vec<Pattern>,
@@ -58,7 +58,7 @@ pub struct Masker {
     secrets: Secrets,
     /// The private keys in the lines of the text and of the stderr.
     key_lines: [KeyLines; 2],
-    /// The last lines of the text and of the stderr, which may name the secret of the next one.
+    /// The last lines of the text and of the stderr, which may contain the name of a secret on the next line.
     last_lines: [String; 2],
 }
 
@@ -145,7 +145,7 @@ impl Masker {
 
     /// Masks the secrets of JSON text.
     pub fn message(&mut self, json: &str) -> String {
-        // First all of it is looked at: a secret may be named after a text that has it.
+        // The whole message is read first: a text may contain a secret that is named only later.
         self.learn_json(json, 0);
         self.masked_json(json, 0).0
     }
@@ -163,7 +163,8 @@ impl Masker {
         self.masked_text(&text, 0, Vec::new()).map_or_else(|| bytes.to_vec(), String::into_bytes)
     }
 
-    /// The text of a line with masks. Lines before it may name its secret. None if it has no secret.
+    /// Returns a line with masks, or `None` if it contains no secret. `lines` precede it, and may contain the name of its
+    /// secret.
     fn masked_line_after(&mut self, lines: &str, text: &str) -> Option<String> {
         let mut spans = Vec::new();
         if !lines.is_empty() && nested(text, 0).is_none() {
@@ -198,7 +199,7 @@ impl Masker {
         rewrite(json, &mut |path, token| {
             match token {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
-                    self.placed(path, text);
+                    self.placed(path.steps, text);
                 }
                 Token::Text(text) => self.learn_text(text, depth),
                 Token::Name(_) | Token::Plain(_) => {}
@@ -214,7 +215,7 @@ impl Masker {
         let masked = rewrite(json, &mut |path, token| {
             let masked = match token {
                 Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
-                    Some(self.placed(path, text))
+                    Some(self.placed(path.steps, text))
                 }
                 Token::Text(text) => self.masked_text(text, depth, Vec::new()),
                 Token::Name(text) | Token::Plain(text) => {
@@ -272,7 +273,7 @@ impl Masker {
         spans
     }
 
-    /// The place of what a rule has found. None if that is no secret.
+    /// Returns the span of a match, or `None` if the match is not a secret.
     fn span(&mut self, text: &str, range: Range<usize>, certainty: Certainty) -> Option<Span> {
         let secret = &text[range.clone()];
         let is_random = looks_random(secret);
@@ -299,7 +300,8 @@ impl Masker {
         Some(Span { range, mask })
     }
 
-    /// Masks a secret of JSON by its place. A word of a language is not looked for elsewhere if words stand in such places, too.
+    /// Masks a secret that was found by its place in JSON. A plain word is masked only there if plain words are common in
+    /// such places.
     fn placed(&mut self, path: &[Step], text: &str) -> String {
         if is_plain_word(text) && is_in_common_place(path) {
             return self.secrets.mask("secret", text);

@@ -3,8 +3,8 @@
 use super::random::looks_generated;
 use super::rules::{
     ARGUMENT_HEADER, COMMON_NAMES, NAME_SUFFIXES, PAIR_MEMBERS, PUBLIC_MEMBERS, PUBLIC_VARIABLES,
-    SECRET_HEADER_ENDS, SECRET_HEADERS, SECRET_MEMBERS, SECRET_QUERY, SECRET_VARIABLE_ENDS, SUSPECT_ENDS,
-    SUSPECT_MEMBERS, VAGUE_PAIR_MEMBERS,
+    SECRET_HEADER_ENDS, SECRET_MEMBERS, SECRET_QUERY, SECRET_VARIABLE_ENDS, SUSPECT_ENDS, SUSPECT_MEMBERS,
+    VAGUE_PAIR_MEMBERS,
 };
 
 /// The longest name that is looked at, in bytes.
@@ -19,15 +19,20 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     if let Some(argument) = lower_case.strip_prefix(ARGUMENT_HEADER) {
         return is_secret_name(argument);
     }
-    let plain = plain(&lower_case);
+    let plain = plain(name);
     let is_member = |plain: &str| {
         !PUBLIC_MEMBERS.contains(&plain) && SECRET_MEMBERS.iter().any(|end| plain.ends_with(end))
     };
     is_member(&plain)
         || is_member(stem(&plain))
         || is_secret_variable(name)
-        || SECRET_HEADERS.contains(&&*lower_case)
         || SECRET_HEADER_ENDS.iter().any(|end| lower_case.ends_with(end))
+}
+
+/// Whether a name ends so, in any case.
+pub(super) fn ends_with(name: &str, end: &str) -> bool {
+    let tail = name.len().checked_sub(end.len()).and_then(|at| name.get(at..));
+    tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
 /// Whether a string behind this name is secret: the name may be in the plural.
@@ -40,9 +45,7 @@ pub(super) fn is_secret_text_name(name: &str) -> bool {
 
 /// Whether a value behind this name is a number of tokens.
 pub(super) fn is_count(name: &str, value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_digit())
-        && name.to_ascii_lowercase().ends_with("tokens")
-        && !is_secret_name(name)
+    value.bytes().all(|byte| byte.is_ascii_digit()) && ends_with(name, "tokens") && !is_secret_name(name)
 }
 
 /// Whether a generated value behind this name is secret. The name has other meanings as well.
@@ -50,12 +53,12 @@ pub(super) fn is_suspect_name(name: &str) -> bool {
     if name.len() > LONGEST_NAME {
         return false;
     }
-    let plain = plain(&name.to_ascii_lowercase());
+    let plain = plain(name);
     SUSPECT_MEMBERS.contains(&last_word(name).to_ascii_lowercase().as_str())
         || SUSPECT_ENDS.iter().any(|end| plain.ends_with(end))
 }
 
-/// Whether a name is a common word, which stands in tables and prose as well.
+/// Returns whether a name is a common word, which also occurs in tables and prose.
 pub(super) fn is_common_name(name: &str) -> bool {
     let lower_case = name.to_ascii_lowercase();
     COMMON_NAMES.contains(&lower_case.strip_suffix('s').unwrap_or(&lower_case))
@@ -68,20 +71,20 @@ pub(super) fn is_secret_pair(name: &str, value: &str) -> bool {
 
 /// Whether a member has the name of a pair.
 pub(super) fn is_pair_name(member: &str) -> bool {
-    let member = plain(&member.to_ascii_lowercase());
+    let member = plain(member);
     PAIR_MEMBERS.0.contains(&&*member) || VAGUE_PAIR_MEMBERS.0.contains(&&*member)
 }
 
 /// Whether a member has the value of a pair.
 pub(super) fn is_pair_value(member: &str) -> bool {
-    let member = plain(&member.to_ascii_lowercase());
+    let member = plain(member);
     PAIR_MEMBERS.1.contains(&&*member) || VAGUE_PAIR_MEMBERS.1.contains(&&*member)
 }
 
 /// Whether a pair of two such members may be something else, so that its value must look generated.
 pub(super) fn is_vague_pair(name_member: &str, value_member: &str) -> bool {
-    VAGUE_PAIR_MEMBERS.0.contains(&&*plain(&name_member.to_ascii_lowercase()))
-        || VAGUE_PAIR_MEMBERS.1.contains(&&*plain(&value_member.to_ascii_lowercase()))
+    VAGUE_PAIR_MEMBERS.0.contains(&&*plain(name_member))
+        || VAGUE_PAIR_MEMBERS.1.contains(&&*plain(value_member))
 }
 
 /// The last word of a name, such as `pass` of `db_pass`, `dbPass` and `db.pass`.
@@ -117,13 +120,13 @@ pub(super) fn secret_in_query(name: &str) -> Option<&'static str> {
     if name.len() > LONGEST_NAME {
         return None;
     }
-    let plain = plain(&name.to_ascii_lowercase());
+    let plain = plain(name);
     SECRET_QUERY.iter().find(|secret| **secret == plain).copied()
 }
 
 /// A name in lower case without the characters that part its words.
-fn plain(lower_case: &str) -> String {
-    lower_case.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).collect()
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Finds the values of secret names in text: `NAME=value`, `name: value`, `"name":"value"`, also with escapes around them, and pairs.
+//! Finds the values of secret names in text: `NAME=value`, `name: value`, `"name":"value"`, also with escapes around
+//! them, and pairs.
 
 use std::ops::Range;
 
@@ -47,7 +48,7 @@ pub(super) fn secret_values(text: &str) -> Vec<Value> {
     values
 }
 
-/// What stands between a name and its value.
+/// The operator between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Colon,
@@ -69,7 +70,7 @@ fn operator(text: &str) -> Option<(Operator, &str)> {
     Some(literal.map_or((Operator::Assignment, rest), |rest| (Operator::BeforeLiteral, rest)))
 }
 
-/// Why a value is taken for a secret.
+/// The reason to treat a value as a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Name,
@@ -148,9 +149,13 @@ impl Place<'_> {
                         must_look_generated = true;
                         value
                     }
-                    // An empty value may stand before white space.
+                    // White space right after the operator means an empty value.
                     Operator::Assignment => behind,
                 };
+                let start = head(value);
+                if must_look_generated && !looks_generated(&start[..unquoted_length(start, word)]) {
+                    return None;
+                }
                 unquoted_length(value, word)
             }
         };
@@ -159,7 +164,7 @@ impl Place<'_> {
         let secret = &text[range.clone()];
         let is_unquoted = quoted.is_none();
         let is_literal = is_unquoted && matches!(secret, "true" | "false" | "null");
-        // The next line of a log is no value. An indented one is.
+        // The next line of a log is not a value, unless it is indented.
         must_look_generated |= is_unquoted && !name.is_quoted && text[at..start].ends_with('\n');
         // The next line may be a member or an item of a block.
         let is_of_block =
@@ -168,7 +173,7 @@ impl Place<'_> {
             || is_literal
             || is_count(word, secret)
             || is_of_block
-            || must_look_generated && !looks_generated(secret)
+            || must_look_generated && !looks_generated(head(secret))
         {
             return None;
         }
@@ -187,7 +192,14 @@ impl Place<'_> {
     }
 }
 
-/// Whether a text ends as a message of a parser does before the word `token`.
+/// The most bytes of a value that are read to see whether it looks generated: where it does not, the next value begins in it.
+const LONGEST_GENERATED: usize = 256;
+
+fn head(text: &str) -> &str {
+    &text[..floor(text, LONGEST_GENERATED)]
+}
+
+/// Returns whether a text ends with a word that parsers write before `token`.
 fn follows_parser_word(before: &str) -> bool {
     let end = last_bytes(before, LONGEST_GAP);
     let word = end.trim_end().rsplit(|c: char| !c.is_ascii_alphabetic()).next();
@@ -214,10 +226,10 @@ fn second_of_pair(text: &str, at: usize) -> Option<Value> {
     is_secret.then_some(Value { range, certainty: Certainty::Perhaps })
 }
 
-/// The most bytes before the value of a pair, and the most bytes of a name, in which its name is looked for.
+/// The most bytes before a value in which the name of its pair is searched, and the longest such name.
 const PAIR_WINDOW: usize = 120;
 
-/// Whether the name of a pair, which stands before or behind its value, is vague. `None` if it is not secret.
+/// Returns whether the name of a pair, before or after its value, is vague, or `None` if it is not secret.
 fn is_in_secret_pair(value_member: &str, is_quoted: bool, before: &str, behind: &str) -> Option<bool> {
     let is_mark = |c: char| c.is_whitespace() || "\"'\\:=,".contains(c);
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);

@@ -2,15 +2,15 @@
 
 use regex_lite::Regex;
 
-/// How sure it is that what a rule finds is a secret.
+/// The certainty that a match of a rule is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "as sure as the table needs")]
 pub enum Certainty {
     /// It is masked wherever it occurs.
     Sure,
-    /// It is masked there, and elsewhere only if it looks random.
+    /// It is masked in that place, and elsewhere only if it looks random.
     Perhaps,
-    /// It is masked only if it looks random: words of a language stand there, too.
+    /// It is masked only if it looks random: such places also contain plain words.
     Random,
     /// It is the name of a user: masked in paths.
     Name,
@@ -22,9 +22,10 @@ pub enum Certainty {
 pub struct SecretPattern {
     /// A regular expression. Its last group is the secret.
     pub pattern: &'static str,
-    /// Each match has one of these, in lower case. A text without them is not searched, because the search takes far longer.
+    /// Each match contains one of these, in lower case. A text without them is not searched, because the search takes far
+    /// longer.
     pub words: &'static [&'static str],
-    /// How sure it is.
+    /// The certainty of a match.
     pub certainty: Certainty,
 }
 
@@ -32,19 +33,19 @@ const fn row(pattern: &'static str, words: &'static [&'static str], certainty: C
     SecretPattern { pattern, words, certainty }
 }
 
-/// What the names of secrets have in them.
+/// Parts of the names of secrets.
 const NAMES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret"];
 
-/// What the names of variables with secrets have in them.
+/// Parts of the names of variables that hold secrets.
 const VARIABLES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret", "_key"];
 
-/// Patterns of secrets within any text, beside values behind a name. None goes on behind its secret, so a search of a text takes
-/// time in proportion to its length.
+/// Patterns of secrets within any text, beside values behind a name. No pattern continues after its secret, so a search
+/// takes time in proportion to the length of the text.
 pub const PATTERNS: &[SecretPattern] = &[
-    // The credentials of a header that stands in text.
+    // The credentials of a header within text.
     row(r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/\-]{8,}=*)", &["bearer", "basic"], Certainty::Random),
-    // The user information of a URL: up to the last `@` of the authority, or up to the next one where a password has a `/`. Digits
-    // before the `/` are a port.
+    // The user information of a URL: up to the last `@` of the authority, or up to the next one where a password has a
+    // `/`. Digits before the `/` are a port.
     row(r#"://([^/?#\s"<>]*|[^/?#@:\s"<>]*:[0-9]*[^0-9/@\s"<>][^@\s"<>]*)@"#, &["://"], Certainty::Sure),
     // The argument behind an option of a command line.
     row(

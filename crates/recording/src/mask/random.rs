@@ -13,15 +13,15 @@ const NUMBER_DIGITS: usize = 8;
 const SHORTEST_GENERATED: usize = 8;
 const SHORTEST_WITHOUT_DIGIT: usize = 20;
 
-/// Whether a text is rather a secret than a word of a language.
+/// Returns whether a text looks more like a secret than like a plain word.
 pub(super) fn looks_random(text: &str) -> bool {
     let is_unlike_a_word =
         |(at, byte): (usize, u8)| byte.is_ascii_digit() || at > 0 && byte.is_ascii_uppercase();
     text.len() >= SHORTEST_SOUGHT && (text.len() >= 20 || text.bytes().enumerate().any(is_unlike_a_word))
 }
 
-/// Whether a text was generated: no name, path or address that consists of words. This is the stricter test, for places where
-/// secrets are rare.
+/// Returns whether a text looks generated, unlike a name, path or address that consists of words. This is the stricter
+/// test, for places where secrets are rare.
 pub(super) fn looks_generated(text: &str) -> bool {
     let is_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+/=.~".contains(&byte);
     let has = |is_wanted: fn(&u8) -> bool| text.as_bytes().iter().any(is_wanted);

@@ -1,4 +1,4 @@
-//! What is taken for a secret, as tables.
+//! Tables of what is treated as a secret.
 
 /// Headers whose value is a secret. Those that end with `-auth`, `-key`, `-secret`, `-session-id` or `-token` are as well.
 pub const SECRET_HEADERS: &[&str] = &[
@@ -63,8 +63,8 @@ pub const SECRET_MEMBERS: &[&str] = &[
     "usercode",
 ];
 
-/// The words that may follow such an end: `password2` and `tokenValue` name secrets as `password` and `token` do. A number with or without a
-/// `v` may follow as well.
+/// The words that may follow such an end: `password2` and `tokenValue` name secrets as `password` and `token` do. So may
+/// a number, with or without a `v`.
 pub(super) const NAME_SUFFIXES: &[&str] = &[
     "again",
     "b64",
@@ -85,7 +85,8 @@ pub(super) const NAME_SUFFIXES: &[&str] = &[
     "value",
 ];
 
-/// The ends of the names of variables in capitals whose value is a secret. In lower case these ends mean other things: a `sort_key`.
+/// The ends of the names of variables in capitals whose value is a secret. In lower case these ends mean other things: a
+/// `sort_key`.
 pub const SECRET_VARIABLE_ENDS: &[&str] = &["_AUTH", "_CREDS", "_DSN", "_KEY", "_PASS", "_PAT", "_PW", "_SK"];
 
 /// Variables with such an end whose value is not secret.
@@ -106,10 +107,12 @@ pub(super) const PUBLIC_VARIABLES: &[&str] = &[
     "UNIQUE_KEY",
 ];
 
-/// The last words of names whose value is a secret if it looks generated. A test counts those that `pass`.
+/// The last words of names whose value is a secret if it looks generated. For example, a test report counts the tests
+/// that `pass`.
 pub(super) const SUSPECT_MEMBERS: &[&str] = &["auth", "bearer", "jwt", "pass", "pat", "pin"];
 
-/// The ends of names whose value is a secret if it looks generated, as those of `SECRET_MEMBERS`: they name places and files as well.
+/// The ends of names, in the form of `SECRET_MEMBERS`, whose value is a secret only if it looks generated: they also name
+/// places and files.
 pub(super) const SUSPECT_ENDS: &[&str] = &[
     "appkey",
     "deploykey",
@@ -126,7 +129,7 @@ pub(super) const SUSPECT_ENDS: &[&str] = &[
 pub(super) const COMMON_NAMES: &[&str] =
     &["cookie", "credential", "passcode", "passphrase", "password", "secret", "token"];
 
-/// Names with such an end whose value is no secret: tokens that name a request, a page or a place.
+/// Names with such an end whose value is not a secret: tokens that name a request, a page or a place.
 pub const PUBLIC_MEMBERS: &[&str] = &[
     "cancellationtoken",
     "continuationtoken",
@@ -204,7 +207,7 @@ pub(super) const PAIR_MEMBERS: (&[&str], &[&str]) = (
     ],
 );
 
-/// The same members of pairs that may be something else, such as a text of a form. Their values must look generated.
+/// Further members of pairs, which have other uses too, such as the text of a form. Their values must look generated.
 pub(super) const VAGUE_PAIR_MEMBERS: (&[&str], &[&str]) = (
     &["attribute", "label", "parameter", "property", "title", "type"],
     &["answer", "content", "contents", "data", "input", "literal", "plaintext", "raw", "text"],
@@ -216,7 +219,7 @@ pub(super) const LOGIN_OPTIONS: &[&str] = &["--proxy-user", "--user", "-U", "-u"
 /// A member of a JSON Web Key, and the members beside it that are secret.
 pub(super) const KEY_MEMBERS: (&str, &[&str]) = ("kty", &["d", "dp", "dq", "k", "oth", "p", "q", "qi"]);
 
-/// The words before `token` in the message of a parser, where it is no secret.
+/// The words before `token` in messages of parsers, where no secret follows.
 pub(super) const PARSER_WORDS: &[&str] =
     &["end", "expected", "illegal", "invalid", "last", "missing", "next", "unexpected", "unknown"];
 
@@ -231,7 +234,7 @@ pub(super) const QUERY_COMPANIONS: &[&str] = &[
     "session_state",
 ];
 
-/// The members of JSON Schema that hold schemas by their names. Such a name describes a secret, and is not its value's.
+/// The members of JSON Schema that hold schemas by their names. Such a name describes a secret and does not hold it.
 pub(super) const SCHEMA_PARENTS: &[&str] =
     &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 

@@ -1,4 +1,4 @@
-//! Tokens that their form shows, as a table: each host begins its tokens with a word of its own.
+//! A table of tokens that are recognised by their form: each host has its own prefixes.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -8,9 +8,9 @@ use super::random::consists_of_words;
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "a row of a table")]
 pub struct TokenForm {
-    /// The beginning. Neither a letter nor a digit stands before it.
+    /// The prefix. No letter or digit precedes it.
     pub prefix: &'static str,
-    /// The fewest letters, digits, `_`, `-` and `.` that follow. They do not consist of words.
+    /// The fewest letters, digits, `_`, `-` and `.` that follow. If they consist of words, it is not a token.
     pub shortest: usize,
 }
 
@@ -233,7 +233,7 @@ pub const TOKEN_FORMS: &[TokenForm] = &[
     form("ATTA", 60),
 ];
 
-/// A path of a URL that is a secret by itself, and the fewest characters of it that follow.
+/// Beginnings of URLs whose paths are secrets, each with the fewest characters that follow.
 const SECRET_PATHS: &[(&str, usize)] = &[
     ("discord.com/api/webhooks/", 30),
     ("discordapp.com/api/webhooks/", 30),
@@ -256,7 +256,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric();
         let (first, last) = (form.prefix.len(), form.prefix.as_bytes()[form.prefix.len() - 1]);
         let mut behind = found.split_off(at);
-        // A prefix that ends with a letter goes on with one. Identifiers and names of hosts may begin like a token.
+        // A letter or digit follows a prefix that ends with one. Identifiers and host names may begin like a token.
         behind.retain(|range| {
             !consists_of_words(&text[range.clone()])
                 && (!is_word(last) || is_word(text.as_bytes()[range.start]))
@@ -273,7 +273,7 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
 /// The lengths of the three parts of a token of Discord, the first of which is a number in base64.
 const DISCORD_PARTS: [RangeInclusive<usize>; 3] = [23..=28, 6..=6, 27..=40];
 
-/// Adds the places of tokens of Discord. Each `.` is looked at by itself, a bounded number of bytes before and behind it.
+/// Adds the places of tokens of Discord. At each `.`, a bounded number of bytes before and after it is read.
 fn find_three_parts(text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     let is_wanted = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
@@ -295,7 +295,7 @@ fn find_three_parts(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Adds the places behind a prefix that have at least so many of the wanted bytes.
+/// Adds each run of at least `shortest` wanted bytes after a prefix.
 fn find(
     text: &str,
     prefix: &str,

@@ -42,7 +42,8 @@ pub(super) fn unquoted_length(text: &str, name: &str) -> usize {
     if length == 0 { 0 } else { scheme.len() + length }
 }
 
-/// Credentials behind the name of their scheme, which has the white space that follows it. The scheme is empty where there is none.
+/// Splits credentials into the name of their scheme, with the white space after it, and the rest. The scheme may be
+/// empty.
 pub(super) fn split_scheme(text: &str) -> (&str, &str) {
     const LONGEST: usize = 16;
     let word = text.bytes().take(LONGEST).take_while(u8::is_ascii_alphabetic).count();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::json_text::{Replacement, Step, Token, encoded, rewrite};
+use crate::json_text::{Path, Replacement, Step, Token, encoded, rewrite};
 use crate::replay::volatile::VolatileTable;
 
 /// The shortest recorded value that is replaced wherever it occurs, in bytes. A shorter one is replaced in volatile members only.
@@ -34,7 +34,7 @@ impl Values {
 
     /// A recorded message of the driven side, with the live values in it. `id` is its id, if that changes.
     pub(super) fn substitute(&self, message: &str, id: Option<&str>, table: &VolatileTable) -> String {
-        rewrite(message, &mut |path, token| {
+        rewrite(message, &mut |Path { steps: path, .. }, token| {
             let is_id = matches!(path, [Step::Member(name)] if name == "id");
             match token {
                 Token::Name(_) => None,

@@ -1,8 +1,7 @@
 //! What is masked, and what is not.
 
 mod tables;
-
-use std::time::Duration;
+mod times;
 
 use super::*;
 
@@ -168,103 +167,12 @@ fn more_secrets_than_are_counted_are_masked_as_well() {
     assert_eq!(masker.message(r#"{"token":"planted-5"}"#), r#"{"token":"«secret 6»"}"#);
 }
 
-/// The processor time of this thread, to which other tests and other programs add nothing.
-#[cfg(unix)]
-fn thread_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.try_into().expect("a time is not negative")
-}
-
-/// The time since the first call, where no clock of the thread is known.
-#[cfg(not(unix))]
-fn thread_time() -> Duration {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START.get_or_init(std::time::Instant::now).elapsed()
-}
-
-/// The shortest of three runs that mask a text.
-fn time_of(text: &str) -> Duration {
-    let run = || {
-        let start = thread_time();
-        Masker::new().text(text);
-        thread_time() - start
-    };
-    [run(), run(), run()].into_iter().min().expect("three runs")
-}
-
 #[test]
-fn a_hostile_text_takes_time_in_proportion_to_its_length() {
-    let units = [
-        "eyJ-",
-        "eyJabcdefgh-",
-        "eyJabcdefgh.a-",
-        "eyJabcdefgh.a.",
-        "://a:",
-        "://a@",
-        "token\" : ",
-        "api_key=",
-        "secret: ",
-        "cookie: ",
-        "bearer ",
-        "sk-",
-        "ghp_",
-        "xoxb-",
-        "AKIA",
-        "/Users/",
-        "\\Users",
-        "?state=",
-        "[",
-        "{\"a\":",
-        "\"value\":\"",
-        "\"value\":\\\"",
-        "\"name\":\"token\",\"value\":'",
-        "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN ",
-        "code=",
-        "code=a&",
-        "hooks.slack.com/services/",
-        "(\"token\", \"",
-        "value: a\n",
-        "v=",
-        "secrets:\n  a: b\n",
-        "secrets:\n",
-        "[secrets]\na=b\n",
-        "curl -u a",
-        "docker login ",
-        "set TOKEN ",
-        "token ",
-        "secret, a1",
-        "token \u{1b}[0m=",
-        "aaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.",
-        "Private-Lines: 1\n",
-        "private key AAAAAAAAAAAAAAAA ",
-        "-----END PRIVATE KEY-----\nAAAAAAAAAAAAAAAA\n",
-        "LS0tLS1CRUdJTiBQUklWQVRFIEtFW",
-        "token: a ",
-        "setToken(\"",
-        "<key>token</key> ",
-        "identified by '",
-        "mysql -u ",
-        "_auth ",
-        "a8Q~",
-        "%3Ftoken",
-    ];
-    for unit in units {
-        let [short, long] = [500, 500 * 8].map(|count| time_of(&unit.repeat(count)));
-        assert!(
-            long < short * 32 + Duration::from_millis(20),
-            "{unit:?}: {short:?}, eight times as long {long:?}"
-        );
-    }
+fn value_in_many_lists_is_masked() {
+    let json = format!("{}\"LEAK\"{}", "[".repeat(300), "]".repeat(300));
+    assert!(!masked(&json).contains("LEAK"));
 }
 
-#[test]
-fn a_long_text_without_secrets_is_not_searched() {
-    let took = time_of(&"AbCd0+/x".repeat(250_000));
-    assert!(took < Duration::from_secs(5), "{took:?}");
-}
-
-/// Each has `LEAK` in all that must not be seen.
 #[test]
 fn secrets_in_less_common_places_are_found() {
     let messages = [
@@ -345,19 +253,6 @@ fn a_word_of_the_protocols_is_masked_only_in_its_place() {
         let expected = r#"{"method":"tools/call","message":"client","password":"«secret 1»","client_secret":"«secret 2»"}"#;
         assert_eq!(masked(&message), expected);
     }
-}
-
-#[test]
-fn a_thousand_secrets_are_looked_for_in_one_pass() {
-    let mut masker = Masker::new();
-    let start = thread_time();
-    for number in 0..999 {
-        masker.message(&format!("{{\"password\":\"pw-number-{number:06}/x+y\"}}"));
-    }
-    let text = masker.text(&"some words without a secret ".repeat(20_000));
-    assert!(!text.contains('«'));
-    let took = thread_time() - start;
-    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 #[test]
