@@ -135,9 +135,8 @@ agentwire_peer::method_trait! {
     /// nothing to do here.
     fn cancel(notification: CancelNotification, client: &RemoteClient) = ();
 
-    /// Called just before [`prompt`](Self::prompt) for parts of the prompt that cannot be read, and that it is left without:
-    /// blocks, and members that a block does not need. A prompt without any readable block is refused. The default ignores
-    /// them.
+    /// Called just before [`prompt`](Self::prompt) with the parts of the prompt that cannot be read and are left out:
+    /// blocks, and optional members of blocks. A prompt without a readable block is refused. The default ignores them.
     fn skipped(method: &str, skipped: Skipped) = ();
 
     extensions(Context, client: &RemoteClient)

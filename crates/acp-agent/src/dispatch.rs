@@ -107,15 +107,6 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
-    /// Decodes a prompt, and reports the parts that it is left without.
-    fn read_prompt(&self, params: Option<RawJson>) -> Result<PromptRequest, Error> {
-        let (request, skipped) = prompt::read::<PromptRequest>(params)?;
-        if !skipped.is_empty() {
-            self.agent.skipped(PromptRequest::NAME, skipped);
-        }
-        Ok(request)
-    }
-
     /// Runs one turn. The turn is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
@@ -163,7 +154,10 @@ impl<A: Agent> Handler for Dispatch<A> {
         let context = Context::new(self.client(context.peer()), context);
         if &*request.method == PromptRequest::NAME {
             // The prompt must be registered before this returns.
-            Either::Left(self.prompt(self.read_prompt(request.params), context))
+            Either::Left(self.prompt(
+                prompt::read(request.params, |method, parts| self.agent.skipped(method, parts)),
+                context,
+            ))
         } else {
             // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
             Either::Right(Box::pin(self.dispatch(request, context)))

@@ -38,7 +38,7 @@
 //! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second one is refused. The
 //!   answer has the version that both sides speak.
 //! - A method that the agent did not advertise answers "method not found", even where the agent implements it.
-//! - A prompt arrives without the blocks that cannot be read, which are reported to [`Agent::skipped`].
+//! - Blocks of a prompt that cannot be read are left out and reported to [`Agent::skipped`].
 //! - A request is refused with "invalid params" and the reason when its params cannot be decoded, a directory is not
 //!   absolute, or it has an MCP server, a content block or an authentication method that the agent did not advertise.
 //! - `session/cancel` reaches the turn, even right behind the prompt. The turn then answers `cancelled`, whatever the agent

@@ -1,18 +1,18 @@
-//! Reads the params of `session/prompt`, also where a block is malformed.
+//! Decodes the params of `session/prompt`, and leaves out malformed blocks.
 
 use agentwire_acp_schema::v1;
 #[cfg(feature = "v2")]
 use agentwire_acp_schema::v2;
-use agentwire_jsonrpc::{RawJson, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
 use serde::de::DeserializeOwned;
 
 use crate::Error;
 
 /// The params of `session/prompt` in one version.
-pub(crate) trait Prompt: DeserializeOwned {
+pub(crate) trait Prompt: DeserializeOwned + RequestMethod {
     fn is_empty(&self) -> bool;
 
-    /// Names each link that has no name by its URI.
+    /// Gives each link without a name the last part of its URI.
     fn name_links(&mut self);
 }
 
@@ -40,27 +40,31 @@ prompt! { v1 }
 #[cfg(feature = "v2")]
 prompt! { v2 }
 
-/// Decodes a prompt without the parts that cannot be read, and returns these. A prompt of which no block is left is an error.
-pub(crate) fn read<P: Prompt>(params: Option<RawJson>) -> Result<(P, Skipped), Error> {
+/// Decodes a prompt, and reports the unreadable parts that are left out. Fails if no block is left.
+pub(crate) fn read<P: Prompt>(
+    params: Option<RawJson>,
+    report: impl FnOnce(&'static str, Skipped),
+) -> Result<P, Error> {
     let params = params.unwrap_or(RawJson::EMPTY_OBJECT).into_object();
     let params = params.ok_or_else(|| Error::invalid_params("params must be an object"))?;
     let (read, skipped) = noting(|| params.decode_leniently::<P>());
     let mut prompt = read.map_err(Error::invalid_params)?;
     if prompt.is_empty() {
-        // The list itself is right where there is nothing to leave out.
+        // A list that arrived empty is valid. One that became empty is not.
         return match params.decode::<P>() {
             Err(why) if skipped.is_empty() => Err(Error::invalid_params(why)),
             Err(_) => Err(Error::invalid_params(skipped)),
-            Ok(_) => Ok((prompt, skipped)),
+            Ok(_) => Ok(prompt),
         };
     }
     if !skipped.is_empty() {
         prompt.name_links();
+        report(P::NAME, skipped);
     }
-    Ok((prompt, skipped))
+    Ok(prompt)
 }
 
-/// The last part of a URI's path, or else the URI.
+/// Returns the last part of a URI's path, or the URI if it has none.
 fn name_of(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
     path.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(uri).to_owned()
@@ -72,7 +76,9 @@ mod tests {
 
     fn of<P: Prompt>(blocks: &str) -> Result<(P, Skipped), Error> {
         let params = format!(r#"{{"sessionId":"s","prompt":{blocks}}}"#);
-        read(Some(RawJson::parse(params.into()).expect("it is JSON")))
+        let mut skipped = Skipped::default();
+        let params = RawJson::parse(params.into()).expect("it is JSON");
+        read(Some(params), |_, parts| skipped = parts).map(|prompt| (prompt, skipped))
     }
 
     const GOOD: &str = r#"{"type":"text","text":"hello"}"#;

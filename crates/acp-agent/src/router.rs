@@ -25,11 +25,12 @@ use crate::{Absent, Agent, Closed, Config, Error, v2};
 /// | 1 | 1 | refused | 1 |
 /// | 2 and more | 1 | 2 | 2 |
 ///
-/// "Refused" is the error `-32022` of the draft. Its data name the requested version and the supported ones. Version 1 does
-/// not have that error: by its page an agent must answer a version that it does not support with its own. So an `initialize`
-/// in the form of version 1 is refused only if no agent of version 1 is there. The form of version 2 has the member `info`. Before the version is selected, other
-/// requests fail with "invalid request", and notifications are ignored. An `initialize` whose version is not a number
-/// of 16 bits fails with "invalid params".
+/// "Refused" is the error `-32022` of the draft. Its data name the requested version and the supported ones. Version 1
+/// does not have that error: an agent answers an unsupported version with its own. So an `initialize` in the form of
+/// version 1 is refused only if there is no agent of version 1. The form of version 2 has the member `info`.
+///
+/// Before the version is selected, other requests fail with "invalid request", and notifications are ignored. An
+/// `initialize` whose version is not a number of 16 bits fails with "invalid params".
 ///
 /// ```
 /// # use agentwire_acp_agent::{Agent, Router, v2};

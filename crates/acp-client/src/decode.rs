@@ -33,8 +33,8 @@ fn strictly<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
     params.unwrap_or(RawJson::EMPTY_OBJECT).decode_leniently().map_err(Error::invalid_params)
 }
 
-/// Decodes an update, and leaves out a part that cannot be read if the update is usable without it. An error comes with the params,
-/// so that the caller can report or keep them.
+/// Decodes an update without the unreadable parts that it can do without. An error includes the params, so that the
+/// caller can report or keep them.
 pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
     params: Option<RawJson>,
     limit: usize,

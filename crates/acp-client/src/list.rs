@@ -91,16 +91,17 @@ impl<L: Listing> Pages<L> {
                 NextPage::Waiting(call) => {
                     let page = ready!(Pin::new(call).poll(cx));
                     self.next = NextPage::None;
-                    if let Err(error) = page.and_then(|page| self.take_page(page)) {
-                        return Poll::Ready(Some(Err(error)));
+                    match page {
+                        Ok(page) => self.take_page(page),
+                        Err(error) => return Poll::Ready(Some(Err(error))),
                     }
                 }
             }
         }
     }
 
-    /// Returns whether the list ends with the pages so far, after a report: the agent's answer for a later page is an error,
-    /// cannot be read, or breaks the limit.
+    /// Returns whether an error ends the list with the pages so far, and reports it if so: a later page is refused,
+    /// cannot be read, or is beyond the limit.
     fn ends_before(&self, error: &CallError) -> bool {
         let is_of_answer = matches!(
             error,
@@ -114,7 +115,7 @@ impl<L: Listing> Pages<L> {
         ends
     }
 
-    /// Fails if the list has no room for a further page.
+    /// Fails if the page limit is reached.
     fn check_page_limit(&self) -> Result<(), CallError> {
         let limit = self.page_limit;
         if self.pages == 0 || self.pages < limit {
@@ -134,7 +135,7 @@ impl<L: Listing> Pages<L> {
         }
     }
 
-    fn take_page(&mut self, page: L::Response) -> Result<(), CallError> {
+    fn take_page(&mut self, page: L::Response) {
         let (items, next) = L::split(page);
         self.pages += 1;
         if let Some(cursor) = next {
@@ -148,11 +149,10 @@ impl<L: Listing> Pages<L> {
                 self.peer.report_skipped(L::NAME, Skipped::part("nextCursor", "String", &why));
             }
             if step == CursorStep::SamePage {
-                return Ok(());
+                return;
             }
         }
         self.items = items.into_iter();
-        Ok(())
     }
 }
 
@@ -161,9 +161,10 @@ macro_rules! sessions {
     ($request:ty => $item:ty) => {
         /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
-        /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. After an error
-        /// it ends; the failure of a later page is one except in [`collect`](Self::collect). Where the agent's cursors form a cycle, it ends with the sessions so far, and
-        /// [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is under way.
+        /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. It ends
+        /// after an error. The failure of a later page is an error, except in [`collect`](Self::collect). If the agent's
+        /// cursors form a cycle, it ends with the sessions so far, and [`skipped`](crate::Client::skipped) is called.
+        /// Dropping it cancels the request for a page, if one is pending.
         #[must_use = "nothing is asked for until sessions are taken"]
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
 
@@ -188,7 +189,7 @@ macro_rules! sessions {
             ///
             /// # Errors
             ///
-            /// When the first page cannot be had, the connection ends, or a page does not come in time.
+            /// If the first page fails, the connection ends, or a page does not arrive in time.
             pub async fn collect(self) -> Result<Vec<$item>, agentwire_peer::CallError> {
                 self.0.collect().await
             }

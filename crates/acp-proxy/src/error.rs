@@ -33,7 +33,7 @@ impl ProxyError {
     }
 }
 
-/// A side takes nothing of what is queued for it.
+/// A side does not read the messages that are queued for it.
 #[derive(Debug, thiserror::Error)]
 #[error("it has read nothing for the limit of {time:?}, while {bytes} bytes are queued for it")]
 pub(crate) struct Stuck {

@@ -1,10 +1,10 @@
-//! The channels of malformed text: it fails the calls of the channels that it would have answered.
+//! Routes malformed text to the channels whose calls it would have answered.
 
 use agentwire_jsonrpc::{Intent, Malformed, RequestId};
 
 use crate::split::Channel;
 
-/// Returns the malformed text for each channel that it concerns, with the ids there.
+/// Returns the malformed text for each channel, with the ids of that channel.
 #[cold]
 pub(crate) fn malformed_by_channel(malformed: Malformed) -> Vec<(Channel, Malformed)> {
     let with = |intent| {
@@ -17,7 +17,7 @@ pub(crate) fn malformed_by_channel(malformed: Malformed) -> Vec<(Channel, Malfor
             let (channel, id) = incoming_id(id).unwrap_or((Channel::Plain, id.clone()));
             vec![(channel, with(Intent::Response(id)))]
         }
-        // It could be refused only under the id that it came with.
+        // A request can be refused only under its own id.
         Intent::ResponseOrRequest(id) => vec![(Channel::Plain, with(Intent::Request(id.clone())))],
         Intent::Several { responses, has_requests } => {
             let ids = |channel| {

@@ -6,7 +6,7 @@ use agentwire_transport::{Transport, TransportError};
 
 use crate::deadline::after;
 
-/// How long a side takes nothing before the other is read on.
+/// How long a side may take nothing before the other side is read beyond `high_water`.
 const READ_ON: Duration = Duration::from_secs(5);
 
 /// The direction of a message.
@@ -73,7 +73,7 @@ pub(crate) struct RelaySide<T> {
     pub(crate) read_until: Option<Instant>,
     /// Set when closing began: when this side counts as closed at the latest.
     pub(crate) closed: Option<Instant>,
-    /// How many frames it had taken when that was last looked at, and since when it takes none of those that are queued.
+    /// The number of frames taken at the last check, and since when queued frames are not taken.
     taken: (u64, Option<Instant>),
     /// Whether it was read since it was last asked to close: a transport may drop unread packets.
     was_read: bool,
@@ -109,20 +109,20 @@ impl<T: Transport> RelaySide<T> {
         input
     }
 
-    /// Notes whether it takes what is queued for it. Called after each round of writing.
+    /// Checks whether queued frames are taken. Called after each round of writing.
     pub(crate) fn note_taken(&mut self, now: Instant) {
         let (sent, waits) = (self.port.sent(), self.port.wants_output());
         let since = self.taken.1.filter(|_| waits && sent == self.taken.0);
         self.taken = (sent, since.or(waits.then_some(now)));
     }
 
-    /// Returns when it has taken nothing for so long. None where nothing waits for it.
+    /// Returns when it has taken nothing for this time, or `None` if nothing is queued for it.
     pub(crate) fn stuck_for(&self, time: Duration) -> Option<Instant> {
         self.taken.1.map(|since| after(since, time))
     }
 
-    /// Returns whether a message can be queued for it, so that the other side is read. One that takes nothing leaves more unread, so
-    /// that the end of the other is found.
+    /// Returns whether a message can be queued for it, so that the other side is read. If it takes nothing, the limit is
+    /// the backlog's, so that the end of the other side is noticed.
     pub(crate) fn has_room(&self, now: Instant) -> bool {
         let is_stuck = || self.stuck_for(READ_ON).is_some_and(|at| at <= now);
         self.port.has_room() || is_stuck() && self.port.has_backlog_room()
@@ -149,7 +149,7 @@ impl<T: Transport> RelaySide<T> {
         self.error.take()
     }
 
-    /// Returns the deadlines of its closing.
+    /// Returns the deadlines of its closing and of its stalling.
     pub(crate) fn deadlines(&self) -> impl Iterator<Item = Instant> {
         let failed = self.failed.as_ref().map(|(until, _)| *until);
         let stuck = [READ_ON, self.port.config().stall].map(|time| self.stuck_for(time));

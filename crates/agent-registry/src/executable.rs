@@ -1,4 +1,4 @@
-//! What is never an agent.
+//! Programs that are never agents.
 
 /// Package managers and shells. An agent of such a name would run whatever its arguments name.
 const NO_AGENTS: &[&str] = &[

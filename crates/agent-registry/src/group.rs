@@ -7,10 +7,11 @@ use std::process::{Command, ExitStatus};
 use agentwire_transport_stdio::ProcessGroup;
 use tokio::process::{ChildStderr, ChildStdout};
 
-/// A program in a process group. Dropping it kills the group, and on Linux also what has left the group, as daemons do.
+/// A program in a process group. Dropping its parts kills the group, and on Linux also processes that have left the group, such
+/// as daemons.
 ///
-/// There, all processes of one program have a variable of their own in their environment. A process that leaves the group and also
-/// clears its environment escapes.
+/// There, all processes of one program have a variable of their own in their environment. A process that leaves the group
+/// and also clears its environment escapes.
 pub(crate) struct Group {
     processes: ProcessGroup,
     mark: Mark,
@@ -34,19 +35,9 @@ impl Group {
     /// Waits until the program ends, kills what it has left behind, and returns how it ended.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         poll_fn(|cx| self.processes.poll_ended(cx)).await;
-        self.kill().ok_or_else(|| io::Error::other("the system does not report how it ended"))
-    }
-
-    fn kill(&mut self) -> Option<ExitStatus> {
         let status = self.processes.finish();
         self.mark.kill();
-        status
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let _status = self.kill();
+        status.ok_or_else(|| io::Error::other("the system does not report how it ended"))
     }
 }
 
@@ -55,7 +46,7 @@ impl Drop for Group {
 pub(crate) struct Mark(#[cfg(target_os = "linux")] String);
 
 impl Mark {
-    /// A mark that no other program has.
+    /// Makes a mark that no other program has.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(
             #[cfg(target_os = "linux")]

@@ -30,8 +30,8 @@
 //!
 //! # What it will not do
 //!
-//! The crate asks no questions: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a package unless
-//! [`PlanOptions::allow_scripts`] says so. It speaks no more of ACP than `initialize`.
+//! The crate asks no questions: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a
+//! package unless [`PlanOptions::allow_scripts`] says so. It speaks no more of ACP than `initialize`.
 //!
 //! # Invariants
 //!
@@ -39,9 +39,10 @@
 //! - A folder whose [`FolderGuard`] is held is never removed.
 //! - The index, archives and outputs of programs are read up to [`Limits`].
 //! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
-//! - What a package manager or a probed agent leaves running is killed: its group, and on Linux all processes that have its
-//!   environment.
-//! - An index sets no variable that loads code, changes trust or leads through a proxy. A plan marks one that names a service.
+//! - Processes that a package manager or a probed agent leaves running are killed: its group, and on Linux all processes
+//!   that have its environment.
+//! - An index cannot set a variable that loads code, changes trust, sets a proxy or gives permissions. A plan marks a
+//!   variable that names a service.
 //! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
 //!   uv tells no digest.
 

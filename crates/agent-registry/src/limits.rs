@@ -24,8 +24,8 @@ impl Limits {
     pub const DEFAULT_UNPACKED: u64 = 4 << 30;
     /// How many files, folders and links an archive may have: 200,000.
     pub const DEFAULT_FILES: u64 = 200_000;
-    /// How many folders an archive may have, also those that only paths of files name: 20,000. One short path can name 63, and each
-    /// takes a block of the disk.
+    /// How many folders an archive may have: 20,000. Folders that only the paths of files name count too: a short path
+    /// can name 63, and each takes a block of the disk.
     pub const DEFAULT_FOLDERS: u64 = 20_000;
     /// How long an install may take, without the probe: 15 minutes.
     pub const DEFAULT_INSTALL: Duration = Duration::from_secs(15 * 60);

@@ -143,6 +143,7 @@ impl Plan {
         }
         let refusal = plan.effects().find(|(_, effect)| effect.is_refused());
         if let Some((variable, effect)) = refusal {
+            let effect = effect.text();
             return Err(refused(entry, format!("it sets the variable {variable}, which {effect}")));
         }
         Ok(plan)
@@ -195,9 +196,9 @@ impl Plan {
         Ok(())
     }
 
-    /// The variables whose values a person should look at, each with its effect in words. They send the agent's requests and keys to
-    /// a service that the index chooses, or may change its settings. Variables that load code, change trust, lead through a proxy or
-    /// give permissions are refused when the plan is made.
+    /// Returns the variables whose values a person should check, each with its effect in words. They send the agent's
+    /// requests and keys to a service that the index chooses, or may change its settings. Variables that load code,
+    /// change trust, lead through a proxy or give permissions are refused when the plan is made.
     pub fn marked_variables(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.effects().map(|(variable, effect)| (variable, effect.text()))
     }
@@ -230,7 +231,7 @@ impl fmt::Display for Plan {
         for (name, value) in &self.env {
             write!(f, "  sets      {}", line(&format!("{name}={}", quoted(value))))?;
             match effect(name) {
-                Some(effect) => writeln!(f, " (! {effect})")?,
+                Some(effect) => writeln!(f, " (! {})", effect.text())?,
                 None => writeln!(f)?,
             }
         }

@@ -46,8 +46,8 @@ impl StartCommand {
         &self.args
     }
 
-    /// The variables that are set for it, beside those of this process. `PATH` is one of them, with the absolute folders alone: by
-    /// a relative one, the folder in which the agent starts would choose the `node` that runs it.
+    /// The variables that are set for it, beside those of this process. `PATH` is one of them, with the absolute folders
+    /// alone: by a relative one, the folder in which the agent starts would choose the `node` that runs it.
     pub fn env(&self) -> &BTreeMap<String, OsString> {
         &self.env
     }
@@ -138,9 +138,10 @@ struct Method {
     name: String,
 }
 
-/// Starts an agent in a folder, sends `initialize` and ends it, with all that it has started.
+/// Starts an agent in a folder, sends `initialize`, and ends it with all processes that it has started.
 pub(crate) async fn probe(start: &StartCommand, folder: &Path, limit: Duration) -> Result<Probe, ProbeError> {
-    // Dropped after the child, so a process that has left the child's group ends as well, also if the install fails or is dropped.
+    // Dropped after the child, so that processes outside the child's group end too, even if the install fails or is
+    // dropped.
     let mark = Mark::new().map_err(ProbeError::Mark)?;
     let command = Command::new(&start.program)
         .args(&start.args)

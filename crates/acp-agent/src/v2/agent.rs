@@ -106,9 +106,8 @@ agentwire_peer::method_trait! {
     /// reported as cancelled too; it is not dropped, but its updates are refused.
     fn close_grace() -> Duration = Duration::from_secs(10);
 
-    /// Called just before [`prompt`](Self::prompt) for parts of the prompt that cannot be read, and that it is left without:
-    /// blocks, and members that a block does not need. A prompt without any readable block is refused. The default ignores
-    /// them.
+    /// Called just before [`prompt`](Self::prompt) with the parts of the prompt that cannot be read and are left out:
+    /// blocks, and optional members of blocks. A prompt without a readable block is refused. The default ignores them.
     fn skipped(method: &str, skipped: Skipped) = ();
 
     extensions(Context, client: &RemoteClient)

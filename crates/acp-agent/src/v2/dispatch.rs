@@ -179,15 +179,6 @@ impl<A: Agent> Dispatch<A> {
         SetSessionConfigOptionRequest::write(&peer, response, at)
     }
 
-    /// Decodes a prompt, and reports the parts that it is left without.
-    fn read_prompt(&self, params: Option<RawJson>) -> Result<PromptRequest, Error> {
-        let (request, skipped) = prompt::read::<PromptRequest>(params)?;
-        if !skipped.is_empty() {
-            self.agent.skipped(PromptRequest::NAME, skipped);
-        }
-        Ok(request)
-    }
-
     /// Runs one prompt. It is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
@@ -231,7 +222,10 @@ impl<A: Agent> Handler for Dispatch<A> {
         }
         if &*request.method == PromptRequest::NAME {
             // The prompt must be registered before this returns.
-            return Either::Left(Either::Right(self.prompt(self.read_prompt(request.params), context)));
+            return Either::Left(Either::Right(self.prompt(
+                prompt::read(request.params, |method, parts| self.agent.skipped(method, parts)),
+                context,
+            )));
         }
         let context = Context { client: self.client(context.peer(), None), request: context };
         // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.

@@ -47,8 +47,8 @@ agentwire_peer::method_trait! {
     /// kind is not among these; it has a variant of its own.
     fn unreadable_update(params: Option<RawJson>, why: &Error) = ();
 
-    /// Called for a message that cannot be read or belongs to no call, such as a line over the limit, or an answer under an id
-    /// that no open call has. Its content is lost; it may have been an update. The default ignores it.
+    /// Called for a message that cannot be read, such as a line over the limit, and for an answer whose id belongs to no
+    /// open call. Its content is lost; it may have been an update. The default ignores it.
     fn unreadable_message(why: &Error) = ();
 
     /// Called for parts of a message of `method` that cannot be read: items of lists, and optional members. The message is

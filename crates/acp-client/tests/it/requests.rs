@@ -79,7 +79,7 @@ async fn rpc_odd_messages_from_the_agent() {
     let (lost, heard): (Vec<_>, Vec<_>) =
         client.heard().into_iter().partition(|line| line.starts_with("lost "));
     assert_eq!(heard, ["_told {\"a\":1}", "nope/nope null"]);
-    // Two lines that are no JSON, an array, and three answers that belong to no call.
+    // Two lines that are not JSON, an array, and three answers without a call.
     assert_eq!(lost.len(), 6, "{lost:?}");
     assert!(lost[3..].iter().all(|line| line.ends_with("which no open call has")), "{lost:?}");
     assert!(lost[..2].iter().all(|line| line.starts_with("lost parse error: ")), "{lost:?}");

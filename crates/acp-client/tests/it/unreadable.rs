@@ -9,7 +9,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::recorder::{Recorder, greeting};
 
-/// The outcome of `initialize`, which is answered by these bytes, and what the client was told besides.
+/// Returns the outcome of `initialize`, which the agent answers with these bytes, and the client's other events.
 async fn initialized(answer: &[u8]) -> (Result<(), ConnectionError>, Vec<String>) {
     let client = Recorder::default();
     let (near, far) = tokio::io::duplex(1 << 20);
@@ -19,7 +19,7 @@ async fn initialized(answer: &[u8]) -> (Result<(), ConnectionError>, Vec<String>
         let mut request = String::new();
         far.read_line(&mut request).await.unwrap();
         far.write_all(answer).await.unwrap();
-        // It stays, so nothing else ends the call.
+        // The agent stays connected, so only its answer can end the call.
         std::future::pending::<()>().await;
     };
     let main =

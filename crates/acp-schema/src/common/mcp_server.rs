@@ -40,7 +40,7 @@ pub struct EnvVariable {
     pub meta: Option<Meta>,
 }
 
-/// An item of a list that some peers send as an object instead, as configuration files have it: names and their values.
+/// An item of a list of names and values. Some peers send an object instead, as in configuration files.
 pub(crate) trait NamedValue: DeserializeOwned {
     fn of(name: String, value: String) -> Self;
 }
@@ -57,7 +57,7 @@ impl NamedValue for EnvVariable {
     }
 }
 
-/// Reads a list of names and values, also one that is an object. Numbers, `true` and `false` in an object are their text.
+/// Reads a list of names and values, or an object of them. In an object, a number, `true` or `false` is read as its text.
 pub(crate) fn read_pairs<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -33,7 +33,7 @@ impl ProtocolVersion {
     }
 }
 
-/// A whole number is also one that is written as `1.0`.
+/// Accepts a whole number with a fraction of zero, such as `1.0`.
 impl<'de> Deserialize<'de> for ProtocolVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct VersionVisitor;

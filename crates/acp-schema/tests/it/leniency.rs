@@ -170,7 +170,7 @@ fn null_means_empty_and_anything_else_is_an_error() {
     }
 }
 
-/// The lists that schemas require and that may be empty: a reader does without them.
+/// A list that a schema requires, and that may be empty, is read as empty if it is missing.
 #[test]
 fn required_list_that_is_missing_is_empty() {
     let servers = |server: &str| format!(r#"{{"cwd":"/","mcpServers":[{server}]}}"#);
@@ -260,7 +260,7 @@ fn what_is_left_out_is_named() {
     assert_eq!(kinds(&format!("{{{call}}}")), [""; 0]);
 }
 
-/// A lenient decoding names the place also of what the strict one leaves out.
+/// Lenient decoding also reports the places of parts that strict decoding leaves out.
 #[test]
 fn part_that_is_left_out_has_its_place() {
     let text = r#"{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":7,
@@ -292,7 +292,7 @@ fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
 /// A method, and its params with this value in them.
 type Form<'a> = (&'a str, &'a dyn Fn(&str) -> String);
 
-/// Editors that pass on the entry of a configuration file send its objects.
+/// Some editors send objects, because they pass on the entry of a configuration file.
 #[test]
 fn object_of_names_and_values_reads_as_list() {
     let stdio = |env: &str| {

@@ -21,7 +21,7 @@ pub struct SessionHeader {
     /// The title that users see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The first words of the first prompt, up to 60 characters on one line: what users see of a session without a title.
+    /// The first words of the first prompt, up to 60 characters on one line. Users see them if the session has no title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_words: Option<String>,
     /// When it was created.
@@ -64,7 +64,7 @@ impl SessionHeader {
         self.title.as_deref().or(self.first_words.as_deref())
     }
 
-    /// Takes the first words from an update, if it is the first prompt.
+    /// Sets the first words from a prompt, unless they are set.
     pub(crate) fn note_first_words(&mut self, update: &SessionUpdate) {
         if let (None, Some(words)) = (&self.first_words, first_words(update)) {
             self.first_words = Some(words);
@@ -84,10 +84,10 @@ impl SessionHeader {
     }
 }
 
-/// How many characters the first words have.
+/// The most characters of the first words.
 const FIRST_WORDS: usize = 60;
 
-/// Returns the beginning of a prompt's text, to the end of a word where there is one.
+/// Returns the beginning of a prompt's text, cut after a whole word if possible.
 pub(crate) fn first_words(update: &SessionUpdate) -> Option<String> {
     let SessionUpdate::UserMessageChunk(chunk) = update else { return None };
     let ContentBlock::Text(text) = &chunk.content else { return None };

@@ -18,7 +18,7 @@ const SHOWN_OF_NAME: usize = 200;
 /// How many characters of the title are shown in the prompt line of a long menu.
 const SHOWN_IN_PROMPT: usize = 60;
 
-/// How many options a menu has at most whose title is in sight from the prompt line.
+/// The most options of a menu whose title can be seen from the prompt line.
 const NEAR: usize = 9;
 
 /// How many locations, changes and texts are shown of each.
@@ -41,10 +41,10 @@ const MAX_OPTIONS: usize = 1000;
 /// | `reject_once` | `r` | `reject once` |
 /// | `reject_always` | `R` | `reject always` |
 ///
-/// The title stands right above the options, however long the rest is. A command, a text or a path that the title names is not
-/// repeated, and an option for the title, such as `Always allow: TITLE`, is for *this call*. Five locations, changes and texts of
-/// the call are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
-/// cannot imitate a menu.
+/// The title is right above the options. A command, a text or a path that the title names is not repeated. An option such
+/// as `Always allow: TITLE` is shown as `Always allow: this call`. Five locations, five changes and five texts of the
+/// call are shown, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they cannot
+/// imitate a menu.
 ///
 /// ```
 /// use agentwire_acp_schema::v1::{
@@ -181,7 +181,7 @@ fn details(call: &ToolCallUpdate) -> String {
     }
     let title = call.title.as_deref().unwrap_or_default();
     let changed: Vec<&Path> = call.content.iter().flatten().filter_map(changed_path).collect();
-    // A path stands here once: in the title, as what is changed, or as a place.
+    // A path is shown once: in the title, as a change, or as a location.
     let known: HashSet<&Path> = changed.iter().copied().collect();
     let is_new = |location: &&ToolCallLocation| {
         location.line.is_some() || !(known.contains(&*location.path) || names_path(title, &location.path))
@@ -207,13 +207,13 @@ fn details(call: &ToolCallUpdate) -> String {
     text
 }
 
-/// The members of inputs that say what a call is about. The value of another one, such as a flag, means nothing without its name.
+/// The members of inputs that describe a call. Other values, such as flags, mean nothing without their names.
 const SUBJECTS: [&str; 6] = ["command", "cmd", "path", "file_path", "filePath", "url"];
 
-/// Returns the input without the [`SUBJECTS`] that the title names, or none if it has no other members.
+/// Returns the input without the [`SUBJECTS`] that the title names, or `None` if no other member is left.
 fn unnamed<'a>(title: &str, input: &'a RawJson) -> Option<Cow<'a, RawJson>> {
     let Ok(members) = RawObject::try_from(input.clone()) else { return Some(Cow::Borrowed(input)) };
-    // What is longer cannot stand in the part of the title that is searched: a character is up to 12 bytes of JSON.
+    // A longer value cannot fit into the searched part of the title: a character takes up to 12 bytes of JSON.
     let is_short = |value: &RawJson| value.len() <= 12 * SHOWN_OF_NAME + 2;
     let is_named = |(name, value): &(Cow<'_, str>, RawJson)| {
         SUBJECTS.contains(&&**name)
@@ -261,7 +261,7 @@ pub fn names_path(title: &str, path: &Path) -> bool {
     path.to_str().is_some_and(|path| names(title, path))
 }
 
-/// Returns whether the beginning of the title has this text, and not as a part of longer words.
+/// Returns whether the beginning of the title contains this text as whole words.
 fn names(title: &str, text: &str) -> bool {
     let title = title.char_indices().nth(SHOWN_OF_NAME).map_or(title, |(end, _)| &title[..end]);
     let ends = |character: char| {

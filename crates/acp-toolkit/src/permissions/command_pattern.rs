@@ -52,8 +52,8 @@ impl CommandPattern {
         !words.is_empty() && is_matched(&self.0, separated, false)
     }
 
-    /// Returns whether the pattern has each argument of the command that runs a program, writes a file or loads settings, as often as
-    /// the command has it.
+    /// Returns whether the pattern names each argument that runs a program, writes a file or loads settings, as often as
+    /// the command contains it.
     pub(super) fn names_arguments(&self, words: &[String]) -> bool {
         let own: Vec<Option<String>> = self.0.split(|symbol| *symbol == Symbol::Space).map(literal).collect();
         let named = own.iter().take_while(|word| word.is_some()).count();
@@ -76,7 +76,7 @@ impl CommandPattern {
     }
 }
 
-/// A word of a pattern. None if it has `*`.
+/// Returns the text of a word, or `None` if it contains `*`.
 fn literal(word: &[Symbol]) -> Option<String> {
     let characters = word.iter().map(|symbol| match symbol {
         Symbol::Character(character) => Some(*character),
@@ -111,8 +111,8 @@ fn plain(symbols: impl Iterator<Item = Symbol>) -> Vec<Symbol> {
     plain
 }
 
-/// Returns whether the pattern matches the text from its beginning on, or from any word on, up to the end of a word. Takes time in
-/// proportion to the length of both.
+/// Returns whether the pattern matches the text from its beginning on, or from any word on, up to the end of a word.
+/// Takes time in proportion to the length of both.
 fn is_matched(pattern: &[Symbol], text: impl Iterator<Item = Symbol>, anywhere: bool) -> bool {
     let is_end = |symbol: Option<Symbol>| matches!(symbol, None | Some(Symbol::Space | Symbol::Operator));
     // A space beside an operator is left out, so `*` may have ended, or begun, with that operator.

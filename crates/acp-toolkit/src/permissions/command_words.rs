@@ -3,7 +3,7 @@
 /// Characters that separate commands, or may have a meaning to a shell outside of quotes.
 pub(super) const SPECIAL: &str = ";&|<>(){}[]$`\\!*?#~^\r\n";
 
-/// Those of [`SPECIAL`] that have a meaning in some places only. `^` is an escape to `cmd.exe`.
+/// The characters of [`SPECIAL`] that have a meaning in some positions only. To `cmd.exe`, `^` is an escape everywhere.
 const SPECIAL_IN_PLACES: &str = if cfg!(windows) { "!#~{}" } else { "!#~{}^" };
 
 /// Characters that have a meaning to a shell within double quotes. `!` has one in some places.
@@ -78,14 +78,14 @@ pub(super) fn read_words(text: &str, takes_any: bool) -> Option<Vec<Vec<Glyph>>>
     Some(words)
 }
 
-/// Whether a character outside of quotes has a meaning to a shell behind the one before it in its word.
+/// Returns whether an unquoted character has a meaning to a shell. `last` precedes it in its word.
 fn is_special(character: char, last: Option<Glyph>, next: Option<char>, is_first_word: bool) -> bool {
     let is_begin = last.is_none();
     if !SPECIAL_IN_PLACES.contains(character) {
         return character.is_control() || SPECIAL.contains(character);
     }
     match character {
-        // Behind `=` and `:` it is a home folder in assignments.
+        // After `=` and `:` it means a home folder in assignments.
         '~' => is_begin || matches!(last, Some(Glyph::Character('=' | ':'))),
         '#' => is_begin,
         '{' | '}' => is_begin && is_first_word,

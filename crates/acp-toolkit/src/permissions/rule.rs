@@ -120,21 +120,24 @@ impl PermissionRule {
         Ok(self.and(Condition::Path(pattern)))
     }
 
-    /// Only for calls of this command. The input of such a call has a member `command`, a text or a list of words, and may have
-    /// more words in a member `args`. The pattern is the beginning of the command, word by word: `git` covers `git status`, and not
-    /// `github`. `*` outside of quotes stands for any characters, of one word or of several: `npm*` covers
-    /// `npm run x` and `npm-check`, `git * --force` every such command with this option. A last word `*` stands for no
-    /// words too.
+    /// Only for calls of this command. The input of such a call has a member `command`, a text or a list of words, and
+    /// may have more words in a member `args`. The pattern is the beginning of the command, word by word: `git` covers
+    /// `git status`, and not `github`. `*` outside of quotes stands for any characters, of one word or of several: `npm*`
+    /// covers `npm run x` and `npm-check`, `git * --force` every such command with this option. A last word `*` stands
+    /// for no words too.
     ///
     /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this one command. A text with an
     /// operator, an expansion or an escape of a shell is never covered, whatever `*` stands for; neither is a list with an
     /// operator in a word, which an agent may join for a shell, and an input with a member `env`.
     ///
-    /// Arguments that run another program, write a file or load settings are covered only if the rule names them: `git` covers
-    /// `git status`, and not `git -c alias.x=… x` or `git diff --output=…`; `git -c` covers the first. A program that runs its
-    /// operand, such as `env`, `xargs` or `sudo`, is covered only with that operand: `env rm`. Tables have the known programs. A rule that rejects or asks
-    /// covers a call of any kind that has the words in a row, after any operator and behind any other word, and its `*` reaches over
-    /// operators. It is a help and no boundary: a command can be written in too many ways.
+    /// Arguments that run another program, write a file or load settings are covered only if the rule names them: `git`
+    /// covers `git status`, and not `git -c alias.x=… x` or `git diff --output=…`; `git -c` covers the first. A program
+    /// that runs its operand, such as `env`, `xargs` or `sudo`, is covered only with that operand: `env rm`. The known
+    /// programs are in tables.
+    ///
+    /// A rule that rejects or asks covers a call of any kind that contains the words in a row, after any operator and
+    /// behind any other word, and its `*` reaches over operators. It is not a security boundary: a command can be written
+    /// in too many ways.
     ///
     /// # Errors
     ///

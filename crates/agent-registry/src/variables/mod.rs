@@ -1,11 +1,9 @@
-//! The variables that an index may not set for an agent, and those that a plan marks, as tables.
+//! Tables of the variables that an index may not set for an agent, and of those that a plan marks.
 //!
-//! A plan shows a person the program that runs. A variable that makes the program run other code, trust other certificates or talk to
-//! other machines would make that untrue.
+//! A plan shows a person the program that runs. A variable that makes the program run other code, trust other
+//! certificates or talk to other machines would make that untrue.
 
 mod table;
-
-use std::fmt;
 
 use self::table::{EFFECTS, HARMLESS, Rows};
 
@@ -27,7 +25,7 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Whether an index may set such a variable.
+    /// Returns whether an index may not set such a variable.
     pub(crate) fn is_refused(self) -> bool {
         !matches!(self, Self::Service | Self::Settings)
     }
@@ -42,12 +40,6 @@ impl Effect {
             Self::Service => "changes the service that gets the requests and the keys",
             Self::Settings => "can change the settings, and with them what runs",
         }
-    }
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
     }
 }
 

@@ -5,7 +5,7 @@ use super::Effect;
 /// A row of the table: names in capitals. A `*` at the start or the end stands for anything.
 pub(super) type Rows = &'static [&'static str];
 
-/// Variables that fall under a row of [`EFFECTS`], and change nothing of that kind.
+/// Variables that match a row of [`EFFECTS`] and are harmless.
 pub(super) const HARMLESS: Rows = &[
     "*_SRC",
     "GIT_AUTHOR_*",

@@ -2,7 +2,7 @@
 
 use super::row::{Row, clusters, words};
 
-/// The letters of `make` that have a value, and its arguments. CMake passes them on behind `--`.
+/// The letters of `make` that take a value, and its arguments. CMake passes the words after `--` to it.
 const MAKE_LETTERS: &str = "CfIjloOWE";
 const MAKE: &str = "= -C -E -I -f --directory --eval --file --include-dir --makefile";
 
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     clusters("ninja samu", "Cfjklt", "-C -f"),
     words(
         "cmake",
-        "= -C* -D* -E -P -find-package -graphviz -profiling-output -toolchain -trace-redirect --script !--build",
+        "= -C* -D* -E -P -find-package -graphviz -profiling-output -toolchain -trace-redirect --script",
     ),
     words(
         "ctest",
@@ -45,8 +45,9 @@ pub(super) const ROWS: &[Row] = &[
         "--build-option --config-settings --dest --find-links --global-option --log --prefix --python --report --root --src \
          --target --wheel-dir !--pre config !config>debug !config>get !config>list --cert --proxy --index-url \
          --extra-index-url -i",
-    ),
-    clusters("pip pip3", "crefdtibwC", "-C -d -f -t -w").within("download install wheel"),
+    )
+    .values("--no-binary --only-binary"),
+    clusters("pip pip3", "crefdtibwC", "-C -d -f -t -w").within("download install wheel").values("--no-binary --only-binary"),
     clusters("bundle bundler", "?", "co+nfig con+sole e+xec op+en pl+ugin --gemfile"),
     words("gem", "ex+ec op+en --config-file"),
     words("composer", "conf+ig !conf+ig>--list !conf+ig>-l e+xec gl+obal -d --working-dir"),

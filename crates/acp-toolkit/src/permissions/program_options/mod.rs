@@ -1,5 +1,5 @@
-//! Programs whose arguments run other programs, write files or load settings, as tables. A rule that allows such a program allows
-//! these arguments only if it names them.
+//! Tables of programs whose arguments run other programs, write files or load settings. A rule that allows such a program
+//! allows these arguments only if it names them.
 
 mod build_tools;
 mod files_and_network;
@@ -23,8 +23,7 @@ use runners::RUNNERS;
 /// The programs whose first argument is a cluster of options even without a dash.
 const BARE_CLUSTERS: &[&str] = &["tar", "bsdtar", "gtar"];
 
-/// A command that begins with a program that runs others is read up to this number of words, since the time grows with the square of
-/// it.
+/// The most words that are read of a command whose first program runs others: the time grows with their square.
 const WORD_LIMIT: usize = 1_024;
 
 /// The rows of all programs but those that run their operand.
@@ -39,8 +38,8 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     tables.into_iter().flatten()
 }
 
-/// The arguments in a command that run programs, write files or load settings, as places of its words. `named` is how many of the
-/// first words a rule names: a program that runs what its operand names is followed only as far as that, and the words beyond count.
+/// Returns the indices of the words that run programs, write files or load settings. `named` is the number of first words
+/// that a rule names. Words beyond it count up to the program that a runner such as `env` starts.
 pub(super) fn arguments_to_name(words: &[String], named: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let (mut starts, mut seen) = (vec![0], vec![false; words.len()]);
@@ -71,10 +70,10 @@ pub(super) fn arguments_to_name(words: &[String], named: usize) -> Vec<usize> {
     found
 }
 
-/// The places from `from` on of the programs that a program may run: the first one, and those behind it as long as the one before may
-/// be the value of an option.
+/// Returns the indices, from `from` on, of the programs that a runner may start: the first candidate, and the next one
+/// while the last may be the value of an option.
 fn programs_of(program: &str, runner: Option<&Row>, words: &[String], from: usize) -> Vec<usize> {
-    // The words up to a program: options with their values, variables, and numbers.
+    // The words before a program are options with their values, variables and numbers.
     let is_before = |at: usize| {
         let word = &words[at];
         let is_value = at > from && runner.is_some_and(|runner| runner.takes_next(&words[at - 1]));
@@ -98,7 +97,7 @@ fn programs_of(program: &str, runner: Option<&Row>, words: &[String], from: usiz
     programs
 }
 
-/// The places behind `from` of the arguments that the rows of a program list.
+/// Returns the indices, from `from` on, of the arguments that the rows of a program list.
 fn arguments_of(program: &str, words: &[String], from: usize) -> Vec<usize> {
     let has_bare_cluster = BARE_CLUSTERS.contains(&program);
     let rows = rows().filter(|row| row.is_for(program));
@@ -109,7 +108,7 @@ fn arguments_of(program: &str, words: &[String], from: usize) -> Vec<usize> {
     found
 }
 
-/// The name of a program that may be given by its path, as the tables have it.
+/// Returns the name of a program as in the tables. The program may be given by its path.
 fn name_of(program: &str) -> String {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
     let ends = [".exe", ".cmd", ".bat", ".com"];

@@ -1,10 +1,11 @@
 //! A row of the tables: programs, how their options are written, and the arguments that a rule must name.
 
-/// Programs, and the arguments of theirs that a rule must name. They are separated by spaces, and each is one of these:
+/// Programs, and their arguments that a rule must name. Arguments are separated by spaces, and each has one of these
+/// forms:
 ///
 /// | text | argument |
 /// |---|---|
-/// | `-x` | this option of one letter, also within a cluster such as `-vx` and with its value behind it |
+/// | `-x` | this one-letter option, also within a cluster such as `-vx` or before its value |
 /// | `-name` | this option, with one dash or two |
 /// | `--name` | this option, which may be abbreviated |
 /// | `-x=text`, `--name=text` | this option if its value contains the text |
@@ -12,29 +13,29 @@
 /// | `*text` | an operand that contains the text, in any case |
 /// | `**text` | an operand that contains the text as a whole word, in any case |
 /// | `=` | an operand `NAME=value` |
-/// | `#2` | the second operand and each behind it |
+/// | `#2` | the second operand and all later ones |
 /// | `one`, `one/two` | this command of the program: its first operands |
-/// | `!word`, `!text*` | a word that is none of the others |
-/// | `!word>next`, `!word>text*` | the same, only directly before such a word |
+/// | `!word`, `!text*` | a word that a rule need not name, even if another entry matches it |
+/// | `!word>next`, `!word>text*` | the same, if `next` or a word with this beginning follows it |
 ///
-/// In a name, `ex+ec` is `exec` and each abbreviation down to `ex`. Behind `!`, `#` is a number.
+/// In a name, `ex+ec` matches `exec` and its abbreviations down to `ex`. After `!`, a final `#` matches a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) programs: &'static str,
     arguments: &'static str,
-    /// The commands of the program for which the row holds. Empty for all. `--` is what follows that word.
+    /// The commands of the program to which the row applies. Empty for all. `--` applies it to the words after `--`.
     commands: &'static str,
-    /// The letters of options that have a value. `None` if letters form no clusters.
+    /// The letters of options that take a value. `None` if letters form no clusters.
     ///
-    /// The rest of the word is the value of a letter. A letter after `~` has its value in the next word only. After `?`, any
-    /// other letter may have one there.
+    /// The value is the rest of the word, or the next word if nothing is left. A letter after `~` takes its value from
+    /// the next word only. With `?`, any other letter may take one from the next word.
     letters: Option<&'static str>,
-    /// The options that always have a value in the next word.
+    /// The options that always take their value from the next word.
     values: &'static str,
-    /// The number of operands at which options end.
+    /// The number of operands after which options end.
     options_end: Option<usize>,
     ignores_case: bool,
-    /// Whether `--a_b` and `--aB` are `--a-b`.
+    /// Whether `--a_b` and `--aB` mean `--a-b`.
     has_spellings: bool,
 }
 
@@ -73,7 +74,7 @@ impl Row {
         Self { options_end: Some(operand), ..self }
     }
 
-    /// Names options that always have a value in the next word, in any form that the program takes.
+    /// Names options that always take their value from the next word, in each of their spellings.
     pub(super) const fn values(self, values: &'static str) -> Self {
         Self { values, ..self }
     }
@@ -93,29 +94,32 @@ impl Row {
         self.programs.split(' ').any(|name| name == program)
     }
 
-    /// Returns the places of the words behind `from` that the row lists. The first word may be a cluster without a dash.
+    /// Returns the indices of the words from `from` on that the row lists. With `has_bare_cluster`, the first may be a
+    /// cluster without a dash.
     pub(super) fn find(&self, words: &[String], from: usize, has_bare_cluster: bool) -> Vec<usize> {
         let Some(from) = self.start(words, from) else { return Vec::new() };
         let mut found = Vec::new();
         let mut paths: Vec<Path> = self.arguments.split(' ').filter_map(Path::new).collect();
-        let (mut depth, mut is_end, mut may_be_value) = (Depth::default(), false, false);
-        let are_options_over = |depth: Depth| self.options_end.is_some_and(|end| depth.sure >= end);
+        // The operands before a word. Those behind an option may be values of options, and do not count.
+        let (mut operands, mut has_operand) = (0, false);
+        let (mut is_end, mut may_be_value) = (false, false);
+        let are_options_over = |operands: usize| self.options_end.is_some_and(|end| operands >= end);
         for at in from..words.len() {
             let previous = &words[at - 1];
-            // The value of an option may look like an option, and has no option behind it then.
-            let is_option_before = at > from && !may_be_value && !is_end && !are_options_over(depth);
+            // A value may look like an option. It takes no value itself.
+            let is_option_before = at > from && !may_be_value && !is_end && !are_options_over(operands);
             may_be_value = at > from && self.may_take_next(previous);
             let is_value = is_option_before && self.takes_next(previous);
             let word = self.plain(&words[at]);
             is_end |= self.letters.is_some() && word == "--" && !may_be_value;
             let is_operand = is_end || !word.starts_with('-') || word == "-";
-            let is_path = is_operand && !is_value && reaches_one(&mut paths, &word, depth);
+            let is_path = is_operand && !is_value && reaches_one(&mut paths, &word, operands);
             let mut may_be_second = false;
             if is_operand && !is_value {
-                may_be_second = depth.most > 0;
-                depth.add(may_be_value);
+                may_be_second = std::mem::replace(&mut has_operand, true);
+                operands += usize::from(!may_be_value);
             }
-            let has_options = !(is_end || are_options_over(depth));
+            let has_options = !(is_end || are_options_over(operands));
             let is_bare_cluster = has_bare_cluster && at == from && is_operand;
             let form = Form {
                 word: &word,
@@ -132,7 +136,7 @@ impl Row {
         found
     }
 
-    /// A word as the entries have it.
+    /// Returns a word in the spelling of the entries.
     fn plain(&self, word: &str) -> String {
         let mut plain = word.to_owned();
         if self.ignores_case {
@@ -145,7 +149,7 @@ impl Row {
         plain
     }
 
-    /// Returns the place behind the command of the program for which the row holds.
+    /// Returns the index after the command to which the row applies, or `None` if the words do not contain it.
     fn start(&self, words: &[String], from: usize) -> Option<usize> {
         if self.commands.is_empty() {
             return Some(from);
@@ -154,15 +158,15 @@ impl Row {
             return words[from..].iter().position(|word| word == "--").map(|at| from + at + 1);
         }
         let mut paths: Vec<Path> = self.commands.split(' ').filter_map(Path::new).collect();
-        let mut depth = Depth::default();
+        let mut operands = 0;
         for at in from..words.len() {
             if words[at].starts_with('-') {
                 continue;
             }
-            if reaches_one(&mut paths, &words[at], depth) {
+            if reaches_one(&mut paths, &words[at], operands) {
                 return Some(at + 1);
             }
-            depth.add(at > from && words[at - 1].starts_with('-'));
+            operands += usize::from(at == from || !words[at - 1].starts_with('-'));
         }
         None
     }
@@ -206,7 +210,9 @@ impl Row {
             let name = form.name().strip_prefix("--").filter(|name| !name.is_empty());
             name.filter(|name| long.starts_with(name)).map(|_| form.value())
         } else if let Some(letters) = self.letters.filter(|_| entry.len() == 2) {
-            cluster(form, letters).find(|(letter, _)| entry.ends_with(*letter)).map(|(_, rest)| rest)
+            cluster(form.word, form.is_bare_cluster, letters)
+                .find(|(letter, _)| entry.ends_with(*letter))
+                .map(|(_, rest)| rest)
         } else {
             let name = form.name();
             let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
@@ -218,35 +224,30 @@ impl Row {
         })
     }
 
-    /// Returns whether the word behind this one may be the value of an option in it.
+    /// Returns whether the next word may be the value of an option in this one.
     pub(super) fn may_take_next(&self, word: &str) -> bool {
         if !word.starts_with('-') || matches!(word, "-" | "--") || word.contains('=') {
             return false;
         }
         if word.starts_with("--") {
-            return !word.starts_with("--no-");
+            return !word.starts_with("--no-") || self.has_value(word);
         }
         let Some(letters) = self.letters else { return true };
         let is_last = |letter: char| word.ends_with(letter);
-        let form = Form {
-            word,
-            next: None,
-            is_operand: false,
-            may_be_second: false,
-            has_options: true,
-            is_bare_cluster: false,
-        };
         let (whole, apart) = letters.split_once('~').unwrap_or((letters, ""));
-        cluster(&form, letters).any(|(letter, rest)| {
+        cluster(word, false, letters).any(|(letter, rest)| {
             apart.contains(letter) || rest.is_empty() && whole.contains(letter) && is_last(letter)
         }) || letters.contains('?')
     }
 
-    /// Returns whether the word behind this one is the value of an option in it.
+    fn has_value(&self, word: &str) -> bool {
+        word.starts_with('-') && self.values.split(' ').any(|value| value == word)
+    }
+
+    /// Returns whether the next word is the value of an option in this one.
     pub(super) fn takes_next(&self, word: &str) -> bool {
         let is_known = self.letters.is_some_and(|letters| !letters.contains('?'));
-        word.starts_with('-') && self.values.split(' ').any(|value| value == word)
-            || is_known && !word.starts_with("--") && self.may_take_next(word)
+        self.has_value(word) || is_known && !word.starts_with("--") && self.may_take_next(word)
     }
 }
 
@@ -256,7 +257,7 @@ struct Form<'a> {
     next: Option<&'a String>,
     is_operand: bool,
     may_be_second: bool,
-    /// Whether an option here is one.
+    /// Whether options are still read at this word.
     has_options: bool,
     is_bare_cluster: bool,
 }
@@ -283,10 +284,13 @@ impl<'a> Form<'a> {
 }
 
 /// The letters in a cluster of options, up to one that has a value, each with the rest of the word.
-fn cluster<'a>(form: &Form<'a>, letters: &'static str) -> impl Iterator<Item = (char, &'a str)> + use<'a> {
-    let is_bare = form.is_bare_cluster;
-    let is_cluster = is_bare || form.word.starts_with('-') && !form.word.starts_with("--");
-    let word = if is_cluster { &form.word[usize::from(!is_bare)..] } else { "" };
+fn cluster<'a>(
+    word: &'a str,
+    is_bare: bool,
+    letters: &'static str,
+) -> impl Iterator<Item = (char, &'a str)> + use<'a> {
+    let is_cluster = is_bare || word.starts_with('-') && !word.starts_with("--");
+    let word = if is_cluster { &word[usize::from(!is_bare)..] } else { "" };
     let (whole, _) = letters.split_once('~').unwrap_or((letters, ""));
     let mut is_value = false;
     word.char_indices().map_while(move |(at, letter)| {
@@ -318,7 +322,7 @@ fn with_dashes(name: &str) -> String {
     plain
 }
 
-/// Returns whether a word is one that is none of the listed arguments.
+/// Returns whether an entry after `!` matches a word.
 fn is_exception(entry: &str, word: &str, name: &str) -> bool {
     if let Some(start) = entry.strip_suffix('#') {
         let number = word.strip_prefix(start).unwrap_or_default();
@@ -334,31 +338,17 @@ fn has_word(text: &str, word: &str) -> bool {
     text.to_ascii_lowercase().split(|c| !is_in_word(c)).any(|other| other == word)
 }
 
-/// The number of operands before a word. Those behind an option may be values of options.
-#[derive(Clone, Copy, Default)]
-struct Depth {
-    sure: usize,
-    most: usize,
-}
-
-impl Depth {
-    fn add(&mut self, may_be_value: bool) {
-        self.sure += usize::from(!may_be_value);
-        self.most += 1;
-    }
-}
-
-/// A command of a program, as `one/two`, and how many of its words were read.
+/// A command such as `one/two`, and the number of its words read so far.
 struct Path {
     names: Vec<&'static str>,
     read: usize,
 }
 
-/// Whether a word is the end of one of the paths. Each path takes the word in.
-fn reaches_one(paths: &mut [Path], word: &str, depth: Depth) -> bool {
+/// Reads a word into each path, and returns whether it completes one.
+fn reaches_one(paths: &mut [Path], word: &str, operands: usize) -> bool {
     let mut is_reached = false;
     for path in paths {
-        is_reached |= path.reaches(word, depth);
+        is_reached |= path.reaches(word, operands);
     }
     is_reached
 }
@@ -370,12 +360,11 @@ impl Path {
         is_path.then(|| Self { names: entry.split('/').collect(), read: 0 })
     }
 
-    /// Reads an operand, and returns whether it ends the command.
-    fn reaches(&mut self, word: &str, depth: Depth) -> bool {
-        // An operand may be the last of several words, and the first of the same ones.
-        let place = (0..=self.read.min(self.names.len() - 1))
-            .rev()
-            .find(|place| (depth.sure..=depth.most).contains(place) && is_name(self.names[*place], word));
+    /// Reads an operand that has at least so many before it, and returns whether it ends the command.
+    fn reaches(&mut self, word: &str, operands: usize) -> bool {
+        // An operand may complete the command, or begin it again.
+        let last = self.read.min(self.names.len() - 1);
+        let place = (operands..=last).rev().find(|place| is_name(self.names[*place], word));
         let Some(place) = place else { return false };
         self.read = self.read.max(place + 1);
         place + 1 == self.names.len()
