@@ -54,9 +54,9 @@ fn allocations(client: Client) -> f64 {
     })
 }
 
-/// The stack costs a call of a session nothing and a call of a modern server one allocation; each layer of the user's one
-/// more. With generic code for each request in place of the stack, the first two took 17.32 and 18.34. The progress token, which
-/// lets progress extend the time-out of a call, costs one.
+/// The stack costs a call of a session nothing and a call of a modern server one allocation; each layer of the user costs one
+/// more. With generic code for each request in place of the stack, the first two took 17.32 and 18.34. The progress token, by
+/// which progress extends the time-out of a call, costs one.
 #[test]
 fn a_layer_costs_one_allocation_and_no_layer_none() {
     let modern = |client: Client| client.era(Era::Modern);

@@ -57,7 +57,7 @@ fn at(value: &Value, place: &Place, wanted: &mut impl FnMut(&str, &'static str) 
             let mut more = members.clone();
             more.insert("x-no-such-member".to_owned(), json!({ "a": [1, null] }));
             replace("unknown member", more.into());
-            // What derived code would fill a struct from, by position. An empty one is an empty object.
+            // Derived code would fill a struct from a list, by position. An empty list is an empty object.
             if !members.is_empty() {
                 replace("list of the members", members.values().cloned().collect());
             }

@@ -124,7 +124,7 @@ fn forms_are_answered_by_the_command_line() {
     assert_eq!(ended.exits(0).stdout, "did 1 steps\n");
 }
 
-/// A server may answer a call of an unknown tool with a result, which is an error.
+/// A server may answer a call of an unknown tool with an error result.
 #[test]
 fn tool_that_is_not_there_has_not_failed() {
     let server = acting(&json!({
@@ -201,7 +201,7 @@ fn each_kind_of_content_is_shown_and_saved() {
     assert_eq!(ended.exits(1).stderr, nothing);
 }
 
-/// A limit on the size of files stands for a full disk: a write gets as far as there is room, and fails.
+/// Simulates a full disk by a limit on the size of files: a write fills the room that is left, and fails.
 #[test]
 fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
     let large = "A".repeat(100_000);
@@ -214,7 +214,7 @@ fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let directory = folder.path().to_str().expect("UTF-8");
     let mut limited = Command::new("sh");
-    // The server would be killed when it records what it says.
+    // The limit would kill the server when it records its messages.
     let unrecorded = format!("unset {}; trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"", Recording::FOLDER);
     limited.arg("-c").arg(unrecorded).arg(agentwire());
     limited.args(["call", &server, "any", "{}", "--save", directory]);

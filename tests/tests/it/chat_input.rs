@@ -143,11 +143,12 @@ fn type_ahead_is_in_the_next_line() {
 /// Two agents that are used send the end of their answer up to 100 ms behind the answer to the prompt.
 #[test]
 fn updates_just_behind_the_answer_are_part_of_a_single_turn() {
-    let late: Vec<_> = (0..5).flat_map(|n| [json!({ "wait": 60 }), says(&format!("late {n}."))]).collect();
+    let late: Vec<_> = (0..10).flat_map(|n| [json!({ "wait": 20 }), says(&format!("late {n}."))]).collect();
     let steps = [vec![says("On time, "), json!({ "answer": { "stopReason": "end_turn" } })], late].concat();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let ended = Program::run(&["chat", "--agent", &agent, "hello"], SOON);
-    assert_eq!(ended.exits(0).stdout, "On time, late 0.late 1.late 2.late 3.late 4.\n");
+    let expected: String = (0..10).map(|n| format!("late {n}.")).collect();
+    assert_eq!(ended.exits(0).stdout, format!("On time, {expected}\n"));
     let json = Program::run(&["chat", "--json", "--agent", &agent, "hello"], SOON);
     let objects = json.exits(0).objects();
     assert!(objects.last().unwrap().get("stopReason").is_some(), "{json}");

@@ -282,7 +282,7 @@ fn spawn(mut command: Command) -> (Child, Family, TempDir) {
     family.mark(&mut command);
     let recordings = tempfile::tempdir().expect("there is room");
     command.env(Recording::FOLDER, recordings.path());
-    // A terminal with colours, and times in UTC, whatever those of whoever runs the tests are.
+    // Colours and UTC, whatever the terminal and the time zone of the developer.
     for (name, value) in [("TERM", Some("xterm-256color")), ("NO_COLOR", None), ("TZ", Some("UTC"))] {
         if command.get_envs().all(|(other, _)| other != name) {
             match value {

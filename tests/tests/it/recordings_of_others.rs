@@ -22,7 +22,7 @@ fn played(name: &str) -> String {
 
 /// Runs our side with a home folder, which recordings name by a mask.
 fn run_at(home: &Path, arguments: &[&str]) -> Ended {
-    // The recorded side tells of a difference on its stderr, which is shown with `-v`.
+    // The recorded side reports a difference on its stderr, which is shown with `-v`.
     let arguments = [&arguments[..1], &["-v"], &arguments[1..]].concat();
     let mut program = Program::start_with(&[("HOME", OsStr::new(home))], &arguments);
     program.close_stdin();

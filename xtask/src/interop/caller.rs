@@ -68,7 +68,7 @@ impl<'a> Caller<'a> {
         Ok(last)
     }
 
-    /// Calls a tool that the server does not have. The name is an error of the command line, however the server refuses it.
+    /// Calls a tool that the server does not have. That is wrong usage, however the server refuses the name.
     pub(super) fn unknown(&self) -> Result<()> {
         let outcome = self.scratch.run(&self.command("call", &["no-such-tool", "{}"]))?;
         let (_, last) = read(&outcome, WRONG_USAGE)?;

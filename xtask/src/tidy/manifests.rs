@@ -66,7 +66,7 @@ pub(super) fn untested<'a>(
 /// Features of serde_json that change it for every other crate of a program.
 const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
 
-/// No feature of ours changes serde_json for others, and none does nothing alone: it enables what it needs.
+/// Checks that no feature of ours changes serde_json for others, and that each has an effect alone: it enables what it needs.
 pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
     let enabled = package
         .features
@@ -81,7 +81,7 @@ pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
     let through_dependency = through_dependency
         .filter(|feature| FAR_REACHING.contains(&feature.as_str()))
         .map(|feature| format!("the dependency on serde_json enables `{feature}`"));
-    // Those of other crates add to what is in the crate itself.
+    // In other crates a feature also adds code of the crate itself.
     let is_weak = |enabled: &str| enabled.starts_with(FACADE) && enabled.contains("?/");
     let is_idle = |enables: &[String]| !enables.is_empty() && enables.iter().all(|enabled| is_weak(enabled));
     let idle = package.features.iter().filter(|(_, enables)| is_idle(enables));
