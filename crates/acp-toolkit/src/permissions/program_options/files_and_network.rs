@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
     clusters("diff3", "L", "--diff-program"),
     clusters("shuf", "ino", "-o --output"),
     words("split", "--filter"),
-    clusters("sed gsed", "efliI", "-f --file"),
+    clusters("sed gsed", "efiI", "-f --file"),
     clusters(
         "tar bsdtar gtar",
         "bCfFgHIKNTVX",

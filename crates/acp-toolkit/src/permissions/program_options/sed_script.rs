@@ -6,6 +6,9 @@ const CLASSES: &[&str] = &[
     "xdigit",
 ];
 
+/// The longest script that is read, in bytes.
+const LENGTH_LIMIT: usize = 2_000;
+
 /// Returns the places of the scripts behind `from` that may run a program or write a file.
 ///
 /// Versions of sed read some scripts differently, so only a script that is the same for each of them is taken for harmless.
@@ -16,6 +19,7 @@ pub(super) fn running_words(words: &[String], from: usize) -> Vec<usize> {
 /// Returns the scripts of a command with their places.
 fn scripts(words: &[String], from: usize) -> Vec<(usize, &str)> {
     let (mut scripts, mut operands, mut has_script, mut is_end) = (Vec::new(), Vec::new(), false, false);
+    let mut first_script = 0;
     let mut at = from;
     while let Some(word) = words.get(at) {
         let option = if is_end { None } else { word.strip_prefix('-').filter(|option| !option.is_empty()) };
@@ -31,9 +35,13 @@ fn scripts(words: &[String], from: usize) -> Vec<(usize, &str)> {
             }
             Some(option) => option_with_value(option),
         };
-        has_script |= matches!(letter, 'e' | 'f');
+        if matches!(letter, 'e' | 'f') && !std::mem::replace(&mut has_script, true) {
+            first_script = at;
+        }
         // A value that is not in the word is the next word.
-        let is_next = matches!(letter, 'e' | 'f' | 'l') && value.is_none();
+        let is_next = value.is_none()
+            && (matches!(letter, 'e' | 'f')
+                || letter == 'l' && words.get(at + 1).is_some_and(|next| is_number(next)));
         at += usize::from(is_next);
         let value = value.or_else(|| words.get(at).map(String::as_str));
         if let ('e', Some(value)) = (letter, value) {
@@ -42,11 +50,14 @@ fn scripts(words: &[String], from: usize) -> Vec<(usize, &str)> {
         at += 1;
     }
     if has_script {
+        // Where options end at the first operand, that is the script.
+        scripts
+            .extend(operands.first().filter(|(at, ..)| *at < first_script).map(|(at, text, _)| (*at, *text)));
         return scripts;
     }
     // BSD's `-i` takes the next word as a suffix of file names, and the script follows.
     let is_suffix = |text: &str| {
-        let is_name = text.len() > 1 && !text.starts_with(|first: char| first.is_ascii_digit());
+        let is_name = !text.starts_with(|first: char| first.is_ascii_digit());
         text.is_empty()
             || is_name && text.chars().all(|letter| letter.is_alphanumeric() || ".~_".contains(letter))
     };
@@ -55,6 +66,10 @@ fn scripts(words: &[String], from: usize) -> Vec<(usize, &str)> {
         _ => 1,
     };
     operands.into_iter().take(count).map(|(at, text, _)| (at, text)).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the letter of the option `-e`, `-f` or `-l` in a word without its first dash, with the value within the word.
@@ -66,18 +81,29 @@ fn option_with_value(option: &str) -> (char, Option<&str>) {
             names.iter().find(|(known, _)| known.starts_with(name)).map_or(' ', |(_, letter)| *letter);
         return (letter, value);
     }
-    let Some(at) = option.find(['e', 'f', 'l', 'i', 'I']) else { return (' ', None) };
-    let rest = &option[at + 1..];
-    (char::from(option.as_bytes()[at]), (!rest.is_empty()).then_some(rest))
+    for (at, letter) in option.char_indices().filter(|(_, letter)| "efliI".contains(*letter)) {
+        let rest = &option[at + 1..];
+        // In BSD, `-l` has no value, and another option may follow.
+        if letter != 'l' || is_number(rest) {
+            return (letter, (!rest.is_empty()).then_some(rest));
+        }
+    }
+    (' ', None)
 }
 
-/// Returns whether a script has only commands that neither run programs nor write files.
+/// Returns whether a script has only commands that neither run programs nor write files. What is not plain is not: comments,
+/// control characters, and long scripts, of which BSD reads 2,048 bytes as a line.
 fn only_edits(script: &str) -> bool {
+    let is_control = |next: char| next.is_control() && !matches!(next, '\n' | '\t');
+    if script.len() > LENGTH_LIMIT || script.contains(is_control) {
+        return false;
+    }
+    // A letter is never a delimiter.
     let script =
-        CLASSES.iter().fold(script.to_owned(), |script, class| script.replace(&format!("[:{class}:]"), "_"));
+        CLASSES.iter().fold(script.to_owned(), |script, class| script.replace(&format!("[:{class}:]"), "a"));
     let mut rest = script.as_str();
     loop {
-        rest = rest.trim_start_matches(|next: char| next.is_whitespace() || ";{}".contains(next));
+        rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}']);
         if rest.is_empty() {
             return true;
         }
@@ -88,7 +114,7 @@ fn only_edits(script: &str) -> bool {
     }
 }
 
-/// Returns what follows a command that only edits.
+/// Returns what follows a command that only edits, and that all versions end at the same place.
 fn after_command(script: &str) -> Option<&str> {
     let mut script = after_address(script)?.trim_start_matches(' ');
     if let Some(second) = script.strip_prefix(',') {
@@ -96,24 +122,26 @@ fn after_command(script: &str) -> Option<&str> {
     }
     let mut rest = script.trim_start_matches([' ', '!']).chars();
     let (command, rest) = (rest.next()?, rest.as_str());
-    match command {
+    let rest = match command {
+        '{' => return Some(rest),
         // They end with the line.
-        '#' | 'r' | 'R' | 'a' | 'i' | 'c' => Some(rest.find('\n').map_or("", |end| &rest[end..])),
+        'r' | 'R' | 'a' | 'i' | 'c' => return Some(rest.find('\n').map_or("", |end| &rest[end..])),
         's' | 'y' => {
             let delimiter = rest.chars().next()?;
-            let flags =
-                after_expression(after_expression(&rest[delimiter.len_utf8()..], delimiter)?, delimiter)?;
-            Some(flags.trim_start_matches(|flag: char| flag.is_ascii_digit() || "gpiImM".contains(flag)))
+            let replacement = after_expression(&rest[delimiter.len_utf8()..], delimiter)?;
+            let is_flag = |flag: char| flag.is_ascii_digit() || "gpiImM".contains(flag);
+            after_expression(replacement, delimiter)?.trim_start_matches(is_flag)
         }
         ':' | 'b' | 't' | 'T' => {
-            Some(rest.trim_start_matches(' ').trim_start_matches(|next: char| next.is_alphanumeric()))
+            rest.trim_start_matches(' ').trim_start_matches(|next: char| next.is_ascii_alphanumeric())
         }
-        'q' | 'Q' | 'l' | 'L' => {
-            Some(rest.trim_start_matches(|next: char| next == ' ' || next.is_ascii_digit()))
-        }
-        '{' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => Some(rest),
-        _ => None,
-    }
+        'q' | 'Q' | 'l' | 'L' => rest.trim_start_matches(|next: char| next == ' ' || next.is_ascii_digit()),
+        '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => rest,
+        _ => return None,
+    };
+    // Behind a command, some versions read on: flags behind spaces, and labels with any character.
+    let end = rest.trim_start_matches([' ', '}']);
+    (end.is_empty() || end.starts_with([';', '\n'])).then_some(rest)
 }
 
 /// Returns what follows an address, if there is one.

@@ -57,6 +57,23 @@ const RUNNING: &[&str] = &[
     "s/[/]/;/e #/p",
     "s/a/b/\\\ne",
     "a x\\\\\neid",
+    ":a=r;eid",
+    ":a{r;eid",
+    ":a/x/r;eid",
+    ":a!i;eid",
+    ":\tr;eid",
+    "t\tr;:r;eid",
+    ":\u{a0}r;eid",
+    ":a#;w f",
+    ":a}r;w f",
+    "s/x/y/ i;eid",
+    "s/x/y/\ti;eid",
+    "s/x/y/ 1i;eid",
+    "s/x/y/M i;eid",
+    "s/x/y/}i;eid",
+    "s_.*_id #[:alpha:]r_e",
+    "s_x_[:alpha:]r_w f",
+    "#\rw out",
 ];
 
 /// Scripts that do neither.
@@ -78,7 +95,6 @@ const EDITING: &[&str] = &[
     "c\\we",
     ":we;bwe",
     "t w",
-    "# we",
     "r we",
     "1{s/a/b/;p}",
     "/a/!{d;}",
@@ -96,6 +112,10 @@ const EDITING: &[&str] = &[
     "s/^[ \\t]*we//",
     "s/\\[we\\]/[ew]/2g",
     "/^#/d; s/ *$//",
+    ":a;N;$!ba;s/\\n/ /g",
+    "{N;ba}",
+    "/x/{s/a/b/;}",
+    "s/a/b/ ; s/c/d/",
 ];
 
 fn runs(words: &[&str]) -> Vec<usize> {
@@ -108,7 +128,7 @@ fn scripts_that_run_programs_or_write_files_are_found() {
     for &script in RUNNING {
         assert_eq!(runs(&[script, "f"]), [1], "{script}");
         assert_eq!(runs(&["-n", script, "f"]), [2], "{script}");
-        assert_eq!(runs(&["f", &format!("-ne{script}")]), [2], "{script}");
+        assert_eq!(runs(&["p", &format!("-ne{script}")]), [2], "{script}");
         assert_eq!(runs(&[&format!("--expr={script}"), "f"]), [1], "{script}");
     }
     for (words, found) in [
@@ -123,11 +143,17 @@ fn scripts_that_run_programs_or_write_files_are_found() {
         (&["-E", "-i.bak", "1eid", "f"], &[3]),
         // What only some versions read, and what none does.
         (&["s/[/]/x/g", "f"], &[1]),
+        (&["p # a comment", "f"], &[1]),
+        (&["w out", "-e", "p", "f"], &[1]),
+        (&["-l", "w out", "p"], &[2]),
+        (&["-lew out", "p"], &[1]),
+        (&["-i", "p", "w out", "f"], &[3]),
         (&["unknown", "f"], &[1]),
         (&["s/a/b", "f"], &[1]),
     ] {
         assert_eq!(runs(words), found, "{words:?}");
     }
+    assert_eq!(runs(&[&format!("a{}w out", "x".repeat(2_047))]), [1]);
 }
 
 #[test]
