@@ -236,13 +236,12 @@ impl LineDecoder {
 
     #[cold]
     fn take_whole_object(&mut self) -> Option<Result<ByteString, LineError>> {
-        let line = self.without_mark(&self.buffer[self.start..self.end]).trim_ascii_start();
-        let is_candidate = line.starts_with(b"{") && !self.object.has_failed;
-        if !is_candidate || !self.object.is_at_end_of(&self.buffer[self.start..self.end]) {
+        if self.object.has_failed || !self.object.is_at_end_of(&self.buffer[self.start..self.end]) {
             return None;
         }
-        let line = self.without_mark(&self.buffer[self.start..self.end]);
-        self.object.has_failed = serde_json::from_slice::<IgnoredAny>(line).is_err();
+        let line = self.without_mark(&self.buffer[self.start..self.end]).trim_ascii_start();
+        let is_object = line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        self.object.has_failed = !is_object;
         if self.object.has_failed { None } else { self.take_line(self.end, self.end) }
     }
 

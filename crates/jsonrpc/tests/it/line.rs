@@ -276,7 +276,8 @@ fn object_is_taken_without_its_line_end() {
 fn object_that_comes_byte_by_byte_is_read_once() {
     let start = std::time::Instant::now();
     let mut decoder = LineDecoder::default();
-    for begin in [r#"{"a":""#, "{a"] {
+    let spaces = " ".repeat(1 << 20);
+    for begin in [r#"{"a":""#, "{a", &format!("{spaces}{{\"a\":\""), &format!("x{spaces}")] {
         for byte in [begin, &"}".repeat(1 << 20)].concat().bytes() {
             decoder.push(&[byte]);
             assert_eq!(decoder.next_line(), None);
