@@ -1,5 +1,6 @@
 //! `agentwire inspect`: all that a server says of itself.
 
+use std::cell::Cell;
 use std::io;
 
 use agentwire_jsonrpc::{RawJson, WithCauses};
@@ -33,11 +34,12 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
     let target = target_of(&connect, output.notes)?;
     let transport = transport(&target);
     connect.place = Place::Target(Box::new(target));
+    let is_repeated = Cell::new(false);
     let main = async move |server: RemoteServer| {
         let lists = Lists::read(&server).await;
-        // On a new connection, all of them are read again.
-        if lists.errors().any(is_unknown_session) {
-            return lists.into_result();
+        // They are read once more on a new connection, and then shown as they are.
+        if !is_repeated.replace(true) && lists.errors().any(is_unknown_session) {
+            return failed(lists.into_errors().find(is_unknown_session));
         }
         let about = About {
             server: server.info(),
@@ -55,7 +57,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
         } else {
             show(&about, &lists)?;
         }
-        lists.into_result()
+        failed(lists.into_errors().next())
     };
     with_server(connect, output, main).await
 }
@@ -108,12 +110,14 @@ impl Lists {
             .flatten()
     }
 
-    /// The first error.
-    fn into_result(self) -> Result<(), BoxError> {
+    fn into_errors(self) -> impl Iterator<Item = CallError> {
         let Self { tools, resources, templates, prompts } = self;
-        tools.map(drop).and(resources.map(drop)).and(templates.map(drop)).and(prompts.map(drop))?;
-        Ok(())
+        [tools.err(), resources.err(), templates.err(), prompts.err()].into_iter().flatten()
     }
+}
+
+fn failed(error: Option<CallError>) -> Result<(), BoxError> {
+    error.map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn show(about: &About<'_>, lists: &Lists) -> io::Result<()> {
