@@ -49,13 +49,13 @@ pub(crate) fn read<P: Prompt>(
     let params = params.ok_or_else(|| Error::invalid_params("params must be an object"))?;
     let (read, skipped) = noting(|| params.decode_leniently::<P>());
     let mut prompt = read.map_err(Error::invalid_params)?;
-    if prompt.is_empty() {
-        // A list that arrived empty is valid. One that became empty is not.
-        return match params.decode::<P>() {
-            Err(why) if skipped.is_empty() => Err(Error::invalid_params(why)),
-            Err(_) => Err(Error::invalid_params(skipped)),
-            Ok(_) => Ok(prompt),
-        };
+    // A list that arrived empty is valid. One that became empty is not.
+    if prompt.is_empty()
+        && let Err(why) = params.decode::<P>()
+    {
+        let why =
+            if skipped.is_empty() { Error::invalid_params(why) } else { Error::invalid_params(skipped) };
+        return Err(why);
     }
     if !skipped.is_empty() {
         prompt.name_links();
