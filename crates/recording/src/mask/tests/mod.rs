@@ -173,6 +173,7 @@ fn value_in_many_lists_is_masked() {
     assert!(!masked(&json).contains("LEAK"));
 }
 
+/// Each has `LEAK` in all that must not be seen.
 #[test]
 fn secrets_in_less_common_places_are_found() {
     let messages = [

@@ -132,7 +132,6 @@ fn a_long_text_without_secrets_is_not_searched() {
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
-/// Each has `LEAK` in all that must not be seen.
 #[test]
 fn a_thousand_secrets_are_looked_for_in_one_pass() {
     let mut masker = Masker::new();
