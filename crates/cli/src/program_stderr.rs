@@ -19,7 +19,7 @@ const LINE_LIMIT: usize = 4 << 10;
 /// How many lines of the first process are compared with those of the next.
 const COMPARED_LINES: usize = 100;
 
-/// Where the lines of a program's stderr go. Clones share everything.
+/// The destination of the lines of a program's stderr. Clones share everything.
 #[derive(Clone)]
 pub(crate) struct ProgramStderr(Arc<Inner>);
 

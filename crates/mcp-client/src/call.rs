@@ -53,8 +53,8 @@ impl<M> Call<M> {
     }
 
     /// Sets how long to wait for the answer, instead of the client's default; `None` for ever. Then the call fails, and
-    /// the server is told. Where a modern server asks a question, each repetition of the request has this time, and the
-    /// time in which the client answers does not count.
+    /// the server gets a cancellation. After a question of a modern server, each repetition of the request has this time.
+    /// The time in which the client answers does not count.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.waits.timeout = timeout.into();
         self

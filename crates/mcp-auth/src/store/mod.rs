@@ -30,7 +30,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// What failed, and why.
+    /// Makes an error of what failed, and of the cause.
     pub fn new(what: impl Into<String>, cause: impl Into<BoxError>) -> Self {
         Self { what: what.into(), cause: cause.into() }
     }
