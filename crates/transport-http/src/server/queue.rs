@@ -104,15 +104,20 @@ impl Queue {
         Some(piece)
     }
 
-    /// Drops a range of the bytes of the first piece.
-    pub(crate) fn cut(&mut self, range: Range<usize>) {
-        if let Some(mut piece) = self.pop() {
-            let mut rest = piece.split_off(range.start.min(piece.len()));
-            let _dropped = rest.split_to(range.len().min(rest.len()));
-            for piece in [rest, piece].into_iter().filter(|piece| !piece.is_empty()) {
-                self.len += piece.len();
-                self.pieces.push_front(piece);
+    /// Drops ranges of the bytes, in their order. Each is within one piece.
+    pub(crate) fn cut(&mut self, ranges: impl IntoIterator<Item = Range<usize>>) {
+        let mut ranges = ranges.into_iter().peekable();
+        let mut all = std::mem::take(self);
+        let mut at = 0;
+        while let Some(mut piece) = all.pop() {
+            let end = at + piece.len();
+            while let Some(range) = ranges.next_if(|range| range.end <= end) {
+                self.push(piece.split_to(range.start - at));
+                let _dropped = piece.split_to(range.len());
+                at = range.end;
             }
+            at = end;
+            self.push(piece);
         }
     }
 

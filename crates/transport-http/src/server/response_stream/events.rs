@@ -24,13 +24,12 @@ impl ResponseStream {
     }
 
     /// Writes the first event, without data, whose id allows the client to resume the stream. It waits until the store has the
-    /// stream.
+    /// stream. A stream that has ended begins without it: what follows is not remembered.
     pub(super) fn prime(&self, state: &mut StreamState, config: &EndpointConfig) {
-        if !self.is_to_prime(state, config) {
+        if state.ended || !self.is_to_prime(state, config) {
             return;
         }
-        let begun = if state.ended { None } else { self.begin_stored(state, config) };
-        match begun {
+        match self.begin_stored(state, config) {
             Some(begun) => {
                 let mut text = Vec::with_capacity(AROUND);
                 let id = self.write_prime(&mut text, config);
@@ -52,7 +51,7 @@ impl ResponseStream {
     fn write_prime(&self, out: &mut Vec<u8>, config: &EndpointConfig) -> Range<usize> {
         sse::retry(config.retry, out);
         let begin = out.len();
-        let id_len = self.begin_event(0, config, out);
+        let id_len = self.begin_event(Some(0), out);
         out.extend_from_slice(sse::END);
         begin..begin + id_len
     }
@@ -61,11 +60,12 @@ impl ResponseStream {
         self.number > 0 && config.store.is_some()
     }
 
-    /// Writes the line with the id, and what precedes the data. Returns the length of the line.
+    /// Writes the line with the id, if the event has a place to resume the stream after, and what precedes the data. Returns the length
+    /// of the line.
     #[inline]
-    fn begin_event(&self, place: u64, config: &EndpointConfig, out: &mut Vec<u8>) -> usize {
+    fn begin_event(&self, place: Option<u64>, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        if self.remembers(config) {
+        if let Some(place) = place {
             out.extend_from_slice(b"id: ");
             decimal(self.number, out);
             out.push(b'-');
@@ -85,25 +85,26 @@ impl ResponseStream {
         size: usize,
         config: &EndpointConfig,
     ) {
+        let remember = self.remember(size, config);
         let mut text = Vec::with_capacity(AROUND + size);
-        if self.is_to_prime(state, config) {
+        if remember.is_some() && self.is_to_prime(state, config) {
             self.write_prime(&mut text, config);
         }
         state.place += 1;
         let begin = text.len();
-        let id_len = self.begin_event(state.place, config, &mut text);
+        let id_len = self.begin_event(remember.map(|_| state.place), &mut text);
         let start = text.len();
         frame.write(&mut text);
         let end = text.len();
         text.extend_from_slice(sse::END);
         let text = Bytes::from(text);
-        let stored = self.remember(size, config).map(|(session, store)| {
+        let stored = remember.map(|(session, store)| {
             let id = EventId::new(self.number, state.place);
             store.append(session, Event::new(id, text.slice(start..end)), true)
         });
         state.phase = match stored {
             // What precedes it waits as well: one piece has it all.
-            Some(Some(stored)) => Phase::Storing { stored, id: begin..begin + id_len, text },
+            Some(Some(stored)) => Phase::Storing { stored, ids: begin + id_len, text },
             _ => Phase::Event(text),
         };
     }
@@ -139,9 +140,12 @@ impl ResponseStream {
         }
         state.place += 1;
         let place = state.place;
-        let tail = state.end_of_queue().tail();
+        let can_resume = self.remembers(config) && !state.is_lost && !(is_last && remember.is_none());
+        let queue = state.end_of_queue();
+        let before = queue.len();
+        let tail = queue.tail();
         let begin = tail.len();
-        let id_len = self.begin_event(place, config, tail);
+        let id_len = self.begin_event(can_resume.then_some(place), tail);
         let (pieces, data) = if size >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());
@@ -159,6 +163,8 @@ impl ResponseStream {
         if let Some(stored) = awaited.filter(|_| state.attached) {
             let text = state.end_of_queue().tail().split_off(begin);
             state.hold(stored, 0..id_len, text.into());
+        } else {
+            state.hold_id(before..before + id_len);
         }
         let queue = state.end_of_queue();
         let pieces = pieces.into_iter().flat_map(|pieces| pieces.0);

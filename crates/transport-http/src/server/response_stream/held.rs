@@ -25,8 +25,10 @@ pub(super) struct Held {
 /// A result or a first id, and what follows it up to the next result.
 struct Part {
     stored: Stored,
-    /// The line that has the event's id, in the bytes at its beginning.
+    /// The line that has the id of the first event.
     id: Range<usize>,
+    /// The lines that have the ids of those behind it.
+    later_ids: Vec<Range<usize>>,
     bytes: Queue,
 }
 
@@ -41,12 +43,23 @@ impl Held {
 
     /// The end of the stream. None where nothing waits.
     pub(super) fn last(&mut self) -> Option<&mut Queue> {
-        self.rest.back_mut().or(self.first.as_mut()).map(|part| &mut part.bytes)
+        self.last_part().map(|part| &mut part.bytes)
+    }
+
+    fn last_part(&mut self) -> Option<&mut Part> {
+        self.rest.back_mut().or(self.first.as_mut())
+    }
+
+    /// Adds the range of a line with an id in the bytes at the end of the stream.
+    pub(super) fn add_id(&mut self, id: Range<usize>) {
+        if let Some(part) = self.last_part().filter(|_| !id.is_empty()) {
+            part.later_ids.push(id);
+        }
     }
 
     /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
     pub(super) fn push(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
-        let part = Part { stored, id, bytes };
+        let part = Part { stored, id, later_ids: Vec::new(), bytes };
         match &self.first {
             None => self.first = Some(part),
             Some(_) => self.rest.push_back(part),
@@ -58,16 +71,24 @@ impl Held {
         (self.first, self.rest) = (None, VecDeque::new());
     }
 
-    /// Moves what need not wait any more to `ready`. An event that the store has not taken goes without its id, because no client
-    /// can resume the stream there.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, ready: &mut Queue) -> Poll<Result<(), TakenOver>> {
+    /// Moves what need not wait any more to `ready`. An event that the store has not taken goes without its id, and so does all that
+    /// follows it, because no client can resume the stream there: `is_lost` is set.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        ready: &mut Queue,
+        is_lost: &mut bool,
+    ) -> Poll<Result<(), TakenOver>> {
         while let Some(part) = &mut self.first {
             let Poll::Ready(stored) = part.stored.poll_unpin(cx) else { return Poll::Pending };
             let Some(mut part) = std::mem::replace(&mut self.first, self.rest.pop_front()) else { break };
             match stored {
                 Ok(()) => {}
                 Err(StoreError::TakenOver) => return Poll::Ready(Err(TakenOver)),
-                Err(_) => part.bytes.cut(part.id),
+                Err(_) => *is_lost = true,
+            }
+            if *is_lost {
+                part.bytes.cut(std::iter::once(part.id).chain(part.later_ids));
             }
             ready.append(part.bytes);
         }

@@ -28,8 +28,11 @@ pub(super) struct StreamState {
     pub(super) queue: Queue,
     /// What follows the queue and waits for the store. None with a store that makes nothing wait.
     held: Option<Box<Held>>,
-    /// Whether the store knows that the stream runs.
+    /// Whether the store was told that the stream runs.
     pub(super) begun: bool,
+    /// Whether the store has refused a part of the stream that was waited for. No further event has an id then: a store may have
+    /// forgotten all of the stream.
+    pub(super) is_lost: bool,
     /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
     /// How many answers are still expected. The stream of a GET expects none, and ends with its session.
@@ -85,9 +88,9 @@ pub(super) enum Phase {
     Undecided,
     /// One JSON text, to be taken by the reader.
     Json(StatusCode, Text),
-    /// A stream of one event, which waits until the store has it: a write has it with the head of the response afterwards. `id` is the
-    /// line in it that has the event's id.
-    Storing { stored: Stored, id: Range<usize>, text: Bytes },
+    /// A stream of one event, which waits until the store has it: a write has it with the head of the response afterwards. What
+    /// precedes `ids` allows the client to resume the stream.
+    Storing { stored: Stored, ids: usize, text: Bytes },
     /// A stream of one event, to be taken by the reader.
     Event(Bytes),
     /// A stream of events.
@@ -112,6 +115,7 @@ impl StreamState {
             queue: Queue::default(),
             held: None,
             begun: false,
+            is_lost: false,
             beyond: 0,
             owed,
             ended: false,
@@ -210,17 +214,14 @@ impl StreamState {
     pub(super) fn poll_only_event(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Phase::Storing { stored, .. } = &mut self.phase else { return Poll::Ready(()) };
         let stored = ready!(stored.poll_unpin(cx));
-        let Phase::Storing { id, text, .. } = std::mem::replace(&mut self.phase, Phase::Stream) else {
+        let Phase::Storing { ids, text, .. } = std::mem::replace(&mut self.phase, Phase::Stream) else {
             return Poll::Ready(());
         };
         match stored {
             Ok(()) => self.phase = Phase::Event(text),
             Err(StoreError::TakenOver) => self.take_away(),
-            // No client can resume the stream there.
-            Err(_) => {
-                self.queue.push(text.slice(..id.start));
-                self.queue.push(text.slice(id.end..));
-            }
+            // No client can resume the stream.
+            Err(_) => self.phase = Phase::Event(text.slice(ids..)),
         }
         Poll::Ready(())
     }
@@ -239,10 +240,17 @@ impl StreamState {
         self.held.get_or_insert_default().push(stored, id, bytes);
     }
 
+    /// Adds the range of a line with an id that was just written behind what waits for the store.
+    pub(super) fn hold_id(&mut self, id: Range<usize>) {
+        if let Some(held) = &mut self.held {
+            held.add_id(id);
+        }
+    }
+
     /// Ready when nothing waits for the store any more. Where another node has taken the stream over, it is cut.
     pub(super) fn poll_held(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(held) = &mut self.held else { return Poll::Ready(()) };
-        match held.poll(cx, &mut self.queue) {
+        match held.poll(cx, &mut self.queue, &mut self.is_lost) {
             Poll::Ready(Ok(())) => Poll::Ready(()),
             Poll::Ready(Err(TakenOver)) => {
                 self.take_away();

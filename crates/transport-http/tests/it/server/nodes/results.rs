@@ -62,17 +62,37 @@ async fn a_response_of_one_result_begins_when_that_is_stored() {
     assert!(text.contains("id: "), "{text}");
 }
 
+/// A client that has an id of a stream finds it when it resumes the stream, so one that the store has not got has none: neither before
+/// its events nor in one of them.
 #[tokio::test(start_paused = true)]
-async fn a_result_that_is_not_stored_goes_without_an_id() {
+async fn a_stream_that_is_not_stored_has_no_ids() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
-    cluster.faults.away(true);
-    let text = rest(cluster.post(0, &session, &request(1, "echo", json!({"said": 1}))).await).await;
-    let data = r#"data: {"jsonrpc":"2.0","id":1,"result":{"said":1}}"#;
-    assert!(text.ends_with(&format!("\n\n{data}\n\n")), "{text}");
-    let text = rest(cluster.post(0, &session, &request(2, "large", json!({"n": 100_000}))).await).await;
-    let (_, result) = text.trim_end().rsplit_once("\n\n").unwrap();
-    assert!(result.starts_with(r#"data: {"jsonrpc":"2.0","id":2,"result":"yyy"#), "{}", &result[..100]);
+    let methods =
+        [("echo", json!({"said": 1}), 1), ("large", json!({"n": 100_000}), 1), ("count", json!({"n": 3}), 4)];
+    for (method, params, count) in methods {
+        let asked = request(1, method, params);
+        let stored = rest(cluster.post(0, &session, &asked).await).await;
+        cluster.faults.away(true);
+        let lost = rest(cluster.post(0, &session, &asked).await).await;
+        cluster.faults.away(false);
+        assert_eq!(messages(&stored).len(), count, "{method}");
+        assert_eq!(messages(&stored), messages(&lost), "{method}");
+        let with_ids = |text: &str| text.lines().filter(|line| line.starts_with("id: ")).count();
+        assert_eq!((with_ids(&stored), with_ids(&lost)), (count + 1, 0), "{method}");
+    }
+}
+
+/// An answer above the limit of an event is not stored. Where nothing else of its stream is, that cannot be resumed.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_large_to_be_stored_comes_alone_without_an_id() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new().event_limit(1000)).await;
+    let session = cluster.open(0).await;
+    for n in [2000, 100_000] {
+        let text = rest(cluster.post(0, &session, &request(1, "large", json!({"n": n}))).await).await;
+        assert_eq!(messages(&text)[0]["result"].as_str().unwrap().len(), n);
+        assert!(text.starts_with("data: "), "{}", &text[..100]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

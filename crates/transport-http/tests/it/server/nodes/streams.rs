@@ -237,20 +237,3 @@ async fn a_stream_that_runs_here_is_resumed_while_the_store_is_away() {
     cluster.post(0, &session, &notification("finish")).await;
     assert_eq!(messages(&piece(resumed.body_mut()).await.unwrap())[0]["result"], "late");
 }
-
-/// The only event of a response waits for the store, and what precedes it is sent with it. Its id is left out where the store has not
-/// taken it, and nothing else is.
-#[tokio::test(start_paused = true)]
-async fn only_the_id_of_a_result_that_is_not_stored_is_left_out() {
-    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
-    let session = cluster.open(0).await;
-    for away in [false, true] {
-        cluster.faults.away(away);
-        let response = cluster.post(0, &session, &request(7, "echo", json!({"said": 1}))).await;
-        let text = rest(response).await;
-        let ids: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
-        assert_eq!(ids.len(), if away { 1 } else { 2 }, "{text}");
-        assert!(text.starts_with("retry: ") && ids[0].ends_with("-0"), "{text}");
-        assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 7, "result": {"said": 1}})]);
-    }
-}
