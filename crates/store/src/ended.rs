@@ -3,7 +3,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use crate::SessionId;
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::{Node, SessionId};
 
 /// How long the end of a session is remembered: longer than a failover takes.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
@@ -11,12 +14,17 @@ const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 /// How many ends are remembered, at most. Each takes about 64 bytes.
 const LIMIT: usize = 65_536;
 
+/// How many records are deleted at once.
+const AT_ONCE: usize = 16;
+
 /// The sessions that have ended of late.
 #[derive(Debug, Default)]
 pub(crate) struct EndedSessions {
     ids: HashSet<SessionId>,
     /// The same in the order of their ends.
     order: VecDeque<(Instant, SessionId)>,
+    /// Whether the store may have lost their ends.
+    is_doubted: bool,
 }
 
 impl EndedSessions {
@@ -34,6 +42,17 @@ impl EndedSessions {
         self.ids.contains(&session)
     }
 
+    /// The store may have lost the ends.
+    pub(crate) fn doubt(&mut self) {
+        self.is_doubted = true;
+    }
+
+    /// The sessions whose ends the store may have lost, the newest first. None where it has not.
+    fn take_doubted(&mut self) -> Option<Vec<SessionId>> {
+        let is_doubted = std::mem::take(&mut self.is_doubted);
+        is_doubted.then(|| self.order.iter().rev().map(|(_, session)| *session).collect())
+    }
+
     /// Forgets the ends that are too old, and the oldest ones at the limit.
     fn remove_old(&mut self, now: Instant) {
         while let Some((at, session)) = self.order.front()
@@ -48,9 +67,37 @@ impl EndedSessions {
     }
 }
 
+impl Node {
+    /// Deletes the records of the sessions that have ended of late again, whenever the store may have lost that, and tells the other
+    /// nodes which of them were there. A node that has started since would go on with those, and one that has missed the first message.
+    pub(crate) async fn delete_ended<P: Future<Output = ()>>(&self, pause: &impl Fn() -> P) {
+        loop {
+            let sessions = self.ended().wait_until(EndedSessions::take_doubted).await;
+            stream::iter(sessions)
+                .for_each_concurrent(AT_ONCE, async |session| {
+                    loop {
+                        match self.stores().records.delete(session).await {
+                            Ok(true) => return self.end_session(session).await,
+                            Ok(false) => return,
+                            Err(_) => pause().await,
+                        }
+                    }
+                })
+                .await;
+            pause().await;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use futures::FutureExt;
+    use futures::executor::block_on;
+
     use super::*;
+    use crate::{BusEvent, BusMessage, Clock, MemoryNodes, SessionRecord, StoreLimits, Stores};
 
     #[test]
     fn end_is_remembered_for_a_time() {
@@ -74,5 +121,30 @@ mod tests {
         (1..LIMIT * 2).for_each(|_| ended.add(SessionId::random().unwrap(), now));
         assert!(!ended.contains(first, now));
         assert!(ended.ids.len() <= LIMIT && ended.order.len() == ended.ids.len());
+    }
+
+    /// A failover loses the deletion of a record, and a node is there that has not heard of it.
+    #[test]
+    fn session_that_comes_back_with_its_record_is_ended_again() {
+        let nodes = MemoryNodes::default();
+        let memory = Stores::memory(&StoreLimits::new(), &Clock::system());
+        let stores = Stores { nodes: Arc::new(nodes.clone()), ..memory };
+        let node = block_on(Node::join(stores.clone())).unwrap();
+        let [session, gone] = [(); 2].map(|()| SessionId::random().unwrap());
+        node.note_end(session);
+        node.note_end(gone);
+        let record = SessionRecord::new(None, Vec::new());
+        block_on(stores.records.create(session, record, REMEMBERED)).unwrap();
+        let mut late = block_on(stores.bus.subscribe(crate::NodeId::new(1))).unwrap();
+        let mut running = Box::pin(node.run(std::future::pending));
+        assert!((&mut running).now_or_never().is_none());
+        assert!(block_on(stores.records.load(session)).unwrap().is_some(), "nothing was interrupted");
+
+        nodes.expire(node.id());
+        assert!((&mut running).now_or_never().is_none());
+        assert_eq!(block_on(stores.records.load(session)).unwrap(), None);
+        let told = late.next().now_or_never().flatten();
+        assert_eq!(told, Some(BusEvent::Message(BusMessage::SessionEnded(session))));
+        assert!(late.next().now_or_never().is_none(), "the other record was not there");
     }
 }

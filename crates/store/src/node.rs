@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Instant;
 
-use agentwire_sync::Mutex;
+use agentwire_sync::{Monitor, Mutex};
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt, StreamExt};
 
@@ -32,7 +32,7 @@ struct Inner {
     subscription: Mutex<Option<Subscription>>,
     listeners: Mutex<Vec<Weak<dyn NodeListener>>>,
     outbox: Outbox,
-    ended: Mutex<EndedSessions>,
+    ended: Monitor<EndedSessions>,
     is_released: AtomicBool,
 }
 
@@ -64,7 +64,7 @@ impl Node {
             subscription: Mutex::new(Some(subscription)),
             listeners: Mutex::default(),
             outbox: Outbox::default(),
-            ended: Mutex::default(),
+            ended: Monitor::default(),
             is_released: AtomicBool::new(false),
         })))
     }
@@ -129,7 +129,11 @@ impl Node {
     /// Whether this node knows that a session has ended, for 10 minutes and of up to 65,536 sessions. A store that fails over to a
     /// replica may lose its last writes, and bring a deleted session back.
     pub fn has_ended(&self, session: SessionId) -> bool {
-        self.0.ended.lock().contains(session, Instant::now())
+        self.0.ended.with(|ended| ended.contains(session, Instant::now()))
+    }
+
+    pub(crate) fn ended(&self) -> &Monitor<EndedSessions> {
+        &self.0.ended
     }
 
     /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.
@@ -142,14 +146,16 @@ impl Node {
     }
 
     /// Passes messages to the listeners, sends what is [announced](Self::announce), and takes the lease again where it is lost, until
-    /// the node is [released](Self::release). It waits for a `pause` before each further attempt while the store cannot be reached.
-    /// While one call runs, others return at once.
+    /// the node is [released](Self::release). After an interruption it deletes the records of the sessions that have ended of late
+    /// again. It waits for a `pause` before each further attempt while the store cannot be reached. While one call runs, others return
+    /// at once.
     ///
     /// Of equal messages that wait, the listeners get one.
     pub async fn run<P: Future<Output = ()>>(&self, pause: impl Fn() -> P) {
         let Some(subscription) = self.0.subscription.lock().take() else { return };
         let guard = SubscriptionGuard { node: self, subscription: Some(subscription) };
-        select(pin!(self.receive_all(guard, &pause)), pin!(self.send_all(&pause))).await;
+        let (sends, deletes) = (pin!(self.send_all(&pause)), pin!(self.delete_ended(&pause)));
+        select(pin!(self.receive_all(guard, &pause)), select(sends, deletes)).await;
     }
 
     /// Sends what is announced.
@@ -173,7 +179,7 @@ impl Node {
                 match self.0.stores.bus.subscribe(self.0.id).await {
                     Ok(subscription) => {
                         guard.subscription = Some(subscription);
-                        self.each(|listener| listener.on_event(&BusEvent::Missed));
+                        self.pass_on(&BusEvent::Missed);
                     }
                     Err(_) => pause().await,
                 }
@@ -218,6 +224,7 @@ impl Node {
         let lease: Arc<dyn Lease> = self.0.stores.nodes.join(self.0.id).await?.into();
         let old = std::mem::replace(&mut *self.0.lease.lock(), lease.clone());
         drop(old);
+        self.0.ended.update(EndedSessions::doubt);
         if self.is_released() { lease.release().await } else { Ok(()) }
     }
 
@@ -245,18 +252,17 @@ impl Node {
         self.0.is_released.load(Ordering::SeqCst)
     }
 
-    /// Passes an event to the listeners. Remembers the end of a session first.
+    /// Passes an event to the listeners, outside the lock. Remembers the end of a session first.
     fn pass_on(&self, event: &BusEvent) {
-        if let BusEvent::Message(BusMessage::SessionEnded(session)) = event {
-            self.0.ended.lock().add(*session, Instant::now());
+        match event {
+            BusEvent::Message(BusMessage::SessionEnded(session)) => {
+                self.0.ended.with(|ended| ended.add(*session, Instant::now()));
+            }
+            BusEvent::Missed => self.0.ended.update(EndedSessions::doubt),
+            BusEvent::Message(_) => {}
         }
-        self.each(|listener| listener.on_event(event));
-    }
-
-    /// Calls each listener outside the lock.
-    fn each(&self, tell: impl Fn(&dyn NodeListener)) {
         let listeners: Vec<_> = self.0.listeners.lock().iter().filter_map(Weak::upgrade).collect();
-        listeners.iter().for_each(|listener| tell(&**listener));
+        listeners.iter().for_each(|listener| listener.on_event(event));
     }
 }
 

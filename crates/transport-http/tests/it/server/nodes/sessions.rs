@@ -131,6 +131,24 @@ async fn session_that_a_failover_brings_back_has_ended_at_each_node() {
     }
 }
 
+/// The failover loses the deletion and the message of it, while the session is open at another node.
+#[tokio::test(start_paused = true)]
+async fn session_that_a_failover_brings_back_ends_where_it_is_open() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    let record = cluster.stores.records.load(id(&session)).await.unwrap().unwrap();
+    cluster.faults.lose_messages(true);
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    cluster.faults.lose_messages(false);
+    cluster.stores.records.create(id(&session), record, Duration::from_secs(3600)).await.unwrap();
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK, "nothing tells the node so far");
+    cluster.leases.expire(cluster.replicas[0].node.id());
+    cluster.hears(1, &Heard::Ended).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.stores.records.load(id(&session)).await.unwrap(), None, "no later node finds it");
+}
+
 #[tokio::test(start_paused = true)]
 async fn failing_store_is_told_once_and_new_sessions_are_to_come_again() {
     let told = Arc::new(Mutex::new(Vec::new()));
