@@ -28,9 +28,10 @@ use http::HeaderValue;
 pub struct SealedSessions {
     keys: SealingKeys,
     lifetime: Duration,
-    ended: Arc<dyn OnceStore>,
-    /// Whether other nodes write to `ended` too.
-    shares_ended: bool,
+    /// The sessions that have ended, as this node knows.
+    ended: Arc<MemoryOnceStore>,
+    /// The same, where other nodes know them too.
+    shared: Option<Arc<dyn OnceStore>>,
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
@@ -69,8 +70,8 @@ impl SealedSessions {
         Self {
             keys,
             lifetime: Self::LIFETIME,
-            ended: Arc::new(MemoryOnceStore::default()),
-            shares_ended: false,
+            ended: Arc::default(),
+            shared: None,
             now: Arc::new(SystemTime::now),
         }
     }
@@ -87,13 +88,14 @@ impl SealedSessions {
     /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
     /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
     /// While the store is away or has no room, a DELETE gets 503, and ends the session at its node alone; while it is away, sessions that
-    /// are not here get 503 too.
+    /// are not here get 503 too. Where it loses its last writes, the session has still ended at each node that knows of its end, and
+    /// the store gets that again once such a node is asked for the session.
     ///
     /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
     /// other node, and at this one after a restart or where there was no room, for whoever knows its id and is its principal.
     #[must_use]
     pub fn ended_sessions(mut self, ended: Arc<dyn OnceStore>) -> Self {
-        (self.ended, self.shares_ended) = (ended, true);
+        self.shared = Some(ended);
         self
     }
 
@@ -164,7 +166,7 @@ impl SealedSessions {
 
     /// Whether other nodes may end a session.
     pub(crate) fn shares_ended(&self) -> bool {
-        self.shares_ended
+        self.shared.is_some()
     }
 
     /// Remembers that a client has ended a session. Returns false where it had ended.
@@ -174,14 +176,34 @@ impl SealedSessions {
         owner: Option<&str>,
         expires: Duration,
     ) -> Result<bool, StoreError> {
-        // A node whose clock is behind opens the id for longer.
-        let rest = expires.saturating_sub(self.now()).saturating_add(SKEW);
-        self.ended.insert(&ended_name(id), owner, rest).await
+        let (name, rest) = (ended_name(id), self.remembered(expires));
+        let here = self.ended.insert(&name, owner, rest).await;
+        match &self.shared {
+            Some(shared) => shared.insert(&name, owner, rest).await,
+            None => here,
+        }
     }
 
-    /// Whether a client has ended a session.
-    pub(crate) async fn has_ended(&self, id: SessionId) -> Result<bool, StoreError> {
-        self.ended.contains(&ended_name(id)).await
+    /// Whether a client has ended a session, which expires then. A shared store that has lost what this node knows gets it again.
+    pub(crate) async fn has_ended(&self, id: SessionId, expires: Duration) -> Result<bool, StoreError> {
+        let name = ended_name(id);
+        let is_known = self.ended.contains(&name).await?;
+        let Some(shared) = &self.shared else { return Ok(is_known) };
+        if is_known {
+            // The session has ended, whatever comes of this.
+            let _again = shared.insert(&name, None, self.remembered(expires)).await;
+            return Ok(true);
+        }
+        let has_ended = shared.contains(&name).await?;
+        if has_ended {
+            let _full = self.ended.insert(&name, None, self.remembered(expires)).await;
+        }
+        Ok(has_ended)
+    }
+
+    /// How long the end of a session is remembered: a node whose clock is behind opens the id for longer.
+    fn remembered(&self, expires: Duration) -> Duration {
+        expires.saturating_sub(self.now()).saturating_add(SKEW)
     }
 
     /// The time since 1970.

@@ -169,7 +169,7 @@ async fn load(
         }
         Origin::Sealed(content) => {
             // Before other requests find the session, so that they hear of its end.
-            check_not_ended(resources, id).await?;
+            check_not_ended(resources, id, content.expires).await?;
             let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
             session.unsealed(content.expires, streams, now)
         }
@@ -188,7 +188,9 @@ async fn load(
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
     core.sessions.mark_used(&session);
     // A DELETE finds the session from now on. One may have come since the first look.
-    check_not_ended(resources, id).await?;
+    if let Origin::Sealed(content) = &origin {
+        check_not_ended(resources, id, content.expires).await?;
+    }
     if !core.offer(connection) {
         return Err(NotLoaded::Unserved);
     }
@@ -204,9 +206,10 @@ async fn load(
 }
 
 /// Looks up in time whether a session with a sealed id has ended.
-async fn check_not_ended(resources: &Resources, id: SessionId) -> Result<(), NotLoaded> {
+async fn check_not_ended(resources: &Resources, id: SessionId, expires: Duration) -> Result<(), NotLoaded> {
     let Some(sealed) = &resources.config.sealed else { return Ok(()) };
-    match tokio::time::timeout(resources.config.limits.opening_timeout, sealed.has_ended(id)).await {
+    let has_ended = sealed.has_ended(id, expires);
+    match tokio::time::timeout(resources.config.limits.opening_timeout, has_ended).await {
         Ok(Ok(false)) => Ok(()),
         Ok(Ok(true)) => Err(NotLoaded::Unknown),
         Ok(Err(_)) | Err(_) => Err(NotLoaded::Store),

@@ -104,7 +104,8 @@ pub(super) fn tick(core: &Arc<EndpointCore>) {
         let look = |session: Arc<Session>| async move {
             // Where the store is away, the session goes on.
             if let Some(sealed) = &core.resources.config.sealed
-                && let Ok(true) = sealed.has_ended(session.id()).await
+                && let Some(expires) = session.sealed().map(|sealed| sealed.expires())
+                && let Ok(true) = sealed.has_ended(session.id(), expires).await
             {
                 core.sessions.end(&session);
             }

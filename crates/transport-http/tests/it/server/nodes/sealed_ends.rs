@@ -193,7 +193,7 @@ async fn nodes_can_share_which_sessions_have_ended() {
     once.away.store(true, Ordering::SeqCst);
     assert_eq!(cluster.echo(2, &session).await, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(cluster.delete(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(cluster.echo(1, &session).await, StatusCode::SERVICE_UNAVAILABLE, "it is not here any more");
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND, "it has ended here");
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK, "it goes on");
     once.away.store(false, Ordering::SeqCst);
     assert_eq!(cluster.delete(1, &session).await, StatusCode::NO_CONTENT);
@@ -209,6 +209,22 @@ async fn nodes_can_share_which_sessions_have_ended() {
     assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
 }
 
+/// The store that nodes share fails over, and has lost that a session has ended.
+#[tokio::test(start_paused = true)]
+async fn store_that_has_lost_an_end_gets_it_again() {
+    let once = Arc::new(Once::default());
+    let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    // The first node has ended it itself, the second has found that out.
+    for at in [0, 1] {
+        once.remove(&format!("session-ended:{}", &session[..32])).await.unwrap();
+        for at in [at, 1] {
+            assert_eq!(cluster.echo(at, &session).await, StatusCode::NOT_FOUND, "node {at}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_delete_beyond_the_room_for_names_ends_the_session_here() {
     let names = MemoryOnceStore::new(&StoreLimits::new().names(600), &Clock::system());
@@ -220,11 +236,11 @@ async fn a_delete_beyond_the_room_for_names_ends_the_session_here() {
         cluster.hears(0, &Heard::Ended).await;
         assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
         statuses.push((status, cluster.echo(0, &session).await.as_u16()));
-        // Nobody remembers that it has ended, so it goes on for who knows its id, until the client says it again.
+        // The store does not remember that it has ended, but the node does.
         cluster.delete(0, &session).await;
         assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
     }
-    assert_eq!((statuses[0], statuses[7]), ((204, 404), (503, 200)), "{statuses:?}");
+    assert_eq!((statuses[0], statuses[7]), ((204, 404), (503, 404)), "{statuses:?}");
 }
 
 /// A session that was deleted while it is loaded is unknown to all that wait for it.
