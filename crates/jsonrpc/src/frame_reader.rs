@@ -3,6 +3,7 @@
 use bytestring::ByteString;
 
 use crate::malformed::{Intent, Malformed};
+use crate::scan::Nesting;
 use crate::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, ErrorObject, Frame, LineError, RequestId};
 
 /// Makes a frame of each line that a [`LineDecoder`](crate::LineDecoder) returns.
@@ -90,8 +91,7 @@ impl FrameReader {
             return Err(ContentLength);
         }
         if let Some(unfinished) = &mut self.unfinished {
-            unfinished.add(text);
-            if unfinished.depth == 0 {
+            if unfinished.add(text) {
                 return Ok(self.unfinished.take().and_then(|message| message.end()).unwrap_or(malformed));
             }
             self.unfinished.take_if(|unfinished| unfinished.text.len() > self.limit);
@@ -99,8 +99,8 @@ impl FrameReader {
         }
         if text.trim_start().starts_with(['{', '[']) {
             let mut unfinished = Box::new(Unfinished::new(&malformed));
-            unfinished.add(text);
-            self.unfinished = Some(unfinished).filter(|unfinished| unfinished.depth > 0);
+            let is_whole = unfinished.add(text);
+            self.unfinished = (!is_whole).then_some(unfinished);
         }
         Ok(malformed)
     }
@@ -116,9 +116,7 @@ fn is_content_length(line: &str) -> bool {
 struct Unfinished {
     text: String,
     lines: usize,
-    /// How many objects and arrays are open.
-    depth: usize,
-    in_string: bool,
+    nesting: Nesting,
     /// Whether the first line has failed the call that the message answers.
     has_failed: bool,
 }
@@ -126,23 +124,16 @@ struct Unfinished {
 impl Unfinished {
     fn new(first: &Malformed) -> Self {
         let has_failed = matches!(&first.intent, Intent::Response(id) if !id.is_null());
-        Self { text: String::new(), lines: 0, depth: 0, in_string: false, has_failed }
+        Self { text: String::new(), lines: 0, nesting: Nesting::default(), has_failed }
     }
 
-    fn add(&mut self, line: &str) {
-        let mut bytes = line.bytes();
-        while let Some(byte) = bytes.next() {
-            match byte {
-                b'\\' if self.in_string => drop(bytes.next()),
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => self.depth += 1,
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
+    /// Adds a line, and returns whether it is the last.
+    fn add(&mut self, line: &str) -> bool {
+        let before = self.text.len();
         self.text.push_str(line);
         self.text.push('\n');
         self.lines += 1;
+        self.nesting.read(&self.text.as_bytes()[before..])
     }
 
     /// Returns the error for the whole message, or `None` if its first line was enough.

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::RequestId;
 use crate::malformed::Intent;
+use crate::scan::Nesting;
 
 /// The maximum length of a line, unless a caller sets another: 32 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;
@@ -68,35 +69,21 @@ pub struct LineDecoder {
     object: ObjectEnd,
 }
 
-/// The search for the end of the object that the current line begins with. It reads each byte once, because a peer may send them
-/// one by one.
+/// The search for the end of the object that the current line begins with.
 #[derive(Debug, Default)]
 struct ObjectEnd {
     /// How many bytes of the line were read.
     read: usize,
-    /// How many objects are open.
-    depth: usize,
-    in_string: bool,
-    is_escaped: bool,
+    nesting: Nesting,
     /// Whether the line has ended an object and is not one.
     has_failed: bool,
 }
 
 impl ObjectEnd {
-    /// Reads on, and returns whether no object is open.
+    /// Reads on, and returns whether nothing is open.
     fn is_at_end_of(&mut self, line: &[u8]) -> bool {
-        for byte in &line[self.read..] {
-            match byte {
-                _ if std::mem::take(&mut self.is_escaped) => {}
-                b'\\' => self.is_escaped = self.in_string,
-                b'"' => self.in_string = !self.in_string,
-                b'{' if !self.in_string => self.depth += 1,
-                b'}' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-        self.read = line.len();
-        self.depth == 0
+        let read = std::mem::replace(&mut self.read, line.len());
+        self.nesting.read(&line[read..])
     }
 }
 

@@ -105,3 +105,29 @@ fn nested_end(bytes: &[u8], start: usize) -> Option<usize> {
         }
     }
 }
+
+/// What is open in text that comes in pieces: each byte is read once, because a peer may send them one by one.
+#[derive(Debug, Default)]
+pub(crate) struct Nesting {
+    /// How many objects and arrays are open.
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Nesting {
+    /// Reads on, and returns whether all that was opened is closed.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> bool {
+        for byte in bytes {
+            match byte {
+                _ if std::mem::take(&mut self.is_escaped) => {}
+                b'\\' => self.is_escaped = self.in_string,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.depth == 0
+    }
+}
