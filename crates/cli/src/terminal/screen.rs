@@ -239,6 +239,9 @@ impl Screen {
     fn stream_answer(&mut self, key: u64, text: Cow<'_, str>) -> io::Result<()> {
         if self.answer.as_ref().is_some_and(|answer| answer.streamed != Some(key)) {
             self.end_answer()?;
+            // Both streams may be one file.
+            self.end_line()?;
+            self.out.flush()?;
         }
         let Some(answer) = &mut self.answer else { return Ok(()) };
         answer.streamed = Some(key);

@@ -217,6 +217,18 @@ fn the_answer_has_a_stream_of_its_own() {
     assert_eq!(answer.text(), "Let me see.\n**Done**.\n");
 }
 
+/// With both streams in one file, a text begins on a line of its own.
+#[test]
+fn the_answer_begins_behind_the_open_line_of_its_details() {
+    let both = Paper::default();
+    let screen = Screen::new(Box::new(both.clone()), Style::default());
+    let mut screen = screen.with_answer(Box::new(both.clone()));
+    screen.output_piece(1, "42").unwrap();
+    Renderer::default().stream(&mut screen, MessageKind::Agent, 1, "It is 42".into()).unwrap();
+    screen.stop_spinner().unwrap();
+    assert_eq!(both.text(), "  42\nIt is 42\n");
+}
+
 /// A message that an agent of version 2 sends as a whole, again and again, keeps its end.
 #[test]
 fn a_message_that_grows_is_shown_once() {
