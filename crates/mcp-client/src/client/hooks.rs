@@ -8,10 +8,12 @@ use crate::hooks::hook;
 use crate::{TaskState, Warning};
 
 impl Client {
-    /// Sets a hook for the server's log. A modern server sends none without a [level](Self::log_level).
+    /// Sets a hook for the server's log. Without a [level](Self::log_level) a modern server is asked for `info` and above, and a server
+    /// with sessions decides.
     #[must_use]
     pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
         self.handler.on_log = hook(function);
+        self.handshake.hears_log = true;
         self
     }
 

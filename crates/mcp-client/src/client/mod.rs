@@ -112,6 +112,7 @@ impl Client {
             info,
             capabilities: ClientCapabilities::default(),
             log_level: None,
+            hears_log: false,
             discover_timeout: Duration::from_secs(5),
             handshake_timeout: Some(Duration::from_secs(60)),
             waits: Waits {
@@ -339,7 +340,7 @@ impl Client {
     /// Requests the server's log from this level upwards; see [`on_log`](Self::on_log).
     ///
     /// In a session this sends `logging/setLevel` first, where the server has a log; a refusal is ignored. Every modern
-    /// request carries the level, and a modern server logs nothing without it.
+    /// request carries the level, and a modern server logs nothing without one.
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.handshake.log_level = Some(level);

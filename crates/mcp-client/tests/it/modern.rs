@@ -74,15 +74,21 @@ async fn st_05_and_07_every_request_says_who_asks_and_how() {
 
 #[tokio::test(start_paused = true)]
 async fn log_04_nothing_is_logged_unless_it_is_asked_for() {
-    let script = async |mut mock: Mock| {
-        let request = mock.expect("tools/list").await;
-        assert_eq!(request["params"]["_meta"].get(LOG_LEVEL), None);
-        mock.answer(&request, tools(&[])).await;
-        mock.expect_end().await;
-    };
-    let (result, ()) =
-        with_modern(Client::default(), script, async |server| Ok(server.tools().collect().await?)).await;
-    result.unwrap();
+    let hears = || Client::default().on_log(drop);
+    let warning = LoggingLevel::Warning;
+    for (client, level) in
+        [(Client::default(), None), (hears(), Some("info")), (hears().log_level(warning), Some("warning"))]
+    {
+        let script = async |mut mock: Mock| {
+            let request = mock.expect("tools/list").await;
+            assert_eq!(request["params"]["_meta"].get(LOG_LEVEL).and_then(Value::as_str), level);
+            mock.answer(&request, tools(&[])).await;
+            mock.expect_end().await;
+        };
+        let (result, ()) =
+            with_modern(client, script, async |server| Ok(server.tools().collect().await?)).await;
+        result.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]
