@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
 use agentwire_store::Node;
+use futures::FutureExt;
 
 use crate::caching::Caching;
 use crate::dispatch::Answers;
@@ -264,8 +265,8 @@ impl Server {
     }
 
     /// Sets the signal at which [`serve`](Self::serve) ends, on any transport. From then on requests get an error, including
-    /// modern ones over Streamable HTTP. Running functions have [`Config::drain`] to end, and may still ask their client.
-    /// Streamable HTTP itself ends at a signal of its own.
+    /// modern ones over Streamable HTTP, and open subscriptions end with their results. Running functions have [`Config::drain`] to
+    /// end, and may still ask their client. Streamable HTTP itself ends at a signal of its own.
     ///
     /// ```
     /// use agentwire_mcp_server::{Closed, Server};
@@ -281,6 +282,8 @@ impl Server {
     /// ```
     #[must_use]
     pub fn shutdown(self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        let listeners = self.parts.settings.listeners.clone();
+        let signal = signal.map(move |()| listeners.dismiss());
         self.connection(|config| config.shutdown(signal))
     }
 

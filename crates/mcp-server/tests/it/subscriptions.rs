@@ -162,6 +162,21 @@ async fn sub_06_the_server_ends_one_with_a_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn shutdown_ends_a_subscription_at_once() {
+    let (stop, stopped) = futures::channel::oneshot::channel::<()>();
+    let server = watched().shutdown(async { _ = stopped.await });
+    with_raw(&server, async |raw| {
+        listen(raw, 1, json!({ "toolsListChanged": true })).await;
+        let begun = tokio::time::Instant::now();
+        drop(stop);
+        assert_eq!(raw.next().await["result"]["resultType"], "complete");
+        raw.hears_the_end().await;
+        assert_eq!(begun.elapsed(), std::time::Duration::ZERO);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn sub_09_and_10_an_empty_filter_is_acknowledged_and_that_is_all() {
     let server = watched();
     with_raw(&server, async |raw| {
