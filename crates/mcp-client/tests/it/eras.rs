@@ -122,7 +122,7 @@ enum After {
     /// It refuses `initialize` first.
     ModernInTurn,
     /// It refuses `initialize`, and has dropped the probe.
-    Asked,
+    ModernWithoutProbe,
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,7 +130,7 @@ async fn late_answer_to_the_probe_counts() {
     let seconds = Duration::from_secs;
     // How long `initialize` is waited for, and when the server sent its first sign of life.
     let times = [(None, None, 5), (Some(2), None, 2), (None, Some(3), 8)];
-    let ways = [After::Session, After::Both, After::Modern, After::ModernInTurn, After::Asked];
+    let ways = [After::Session, After::Both, After::Modern, After::ModernInTurn, After::ModernWithoutProbe];
     for ((limit, sign, expected), after) in times.into_iter().flat_map(|time| ways.map(|way| (time, way))) {
         let script = async |mut mock: Mock| {
             let started = tokio::time::Instant::now();
@@ -161,7 +161,7 @@ async fn late_answer_to_the_probe_counts() {
                     tokio::time::sleep(seconds(1)).await;
                     mock.answer(&discover, description()).await;
                 }
-                After::Asked => {
+                After::ModernWithoutProbe => {
                     mock.refuse(&initialize, refusal).await;
                     let cancelled = mock.expect("notifications/cancelled").await;
                     assert_eq!(cancelled["params"]["requestId"], discover["id"]);
