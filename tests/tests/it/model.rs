@@ -33,6 +33,8 @@ pub(crate) struct Request {
     /// In lower case.
     pub(crate) head: String,
     pub(crate) body: Value,
+    /// The same as it came.
+    pub(crate) text: String,
 }
 
 impl Model {
@@ -101,7 +103,8 @@ fn read(stream: &TcpStream) -> Request {
         head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("there is a body");
     let mut body = vec![0; length.parse().expect("it is a number")];
     reader.read_exact(&mut body).expect("the body comes");
-    Request { head, body: serde_json::from_slice(&body).expect("it is JSON") }
+    let text = String::from_utf8(body).expect("it is text");
+    Request { head, body: serde_json::from_str(&text).expect("it is JSON"), text }
 }
 
 fn write(stream: &mut TcpStream, answer: Answer) {

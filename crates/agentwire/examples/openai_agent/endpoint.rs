@@ -11,7 +11,7 @@ use agentwire::serde_json::{self, Value};
 use futures::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How long the endpoint may be silent, before an answer and within it.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -84,12 +84,12 @@ impl Endpoint {
     }
 
     /// Sends a request. Dropping the future gives it up.
-    pub(crate) async fn ask(&self, request: &Value) -> Result<Answer, BoxError> {
+    pub(crate) async fn ask(&self, request: &impl Serialize) -> Result<Answer, BoxError> {
         let mut post = Request::post(&self.url).header(CONTENT_TYPE, "application/json");
         if let Some(authorization) = &self.authorization {
             post = post.header(AUTHORIZATION, authorization);
         }
-        let sent = self.client.send(post.body(request.to_string().into())?);
+        let sent = self.client.send(post.body(serde_json::to_string(request)?.into())?);
         let response = within(sent).await?.map_err(|error| {
             // The URL may have a password.
             let authority = self.url.authority().map_or("", |authority| authority.as_str());

@@ -20,6 +20,8 @@ use agentwire::acp::sessions::{BoxError, FileStore, Message, Turn, TurnError, Tu
 use agentwire::serde_json::{Value, json};
 use agentwire::stdio::stdio;
 use endpoint::Endpoint;
+use serde::Serialize;
+use tools::Tool;
 
 /// How often the model may call tools in a turn, and read their results.
 const ROUND_LIMIT: usize = 50;
@@ -47,12 +49,21 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
+/// A request. No `json!`, which sorts members: a model reads those of a tool's schema in the order that its author chose.
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    stream: bool,
+    messages: Vec<Value>,
+    tools: Vec<Tool>,
+}
+
 impl TurnHandler for Model {
     /// Asks the model, runs the tools that it calls, and asks again, until it calls none.
     async fn run(&self, turn: Turn) -> Result<StopReason, BoxError> {
         for _ in 0..ROUND_LIMIT {
-            let (messages, tools) = (messages(&turn).await?, tools::list(&turn).await);
-            let request = json!({ "model": self.name, "stream": true, "messages": messages, "tools": tools });
+            let (messages, tools) = (messages(&turn).await?, tools::list(&turn).await?);
+            let request = Request { model: &self.name, stream: true, messages, tools };
             // A cancellation drops these futures, and so closes the connection to the endpoint.
             let mut answer = turn.unless_cancelled(self.endpoint.ask(&request)).await??;
             while let Some(text) = turn.unless_cancelled(answer.next_text()).await?? {

@@ -4,27 +4,44 @@
 
 use agentwire::acp::sessions::schema::{CreateTerminalRequest, ToolKind};
 use agentwire::acp::sessions::{Turn, TurnError};
-use agentwire::jsonrpc;
-use agentwire::serde_json::{Value, json};
+use agentwire::jsonrpc::{self, RawJson};
+use agentwire::serde_json::{self, Value, json};
+use serde::Serialize;
 
 use crate::endpoint::Call;
 
-/// Describes the tools in the form of OpenAI's API.
-pub(crate) async fn list(turn: &Turn) -> Vec<Value> {
+/// A tool in the form of OpenAI's API.
+#[derive(Serialize)]
+pub(crate) struct Tool {
+    r#type: &'static str,
+    function: Function,
+}
+
+#[derive(Serialize)]
+struct Function {
+    name: String,
+    description: String,
+    parameters: RawJson,
+}
+
+/// Describes the tools.
+pub(crate) async fn list(turn: &Turn) -> Result<Vec<Tool>, serde_json::Error> {
     let text = |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });
     let mut tools = vec![
-        tool("read_file", "Read a text file", &text("path")),
-        tool("run_command", "Run a shell command and return its output", &text("command")),
+        tool("read_file", "Read a text file", &text("path"))?,
+        tool("run_command", "Run a shell command and return its output", &text("command"))?,
     ];
     for hub in turn.mcp().tools().await {
         let description = hub.tool.description.unwrap_or_default();
-        tools.push(tool(&hub.name, &description, &json!(hub.tool.input_schema)));
+        tools.push(tool(&hub.name, &description, &hub.tool.input_schema)?);
     }
-    tools
+    Ok(tools)
 }
 
-fn tool(name: &str, description: &str, parameters: &Value) -> Value {
-    json!({ "type": "function", "function": { "name": name, "description": description, "parameters": parameters } })
+fn tool(name: &str, description: &str, parameters: &impl Serialize) -> Result<Tool, serde_json::Error> {
+    let (name, description) = (name.to_owned(), description.to_owned());
+    let function = Function { name, description, parameters: RawJson::encode(parameters)? };
+    Ok(Tool { r#type: "function", function })
 }
 
 /// Runs a tool.
