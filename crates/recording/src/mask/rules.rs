@@ -39,6 +39,7 @@ pub const SECRET_MEMBERS: &[&str] = &[
     "devicecode",
     "encryptionkey",
     "jsessionid",
+    "mnemonic",
     "otp",
     "passcode",
     "passphrase",

@@ -80,6 +80,7 @@ const MESSAGES: &[&str] = &[
     r#"{"pat":"SECRET"}"#,
     r#"{"recoveryCodes":["SECRET"]}"#,
     r#"{"seedPhrase":"SECRET"}"#,
+    r#"{"mnemonic":"SECRET"}"#,
     r#"{"authHeader":"SECRET"}"#,
     r#"{"passwordAgain":"SECRET"}"#,
     r#"{"args":["curl","-u","joe:SECRET","http://x"]}"#,
