@@ -41,8 +41,9 @@
 //! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
 //! - Processes that a package manager or a probed agent leaves running are killed: its group, and on Linux all processes
 //!   that have its environment.
-//! - An index cannot set a variable that loads code, changes trust, sets a proxy or gives permissions. A plan marks a
-//!   variable that names a service.
+//! - An index cannot set a variable that is known to load code, change trust, set a proxy or give permissions. A plan marks
+//!   every other one, unless it is known to be harmless or has the agent's id in front and is not known to name a service, a
+//!   key or other settings.
 //! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
 //!   uv tells no digest.
 

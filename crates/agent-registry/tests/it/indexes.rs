@@ -109,6 +109,7 @@ fn a_plan_refuses_what_is_no_agent() {
     for (variable, effect) in [
         ("PERL5OPT", "can load other code"),
         ("GIT_SSH_COMMAND", "can load other code"),
+        ("GOCACHEPROG", "can load other code"),
         ("NODE_EXTRA_CA_CERTS", "changes which certificates are trusted"),
         ("https_proxy", "changes where the traffic goes"),
         ("OPENCODE_PERMISSION", "changes what the agent may do without a question"),
@@ -127,19 +128,43 @@ fn a_plan_refuses_what_is_no_agent() {
     );
     let older = plan(r#"{"npx":{"package":"a@1.0.0"}}"#, options().version("0.9.0")).unwrap();
     assert_eq!((&*older.source, &*older.version), ("a@0.9.0", "0.9.0"));
-    let env = r#"{"npx":{"package":"a@1.0.0","env":{"AGENT_HOME":"/x","ANTHROPIC_BASE_URL":"https://x.example","MODE":"acp"}}}"#;
-    let marked = plan(env, options()).unwrap();
-    let variables: Vec<_> = marked.marked_variables().map(|(variable, _)| variable).collect();
-    assert_eq!(variables, ["AGENT_HOME", "ANTHROPIC_BASE_URL"]);
-    assert!(
-        marked.to_string().contains(
-            "  sets      AGENT_HOME=/x (! can change the settings, and with them what runs)\n  \
-             sets      ANTHROPIC_BASE_URL=https://x.example (! changes the service that gets the requests and the keys)\n  \
-             sets      MODE=acp\n"
-        ),
-        "{marked}"
-    );
     let escaped =
         plan(r#"{"npx":{"package":"a@1.0.0","cmd":"x","args":["a b","\u001b[2J"]}}"#, options()).unwrap();
     assert!(escaped.to_string().contains("  runs      x 'a b' '^[[2J'\n"), "{escaped}");
+}
+
+#[test]
+fn a_plan_marks_variables_that_a_person_should_check() {
+    let env = r#"{"AGENT_HOME":"/x","ANTHROPIC_BASE_URL":"https://x.example","CLAUDE_MODE":"acp","FORCE_COLOR":"0","MODE":"acp"}"#;
+    let plan = |id: &str| {
+        let text = format!(
+            r#"{{"agents":[{{"id":"{id}","name":"CLAUDE","version":"1.0.0","distribution":{{"npx":{{"package":"a@1.0.0","env":{env}}}}}}}]}}"#
+        );
+        let index = agentwire_agent_registry::Index::parse(&text, "test").unwrap();
+        Plan::new(&index.agents[0], &index, &PlanOptions::default()).unwrap()
+    };
+    let marked = plan("a");
+    assert_eq!(
+        marked.marked_variables().collect::<Vec<_>>(),
+        [
+            ("AGENT_HOME", "can change the settings, and with them what runs"),
+            ("ANTHROPIC_BASE_URL", "changes the service or the account that gets the requests and the keys"),
+            ("CLAUDE_MODE", "has an unknown effect"),
+            ("MODE", "has an unknown effect"),
+        ]
+    );
+    let text = marked.to_string();
+    let sets: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  sets      ")).collect();
+    let shown = [
+        "AGENT_HOME=/x (! can change the settings, and with them what runs)",
+        "ANTHROPIC_BASE_URL=https://x.example (! changes the service or the account that gets the requests and the keys)",
+        "CLAUDE_MODE=acp (! has an unknown effect)",
+        "FORCE_COLOR=0",
+        "MODE=acp (! has an unknown effect)",
+    ];
+    assert_eq!(sets, shown);
+    let own = plan("claude-acp");
+    let variables: Vec<_> = own.marked_variables().map(|(variable, _)| variable).collect();
+    assert_eq!(variables, ["AGENT_HOME", "ANTHROPIC_BASE_URL", "MODE"]);
+    assert!(own.to_string().contains("  sets      CLAUDE_MODE=acp\n"), "{own}");
 }
