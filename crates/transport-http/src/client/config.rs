@@ -54,11 +54,20 @@ pub struct InvalidUrl {
 
 /// An invalid HTTP header, or one beyond the limit of 1024. The value is not shown: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no header that HTTP can carry", Printable::one_line(.name))]
+#[error("`{}` is {}", Printable::one_line(.name), header_fault(*.limit))]
 #[non_exhaustive]
 pub struct InvalidHeader {
     /// Its name.
     pub name: String,
+    /// The limit, if there are as many headers already. `None` if HTTP cannot carry the header.
+    pub limit: Option<usize>,
+}
+
+fn header_fault(limit: Option<usize>) -> String {
+    limit.map_or_else(
+        || "no header that HTTP can carry".to_owned(),
+        |limit| format!("one header too many: the limit is {limit}"),
+    )
 }
 
 /// The most headers of a configuration: far more than servers accept, and fewer than the 32,768 at which a `HeaderMap`
@@ -100,10 +109,10 @@ impl Config {
     /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
     pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<Self, InvalidHeader> {
         let name = name.as_ref();
-        let invalid = || InvalidHeader { name: name.to_owned() };
+        let invalid = || InvalidHeader { name: name.to_owned(), limit: None };
         let mut value = HeaderValue::from_bytes(value.as_ref().trim_ascii()).map_err(|_| invalid())?;
         if self.headers.len() >= MAX_HEADERS {
-            return Err(invalid());
+            return Err(InvalidHeader { limit: Some(MAX_HEADERS), ..invalid() });
         }
         let name = name.parse::<HeaderName>().map_err(|_| invalid())?;
         value.set_sensitive(true);

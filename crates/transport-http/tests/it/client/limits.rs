@@ -233,11 +233,15 @@ fn headers_are_not_shown() {
     let config = config.header("Authorization", "Bearer secret").unwrap();
     assert!(!format!("{config:?}").contains("secret"));
     for (name, value) in [("x\n", "1"), ("x", "secret\r\ny: 1"), ("", "1")] {
-        let refused = config.clone().header(name, value).unwrap_err().to_string();
+        let refused = config.clone().header(name, value).unwrap_err();
+        assert_eq!(refused.limit, None);
+        let refused = refused.to_string();
         assert!(!refused.contains("secret") && !refused.contains('\n'), "{refused}");
     }
     let full = (0..1023).try_fold(config, |config, number| config.header("X-Many", number.to_string()));
-    assert_eq!(full.unwrap().header("X-Many", "1").unwrap_err().name, "X-Many");
+    let refused = full.unwrap().header("X-Many", "1").unwrap_err();
+    assert_eq!((refused.name.as_str(), refused.limit), ("X-Many", Some(1024)));
+    assert_eq!(refused.to_string(), "`X-Many` is one header too many: the limit is 1024");
 }
 
 #[test]
