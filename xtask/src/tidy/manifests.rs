@@ -63,33 +63,6 @@ pub(super) fn untested<'a>(
     sources.map(|source| Violation::new(file, "untested", what(source))).collect()
 }
 
-/// Features of serde_json that change it for every other crate of a program.
-const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
-
-/// Checks that no feature of ours changes serde_json for others, and that each has an effect alone: it enables what it needs.
-pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
-    let enabled = package
-        .features
-        .iter()
-        .flat_map(|(name, enables)| enables.iter().map(move |enabled| (name, enabled)));
-    let through_features = enabled.filter_map(|(name, enabled)| {
-        let feature = enabled.strip_prefix("serde_json")?.trim_start_matches('?').strip_prefix('/')?;
-        FAR_REACHING.contains(&feature).then(|| format!("the feature `{name}` enables `{enabled}`"))
-    });
-    let dependencies = package.dependencies.iter().filter(|dependency| dependency.name == "serde_json");
-    let through_dependency = dependencies.flat_map(|dependency| &dependency.features);
-    let through_dependency = through_dependency
-        .filter(|feature| FAR_REACHING.contains(&feature.as_str()))
-        .map(|feature| format!("the dependency on serde_json enables `{feature}`"));
-    // In other crates a feature also adds code of the crate itself.
-    let is_weak = |enabled: &str| enabled.starts_with(FACADE) && enabled.contains("?/");
-    let is_idle = |enables: &[String]| !enables.is_empty() && enables.iter().all(|enabled| is_weak(enabled));
-    let idle = package.features.iter().filter(|(_, enables)| is_idle(enables));
-    let idle = idle.map(|(name, _)| format!("the feature `{name}` does nothing without another"));
-    let all = through_features.chain(through_dependency).chain(idle);
-    all.map(|what| Violation::new(file, "features", what)).collect()
-}
-
 /// A crate has the package name of its folder, a description, a README that names its default features, a changelog and
 /// crate docs. On its page every feature is shown.
 pub(super) fn presentation(
@@ -157,6 +130,7 @@ pub(super) fn forbids_unsafe(file: &str, text: &str) -> Option<Violation> {
 mod tests {
     use serde_json::json;
 
+    use super::super::features::tests::package;
     use super::*;
 
     const GOOD: &str = "[package]\nname = \"x\"\n\n[dependencies]\na.workspace = true\nb = { workspace = true, features = [\n    \"c\",\n] }\n\n\
@@ -193,47 +167,6 @@ mod tests {
         assert!(reason("f", "d", "- `serde_json`: typed JSON", "serde").is_some());
     }
 
-    /// A package as `cargo metadata` prints it.
-    fn package(features: serde_json::Value, serde_json_features: &[&str]) -> Package {
-        let dependency = json!({
-            "name": "serde_json", "source": null, "req": "^1", "kind": null, "rename": null, "optional": false,
-            "uses_default_features": true, "features": serde_json_features, "target": null, "registry": null,
-        });
-        let package = json!({
-            "name": "agentwire-x", "version": "0.1.0", "id": "x", "license": null, "license_file": null,
-            "description": "what it is for", "source": null, "dependencies": [dependency], "targets": [],
-            "features": features, "manifest_path": "/x/Cargo.toml",
-            "metadata": { "docs": { "rs": { "all-features": true, "rustdoc-args": ["--cfg", "docsrs"] } } }, "publish": null, "authors": [],
-            "categories": [], "keywords": [], "readme": null, "repository": null, "homepage": null,
-            "documentation": null, "edition": "2024", "links": null, "default_run": null, "rust_version": null,
-        });
-        serde_json::from_value(package).expect("the shape of cargo metadata")
-    }
-
-    #[test]
-    fn serde_json_is_not_changed_for_others() {
-        assert_eq!(features("f", &package(json!({ "schema": ["dep:schemars"] }), &["raw_value"])), []);
-        assert_eq!(features("f", &package(json!({ "order": ["serde_json/preserve_order"] }), &[])).len(), 1);
-        assert_eq!(features("f", &package(json!({ "order": ["serde_json?/preserve_order"] }), &[])).len(), 1);
-        assert_eq!(features("f", &package(json!({}), &["arbitrary_precision"])).len(), 1);
-    }
-
-    #[test]
-    fn feature_enables_what_it_needs() {
-        assert_eq!(
-            features("f", &package(json!({ "validate": ["agentwire-a?/validate", "a"], "plain": [] }), &[])),
-            []
-        );
-        assert_eq!(
-            features(
-                "f",
-                &package(json!({ "validate": ["agentwire-a?/validate", "agentwire-b?/validate"] }), &[])
-            )
-            .len(),
-            1
-        );
-    }
-
     #[test]
     fn crates_present_themselves() {
         let file = "crates/x/Cargo.toml";
@@ -245,7 +178,7 @@ mod tests {
             }
             _ => None,
         };
-        let mut package = package(json!({ "default": ["fast"], "fast": [] }), &[]);
+        let mut package = package("x", json!({ "default": ["fast"], "fast": [] }), &[]);
         assert_eq!(presentation(file, &package, good), []);
         assert_eq!(
             presentation(file, &package, |_| None).len(),
@@ -275,7 +208,7 @@ mod tests {
                 "name": "x", "kind": ["lib"], "crate_types": ["lib"], "required-features": [], "src_path": "/x/src/lib.rs",
                 "edition": "2024", "doctest": true, "test": test, "doc": true,
             });
-            let mut package = package(json!({}), &[]);
+            let mut package = package("x", json!({}), &[]);
             package.targets.push(serde_json::from_value(target).unwrap());
             package
         };
@@ -283,7 +216,7 @@ mod tests {
         let sources = sources.map(|path| Source::new(path, "#[test]\nfn a() {}\n"));
         let violations = |package: &Package| untested("crates/x/Cargo.toml", package, sources.iter());
         assert_eq!(violations(&library(true)).len(), 0);
-        assert_eq!(violations(&package(json!({}), &[])).len(), 0, "it is a program");
+        assert_eq!(violations(&package("x", json!({}), &[])).len(), 0, "it is a program");
         let found = violations(&library(false));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].what, "`test = false`, but crates/x/src/a.rs has tests");

@@ -6,9 +6,11 @@
 mod addresses;
 mod architecture;
 mod arrows;
+mod cfg;
 mod circles;
 mod claims;
 mod code;
+mod features;
 mod known;
 mod manifests;
 mod modules;
@@ -98,7 +100,7 @@ fn check_manifests(root: &Path, metadata: &Metadata, sources: &[Source]) -> Resu
         let file = relative(root, package);
         let text = read(root, &file)?;
         violations.extend(manifests::inherits(&file, &text));
-        violations.extend(manifests::features(&file, package));
+        violations.extend(features::check(&file, package, &metadata.packages, sources));
         violations.extend(manifests::untested(&file, package, sources.iter()));
         let external = package.dependencies.iter().filter(|dependency| dependency.path.is_none());
         for dependency in external {
