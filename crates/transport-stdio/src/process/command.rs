@@ -237,15 +237,18 @@ impl Command {
         self.directory.as_deref()
     }
 
+    /// The `PATH` that the last call sets. `None` if the last call removes it, or if no call names it: then the program is looked
+    /// for in our own, as the standard library does on Windows.
+    fn path(&self) -> Option<&OsStr> {
+        let mut variables = self.environment.iter().rev();
+        // Windows, where this matters, calls it `Path`, and takes both for the same.
+        let (_, value) = variables.find(|(name, _)| name.eq_ignore_ascii_case("PATH"))?;
+        value.as_deref()
+    }
+
     /// The command for the standard library.
     pub(super) fn to_std(&self) -> process::Command {
-        let variable =
-            |(name, value): &'_ (OsString, Option<OsString>)| match name.eq_ignore_ascii_case("PATH") {
-                true => value.clone(),
-                false => None,
-            };
-        let path = self.environment.iter().rev().find_map(variable);
-        let program = startable_program(&self.program, path.as_deref(), self.directory.as_deref());
+        let program = startable_program(&self.program, self.path(), self.directory.as_deref());
         let mut command = process::Command::new(program);
         command.args(&self.arguments);
         if self.clear {
@@ -292,5 +295,29 @@ impl fmt::Debug for Stderr {
             Self::Discard => "Discard",
             Self::Lines(_) => "Lines(..)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn program_is_looked_for_in_the_path_of_the_last_call() {
+        let command = || Command::new("x").env("PATH", "a");
+        for (command, path) in [
+            (Command::new("x").env("OTHER", "a"), None),
+            (command(), Some("a")),
+            (command().env("OTHER", "b").env_remove("ANOTHER"), Some("a")),
+            (command().env("Path", "b"), Some("b")),
+            (command().envs([("path", "b"), ("PATH", "c")]), Some("c")),
+            (command().env_remove("PATH"), None),
+            (command().env_remove("Path"), None),
+            (command().env_remove("PATH").env("PATH", "b"), Some("b")),
+            (command().env_clear(), None),
+            (command().env_clear().env("PATH", "b"), Some("b")),
+        ] {
+            assert_eq!(command.path(), path.map(OsStr::new), "{:?}", command.environment);
+        }
     }
 }
