@@ -24,17 +24,29 @@ pub fn find_program(
 /// that [`find_program`] finds in the absolute folders of `path`, or of our own `PATH`; a relative path starts at
 /// `directory`. On other systems, and if no file is found, it is `program`.
 pub fn startable_program(program: &OsStr, path: Option<&OsStr>, directory: Option<&Path>) -> OsString {
-    let found = || {
-        if is_path(program, true) {
-            let file = directory.map_or_else(|| program.into(), |directory| directory.join(program));
-            return find_program(file, []);
-        }
-        let own = env::var_os("PATH");
-        let folders = env::split_paths(path.or(own.as_deref())?).filter(|folder| folder.is_absolute());
-        find_program(program, folders)
-    };
-    let found = if cfg!(windows) { found() } else { None };
+    let own = env::var_os("PATH");
+    let path = path.or(own.as_deref());
+    let found = startable(program, path, directory, &endings(), is_executable);
     found.map_or_else(|| program.to_owned(), OsString::from)
+}
+
+/// The file that completes a program. `None` on a system without `endings`, which completes no names.
+fn startable(
+    program: &OsStr,
+    path: Option<&OsStr>,
+    directory: Option<&Path>,
+    endings: &[String],
+    is_executable: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    if endings.is_empty() {
+        return None;
+    }
+    if is_path(program, true) {
+        let file = directory.map_or_else(|| program.into(), |directory| directory.join(program));
+        return find(file.as_os_str(), [], endings, is_executable);
+    }
+    let folders = env::split_paths(path?).filter(|folder| folder.is_absolute());
+    find(program, folders, endings, is_executable)
 }
 
 /// The first file of a program that can be executed. A system that completes no names has no `endings`.
@@ -98,13 +110,11 @@ mod tests {
     use super::*;
 
     /// The file that is found among `files`, on a system with this `PATHEXT`.
-    fn found(program: &str, files: &[&str], pathext: Option<&str>) -> Option<String> {
+    fn found(program: &str, files: &[&str], pathext: Option<&str>) -> Option<PathBuf> {
         let endings = endings_of(pathext.map(OsStr::new));
         let folders = ["/node", "/bin"].map(PathBuf::from);
-        let file = find(program.as_ref(), folders, &endings, |file| {
-            files.iter().any(|known| file.to_str() == Some(known))
-        });
-        file.map(|file| file.to_str().expect("it is UTF-8").to_owned())
+        let is_file = |file: &Path| files.iter().any(|known| file == Path::new(known));
+        find(program.as_ref(), folders, &endings, is_file)
     }
 
     #[test]
@@ -125,17 +135,58 @@ mod tests {
             ("C:npx", None),
             ("", None),
         ] {
-            assert_eq!(found(program, &node, usual).as_deref(), file, "{program}");
+            assert_eq!(found(program, &node, usual), file.map(PathBuf::from), "{program}");
         }
         let both = ["/node/x.cmd", "/node/x.exe", "/bin/y.z.bat"];
-        assert_eq!(found("x", &both, Some(".CMD;.EXE")).as_deref(), Some("/node/x.cmd"));
-        assert_eq!(found("x", &both, None).as_deref(), Some("/node/x.exe"));
-        assert_eq!(found("x", &both, Some(".PY")).as_deref(), Some("/node/x.exe"));
-        assert_eq!(
-            found("y.z", &both, None).as_deref(),
-            Some("/bin/y.z.bat"),
-            "`.z` is no ending of a program"
-        );
+        assert_eq!(found("x", &both, Some(".CMD;.EXE")), Some("/node/x.cmd".into()));
+        assert_eq!(found("x", &both, None), Some("/node/x.exe".into()));
+        assert_eq!(found("x", &both, Some(".PY")), Some("/node/x.exe".into()));
+        assert_eq!(found("y.z", &both, None), Some("/bin/y.z.bat".into()), "`.z` is no ending of a program");
+    }
+
+    /// What the standard library gets on Windows, whose files are `files`. The paths have the form of this system.
+    #[cfg(unix)]
+    #[test]
+    fn startable_program_is_the_file_that_pathext_completes() {
+        let files = [
+            "/node/npx.cmd",
+            "/node/tool.exe",
+            "/bin/old.bat",
+            "/bin/npx.exe",
+            "/x/sub/run.cmd",
+            "here/no.exe",
+        ];
+        let endings = endings_of(Some(".COM;.EXE;.BAT;.CMD".as_ref()));
+        let is_file = |file: &Path| files.iter().any(|known| file == Path::new(known));
+        let npx = Some("/node/npx.cmd");
+        for (program, path, directory, file) in [
+            ("npx", Some("/node:/bin"), None, npx),
+            ("npx", Some("/bin:/node"), None, Some("/bin/npx.exe")),
+            ("npx", Some("/node:/bin"), Some("/x"), npx),
+            ("npx.cmd", Some("/bin:/node"), None, npx),
+            ("tool", Some("/node"), None, Some("/node/tool.exe")),
+            ("old", Some("/node:/bin"), None, Some("/bin/old.bat")),
+            // A program is not taken from the directory that happens to be current.
+            ("no", Some("here:"), None, None),
+            ("npx", Some(""), None, None),
+            ("npx", None, None, None),
+            ("sub/run", Some("/node"), Some("/x"), Some("/x/sub/run.cmd")),
+            ("./sub/run.cmd", None, Some("/x"), Some("/x/./sub/run.cmd")),
+            ("sub/run", Some("/x"), None, None),
+            ("/node/npx", None, Some("/x"), npx),
+            ("/node/other", None, None, None),
+        ] {
+            let startable = |endings: &[String]| {
+                let (path, directory) = (path.map(OsStr::new), directory.map(Path::new));
+                startable(program.as_ref(), path, directory, endings, is_file)
+            };
+            assert_eq!(
+                startable(&endings),
+                file.map(PathBuf::from),
+                "{program} in {path:?} from {directory:?}"
+            );
+            assert_eq!(startable(&[]), None, "{program} on a system without endings");
+        }
     }
 
     #[test]
@@ -169,7 +220,7 @@ mod tests {
         assert_eq!(startable_program("run".as_ref(), None, None), "run");
     }
 
-    /// A `.cmd` file runs, and `cmd.exe` runs nothing of its arguments.
+    /// A `.cmd` file runs and passes its arguments on, as those of npm do, and `cmd.exe` runs none of them.
     #[cfg(windows)]
     #[tokio::test]
     async fn batch_file_is_started_with_quoted_arguments() {
@@ -178,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
             folder.path().join("tool.cmd"),
-            "@echo off\r\necho {\"jsonrpc\":\"2.0\",\"method\":\"started\"}\r\n",
+            "@echo off\r\n>arguments echo %*\r\necho {\"jsonrpc\":\"2.0\",\"method\":\"started\"}\r\n",
         )
         .unwrap();
         let hostile = [
@@ -195,6 +246,24 @@ mod tests {
         let first = child.next().await.expect("it writes a line").expect("it is a message");
         assert!(matches!(first, agentwire_transport::Packet::Frame { .. }), "{first:?}");
         while child.next().await.is_some_and(|packet| packet.is_ok()) {}
+        let arguments = std::fs::read_to_string(folder.path().join("arguments")).unwrap();
+        assert!(arguments.contains("\"a b\"") && arguments.contains("&echo x>pwned"), "{arguments}");
         assert!(!folder.path().join("pwned").exists());
+    }
+
+    /// A line end would cut the command line of `cmd.exe`.
+    #[cfg(windows)]
+    #[tokio::test]
+    async fn batch_file_is_not_started_with_an_argument_that_cannot_be_quoted() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tool.cmd"), "@echo off\r\n").unwrap();
+        let spawn = |argument: &str| {
+            let command = super::super::Command::new("tool").arg(argument).env("PATH", folder.path());
+            super::super::Child::spawn(command)
+        };
+        for argument in ["a\nb", "a\rb", "a\r\n"] {
+            assert!(spawn(argument).is_err(), "{argument:?}");
+        }
+        assert!(spawn("a b").is_ok());
     }
 }
