@@ -77,8 +77,11 @@
 //! end, and the guard kills the group and itself. It costs one sleeping process;
 //! [`Command::guard`] does without.
 //!
-//! **Its limits.** A process that left its group (a daemon, after `setsid`) is not found. On Windows there are no
-//! groups: the child alone is killed, there is no guard, and the step of SIGTERM is that of SIGKILL.
+//! **Its limits.** A process that left its group (a daemon, after `setsid`) is not found.
+//!
+//! **On Windows** a job object has the place of the group and of the guard: the system kills the child and all that it
+//! has started when the job is closed, and closes it when we end. No process can leave it. There are no signals, so the
+//! step of SIGTERM is that of SIGKILL.
 //!
 //! A [`ProcessGroup`] starts and ends a program in the same way without being a transport: a command of an agent, or a
 //! program whose bytes are passed on as they are.

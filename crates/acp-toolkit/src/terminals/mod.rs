@@ -63,7 +63,7 @@ const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 /// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks
 /// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, a guard
 /// kills the commands: a sleeping shell in each group, which waits for the end of a pipe that only we hold. On
-/// Windows there is none.
+/// Windows the system does so.
 ///
 /// A terminal confines nothing: a command can do what the user can. Only its starting directory must be within the
 /// session's directories. Permissions decide whether it may start at all.

@@ -178,7 +178,7 @@ impl Command {
     }
 
     /// Sets whether a guard stands beside the process (default true): a sleeping `/bin/sh` that kills the
-    /// whole process group as soon as we are gone, even by SIGKILL. Unix only.
+    /// whole process group as soon as we are gone, even by SIGKILL. Unix only: on Windows the system itself does so.
     #[must_use]
     pub fn guard(mut self, guard: bool) -> Self {
         self.guard = guard;

@@ -22,8 +22,8 @@ const REAP_LIMIT: Duration = Duration::from_secs(1);
 /// The leader is reaped last. While it is a zombie, the system gives its id, which is also that of the group, to no other
 /// process, so no signal of ours hits one.
 ///
-/// Dropping it kills and reaps the group, as [`finish`](Self::finish) does. On systems without groups the leader alone is
-/// killed, and there is no guard.
+/// Dropping it kills and reaps the group, as [`finish`](Self::finish) does. On Windows a job object is the group: it has all that
+/// the leader starts, and ends with this process without a guard. On other systems without groups the leader alone is killed.
 ///
 /// ```
 /// use std::future::poll_fn;
@@ -57,6 +57,8 @@ pub struct ProcessGroup {
     leader: process::Child,
     #[cfg(unix)]
     guard: Option<super::guard::Guard>,
+    #[cfg(windows)]
+    job: Option<super::job::Job>,
     watch: Watch,
     /// Whether the watch has reported the end of the leader, which it does once.
     is_reported: bool,
@@ -86,6 +88,8 @@ impl ProcessGroup {
         #[cfg(not(unix))]
         let _ = guarded;
         Ok(Self {
+            #[cfg(windows)]
+            job: super::job::Job::holding(&leader),
             leader,
             #[cfg(unix)]
             guard,
@@ -154,7 +158,7 @@ impl ProcessGroup {
         Poll::Ready(())
     }
 
-    /// Sends SIGINT to the group, as ^C does at a terminal. On systems without groups the leader is killed.
+    /// Sends SIGINT to the group, as ^C does at a terminal. On systems without signals it is killed.
     pub fn interrupt(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::INT);
@@ -162,7 +166,7 @@ impl ProcessGroup {
         self.kill();
     }
 
-    /// Sends SIGTERM to the group. On systems without groups the leader is killed.
+    /// Sends SIGTERM to the group. On systems without signals it is killed.
     pub fn terminate(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::TERM);
@@ -170,7 +174,7 @@ impl ProcessGroup {
         self.kill();
     }
 
-    /// Sends SIGKILL to the group. On systems without groups the leader is killed.
+    /// Sends SIGKILL to the group. On Windows the leader and all that it has started are killed.
     pub fn kill(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::KILL);
@@ -178,6 +182,9 @@ impl ProcessGroup {
             // In case it is in another group by now.
             let _ = self.leader.kill();
         }
+        // Last, so that the leader's exit code is that of a killed process.
+        #[cfg(windows)]
+        drop(self.job.take());
     }
 
     /// Kills and reaps what is left, so that no zombie remains, and returns how the leader ended. Blocks until the killed processes

@@ -6,6 +6,8 @@ mod command;
 mod group;
 #[cfg(unix)]
 mod guard;
+#[cfg(windows)]
+mod job;
 mod pipes;
 mod programs;
 mod spawn_error;
