@@ -269,8 +269,8 @@ impl AuthConfig {
         self
     }
 
-    /// Sets the function that is called when the store fails and the client goes on with the token in hand (default:
-    /// none). It is called inside a task, so it must not block.
+    /// Sets the function that is called when the store fails and the client goes on, with the token in hand or without a record
+    /// beside it (default: none). It is called inside a task, so it must not block.
     #[must_use]
     pub fn on_warning(mut self, tell: impl Fn(&AuthWarning) + Send + Sync + 'static) -> Self {
         self.on_warning = Some(Arc::new(tell));

@@ -305,6 +305,13 @@ impl Keeper {
         }
     }
 
+    /// Reports a record that the store has not taken: the result of the request stays. Returns whether it is kept.
+    pub(crate) fn warn_unless_kept(&self, record: &'static str, kept: Result<(), AuthError>) -> bool {
+        let Err(error) = kept else { return true };
+        self.warn(AuthWarning::RecordNotStored { server: self.name.clone(), record, error });
+        false
+    }
+
     /// Stores what could not be stored before: the refresh token in the store is spent, and its use would end them all.
     pub(crate) async fn save_unsaved(&self) -> Result<(), AuthError> {
         let Some(token) = self.state.lock().unsaved.clone() else { return Ok(()) };

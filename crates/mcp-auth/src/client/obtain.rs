@@ -148,11 +148,14 @@ impl Keeper {
             // It was registered once, and the authorization server has forgotten it.
             is_registered_anew = true;
             let redirect_uris = self.config.redirect_uris();
-            let kept = self.records.registration(&found.issuer, &redirect_uris).await?;
-            if kept.is_some_and(|kept| kept.is_given()) {
+            let kept = self.records.registration(&found.issuer, &redirect_uris).await;
+            if kept.map_or(true, |kept| kept.is_some_and(|kept| kept.is_given())) {
                 return result;
             }
-            self.records.keep_registration(&found.issuer, &redirect_uris, None).await?;
+            let forgotten = self.records.keep_registration(&found.issuer, &redirect_uris, None).await;
+            if !self.warn_unless_kept("the end of the client's registration", forgotten) {
+                return result;
+            }
         }
     }
 
@@ -198,7 +201,9 @@ impl Keeper {
             && let Some(registration) = Registration::of(client, self.config.redirect_uris())
         {
             let redirect_uris = &registration.redirect_uris;
-            self.records.keep_registration(&server.issuer, redirect_uris, Some(&registration)).await?;
+            let kept =
+                self.records.keep_registration(&server.issuer, redirect_uris, Some(&registration)).await;
+            self.warn_unless_kept("the client's registration", kept);
         }
         Ok(token)
     }
@@ -290,8 +295,7 @@ impl Keeper {
         before: Option<&ServerRecord>,
         scopes: &[String],
     ) -> Result<ClientIdentity, AuthError> {
-        let client =
-            registration::identity(&self.config, self.fetcher().await, &self.records, found, scopes).await?;
+        let client = registration::identity(self, found, scopes).await?;
         // A client without an issuer belongs to the one that it was used with first.
         let moved = before.filter(|before| before.client_id == client.id && before.issuer != found.issuer);
         match (moved, &self.config.client) {

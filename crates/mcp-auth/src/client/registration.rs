@@ -10,19 +10,19 @@ use crate::client::discovery::{Discovered, failed};
 use crate::client::documents::{RegistrationAnswer, RegistrationRequest};
 use crate::client::error::REGISTRATION;
 use crate::client::identity::ClientIdentity;
-use crate::client::records::{Records, Registration};
+use crate::client::keeper::Keeper;
+use crate::client::records::Registration;
 use crate::client::token_endpoint::{read, refused};
 use crate::client::{AuthError, Remedy, challenge};
 use crate::fetch::Fetcher;
 
 /// The client's identity at the authorization server.
 pub(crate) async fn identity(
-    config: &AuthConfig,
-    fetcher: &Fetcher,
-    records: &Records,
+    keeper: &Keeper,
     found: &Discovered,
     scopes: &[String],
 ) -> Result<ClientIdentity, AuthError> {
+    let (config, records) = (&*keeper.config, &keeper.records);
     if let Some(client) = &config.client {
         config.bind(&found.issuer)?;
         return Ok(ClientIdentity { is_kept: config.keep_client, ..client.clone() });
@@ -45,13 +45,15 @@ pub(crate) async fn identity(
         let problem = format!("{} registers no clients: register one there and set its id", found.issuer);
         return Err(AuthError::misconfigured(problem).with_remedy(Remedy::Client));
     };
-    let registered = register(config, fetcher, found, endpoint, scopes, redirect_uris).await;
+    let registered = register(config, keeper.fetcher().await, found, endpoint, scopes, redirect_uris).await;
     let registration = registered.map_err(|error| match error {
         AuthError::Transient { .. } => error,
         _ if found.is_assumed => found.without_authorization_server(&error),
         _ => error,
     })?;
-    records.keep_registration(&found.issuer, &registration.redirect_uris, Some(&registration)).await?;
+    let redirect_uris = &registration.redirect_uris;
+    let kept = records.keep_registration(&found.issuer, redirect_uris, Some(&registration)).await;
+    keeper.warn_unless_kept("the client's registration", kept);
     Ok(registration.identity(&found.issuer))
 }
 

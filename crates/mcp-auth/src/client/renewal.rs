@@ -130,7 +130,8 @@ impl Keeper {
         if let Err(AuthError::NeedsPerson { .. }) = &result {
             // The server tells a login, which sends no token, only what every request needs.
             let demanded = &challenge.scopes[..challenge.scopes.len().min(MAX_SCOPES)];
-            self.records.keep_demanded(&self.name, Some(demanded)).await?;
+            let kept = self.records.keep_demanded(&self.name, Some(demanded)).await;
+            self.warn_unless_kept("the scopes that a request needs", kept);
         }
         result.map(Some)
     }
@@ -194,7 +195,8 @@ impl Keeper {
                 if let AuthError::Rejected { .. } = error {
                     // Nobody else should try it.
                     let spent = TokenRecord { refresh_token: None, ..record };
-                    self.records.keep_token(&token.server, Some(&spent)).await?;
+                    let kept = self.records.keep_token(&token.server, Some(&spent)).await;
+                    self.warn_unless_kept("the end of the refresh token", kept);
                 }
                 Err(error)
             }

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::Printable;
 
 use crate::client::AuthError;
 
-/// A store of credentials failed, and the token in hand is used. See [`AuthConfig::on_warning`].
+/// A store of credentials failed, and the client goes on. See [`AuthConfig::on_warning`].
 ///
 /// [`AuthConfig::on_warning`]: crate::client::AuthConfig::on_warning
 #[derive(Clone, Debug, thiserror::Error)]
@@ -27,6 +27,18 @@ pub enum AuthWarning {
     NotStored {
         /// The URL of the MCP server.
         server: String,
+        /// The failure of the store.
+        #[source]
+        error: AuthError,
+    },
+    /// A record beside the token could not be stored. The result of the request is the same without it.
+    #[error("{record} for {} could not be stored", Printable::display(.server))]
+    #[non_exhaustive]
+    RecordNotStored {
+        /// The URL of the MCP server.
+        server: String,
+        /// The contents of the record, such as `the client's registration`.
+        record: &'static str,
         /// The failure of the store.
         #[source]
         error: AuthError,

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_auth::Secret;
-use agentwire_mcp_auth::client::{AuthConfig, AuthError};
+use agentwire_mcp_auth::client::{AuthConfig, AuthError, ClientIdentity};
 use agentwire_mcp_auth::store::{CredentialStore, MemoryStore, StoreError, StoreGuard};
-use agentwire_mcp_auth_testkit::AuthServer;
+use agentwire_mcp_auth_testkit::{AuthServer, Endpoint, Fault, RegisteredClient};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::{Client, Person};
+use super::{Client, Person, count};
 
 const LATER: Duration = Duration::from_secs(7200);
 
@@ -196,16 +196,74 @@ async fn a_login_that_cannot_be_kept_is_not_asked_of_a_person() {
 }
 
 #[tokio::test]
+async fn login_stays_if_its_client_cannot_be_kept() {
+    let registered = RegisteredClient::new("mine").redirect_uri(super::REDIRECT_URI).secret_basic("hunter2");
+    let server = AuthServer::builder().client(registered).start().await.unwrap();
+    let store = Flaky::new();
+    let config = AuthConfig::new("Test").user_agent(Person::new()).store(store.clone());
+    let given = ClientIdentity::new("mine").secret("hunter2");
+    let (config, warnings) = warned(config.client(given).keep_client(true));
+    let client = Client::new(&server, config);
+    // The trial, the token and its server.
+    store.fill_after(3);
+    client.authorization.login(&server.resource_url()).await.unwrap();
+    assert_eq!(client.get().await.unwrap(), 200);
+    let texts = warnings.lock().unwrap().clone();
+    assert!(texts.len() == 1 && texts[0].starts_with("the client's registration for http"), "{texts:?}");
+}
+
+#[tokio::test]
+async fn refusal_stays_if_a_record_of_it_cannot_be_kept() {
+    let builder = AuthServer::builder().path_scope("/mcp/admin", "tools:write");
+    let server = builder.start().await.unwrap();
+    let store = Flaky::new();
+    let first = AuthConfig::new("Test").user_agent(Person::new()).store(store.clone());
+    assert_eq!(Client::new(&server, first).get().await.unwrap(), 200);
+    let (config, warnings) = warned(AuthConfig::new("Test").store(store.clone()));
+    let client = Client::new(&server, config);
+    let admin = format!("{}/admin", server.resource_url());
+    store.fill_after(0);
+    let error = super::get(&client.http, &admin).await.unwrap_err();
+    assert!(matches!(&*error, AuthError::NeedsPerson { .. }), "{error:?}");
+    // The renewal begins, and the authorization server refuses the refresh token.
+    server.revoke_all();
+    store.fill_after(1);
+    let error = client.get().await.unwrap_err();
+    assert!(matches!(&*error, AuthError::NeedsPerson { .. }), "{error:?}");
+    assert_eq!(server.log().grants("refresh_token").len(), 1);
+    let texts = warnings.lock().unwrap().clone();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].starts_with("the scopes that a request needs for http"), "{texts:?}");
+    assert!(texts[1].starts_with("the end of the refresh token for http"), "{texts:?}");
+}
+
+/// The disk gets full before the registration that the authorization server has forgotten is removed.
+#[tokio::test]
+async fn forgotten_client_that_cannot_be_removed_is_refused_once() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let (config, warnings) = warned(AuthConfig::new("Test").user_agent(person.clone()).store(store.clone()));
+    let client = Client::new(&server, config);
+    client.authorization.login(&server.resource_url()).await.unwrap();
+    server.set(Fault::ClientForgotten);
+    store.fill_after(1);
+    let error = client.authorization.login(&server.resource_url()).await.unwrap_err();
+    assert!(matches!(error, AuthError::Rejected { .. }), "{error:?}");
+    let texts = warnings.lock().unwrap().clone();
+    assert!(texts.len() == 1 && texts[0].starts_with("the end of the client's registration"), "{texts:?}");
+    assert_eq!((count(&server, Endpoint::Registration), person.asked()), (1, 2));
+}
+
+#[tokio::test]
 async fn a_server_that_moves_leaves_no_tokens_behind() {
     let server = AuthServer::builder().start().await.unwrap();
     let store = MemoryStore::new();
     let entries = || format!("{store:?}");
     let mut seen = Vec::new();
     for id in ["one", "two", "three", "four"] {
-        let registered =
-            agentwire_mcp_auth_testkit::RegisteredClient::new(id).redirect_uri(super::REDIRECT_URI);
+        let registered = RegisteredClient::new(id).redirect_uri(super::REDIRECT_URI);
         server.add_client(registered);
-        let client = agentwire_mcp_auth::client::ClientIdentity::new(id);
+        let client = ClientIdentity::new(id);
         let config = AuthConfig::new("Test").user_agent(Person::new()).store(store.clone()).client(client);
         Client::new(&server, config).authorization.login(&server.resource_url()).await.unwrap();
         seen.push(entries());
