@@ -73,23 +73,25 @@ impl Keeper {
             self.set_declined(true);
             return Err(self.needs_person(&wanted));
         }
-        if by_person && !is_implied {
-            // A person is not asked for a token that cannot be kept.
-            self.records.keep_login(&self.name, Some(&LoginRecord { failed_at: 0 })).await?;
+        if by_person {
+            // A person is not asked for a token that cannot be kept, and no client is registered for it: with each request, and in
+            // each process, that would happen again.
+            let trial = failed.as_ref().map_or(0, |login| login.trial.wrapping_add(1));
+            let login = LoginRecord { failed_at: 0, trial };
+            self.records.keep_login(&self.name, Some(&login)).await?;
         }
         let result = self.obtain(challenge).await;
         if result.is_ok() {
             self.set_declined(false);
-            if failed.is_some() || !is_implied {
+            if failed.is_some() || by_person {
                 // A record that cannot be removed does no harm.
                 let _ = self.records.keep_login(&self.name, None).await;
             }
         } else if self.is_declined() {
             // The person was asked. Other processes that wait need not ask again; if they cannot be told, the error stays the same.
-            let failed = LoginRecord { failed_at: unix_now_millis() };
+            let failed = LoginRecord { failed_at: unix_now_millis(), trial: 0 };
             let _ = self.records.keep_login(&self.name, Some(&failed)).await;
-        } else if by_person && !is_implied {
-            // The next login writes again, and so sees whether it can.
+        } else if by_person {
             let _ = self.records.keep_login(&self.name, failed.as_ref()).await;
         }
         result

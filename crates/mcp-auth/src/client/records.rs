@@ -148,11 +148,15 @@ impl Registration {
     }
 }
 
-/// How the last login at a server ended, for processes that waited for it.
+/// The last login at a server, for processes that wait for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LoginRecord {
-    /// In milliseconds since 1970.
+    /// In milliseconds since 1970; 0 if it has not failed.
     pub(crate) failed_at: u64,
+    /// A number that differs from that of the record before, which a killed process may have left. Writing it tries the store
+    /// before a client is registered and the person is asked: a store need not write what it has.
+    #[serde(default)]
+    pub(crate) trial: u64,
 }
 
 /// The records of one store.

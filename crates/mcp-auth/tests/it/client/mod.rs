@@ -3,6 +3,8 @@
 mod attacks;
 mod documents;
 mod fleet;
+#[cfg(all(feature = "file", unix))]
+mod full_disk;
 mod hostile;
 mod issuers;
 mod problems;

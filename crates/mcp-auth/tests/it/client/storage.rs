@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 
 use super::{Client, Person, count};
 
-const LATER: Duration = Duration::from_secs(7200);
+pub(super) const LATER: Duration = Duration::from_secs(7200);
 
 /// A store of which one operation fails: the one after so many. Or all writes fail, as on a full disk.
 #[derive(Clone, Debug)]
@@ -193,6 +193,46 @@ async fn a_login_that_cannot_be_kept_is_not_asked_of_a_person() {
     store.heal();
     client.authorization.login(&server.resource_url()).await.unwrap();
     assert_eq!(client.get().await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn implied_login_on_a_full_disk_registers_no_client() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let config = AuthConfig::new("Test").user_agent(person.clone()).store(store.clone());
+    let client = Client::new(&server, config);
+    store.fill_after(0);
+    for _ in 0..2 {
+        let error = client.get().await.unwrap_err();
+        assert!(matches!(&*error, AuthError::Transient { .. }), "{error:?}");
+        assert!(WithCauses::new(&*error).to_string().contains("the disk is full"), "{error:?}");
+    }
+    assert_eq!((count(&server, Endpoint::Registration), person.asked()), (0, 0));
+    store.heal();
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!((count(&server, Endpoint::Registration), person.asked()), (1, 1));
+}
+
+#[tokio::test]
+async fn registration_that_cannot_be_kept_is_used_and_warned_of() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let (store, person) = (Flaky::new(), Person::new());
+    let (config, warnings) = warned(AuthConfig::new("Test").user_agent(person.clone()).store(store.clone()));
+    let client = Client::new(&server, config);
+    // The disk gets full while the authorization server answers.
+    store.fill_after(1);
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!((count(&server, Endpoint::Registration), person.asked()), (1, 1));
+    let texts = warnings.lock().unwrap().clone();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].starts_with("the client's registration for http"), "{texts:?}");
+    assert!(texts[1].contains("is used, but could not be stored"), "{texts:?}");
+    // The token has the client, so its renewal needs no other.
+    store.heal();
+    server.advance(LATER);
+    assert_eq!(client.get().await.unwrap(), 200);
+    assert_eq!((count(&server, Endpoint::Registration), person.asked()), (1, 1));
 }
 
 #[tokio::test]
