@@ -199,6 +199,7 @@ where
             match self.port.poll_read(cx, true) {
                 Poll::Pending => return,
                 Poll::Ready(Input::Packet { event, source }) => self.deliver(cx, event, source.as_ref()),
+                Poll::Ready(Input::Gap(end)) => guarded(|| self.handler.gap(end)),
                 Poll::Ready(Input::End(error)) => return self.close_read(cx, error),
             }
         }

@@ -7,7 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use agentwire_connection::IncomingId;
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response, Skipped};
-use agentwire_transport::MessageSource;
+use agentwire_transport::{MessageSource, TransportError};
 
 use crate::peer::Peer;
 
@@ -53,6 +53,13 @@ pub trait Handler {
     /// JSON-RPC, or a malformed notification. Its content is lost. The default ignores it.
     fn unreadable(&self, error: ErrorObject) {
         drop(error);
+    }
+
+    /// Called when messages that the peer sent beside the streams of our requests may be lost, after those that arrived earlier
+    /// and before those that arrive later. With an `end`, none of them arrive any more; see
+    /// [`Packet::Gap`](agentwire_transport::Packet::Gap). The default ignores it.
+    fn gap(&self, end: Option<Arc<TransportError>>) {
+        drop(end);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{Packet, Transport, TransportError};
 ///
 /// Where one ends, the other is closed and may still finish what it sends. A failure of either ends both at once. Dropping the
 /// future drops both transports. A request that [failed alone](Packet::RequestFailed) is answered with an internal error that
-/// says why, since a transport with one stream has no other form for it.
+/// says why, since a transport with one stream has no other form for it. It has none for a [gap](Packet::Gap), which is dropped.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Defines the item that transports carry: a frame, a cancellation, or the failure of one request. The trait `Transport` is a
-//! sink and stream of them.
+//! Defines the item that transports carry: a frame, a cancellation, the failure of one request, or a gap. The trait `Transport`
+//! is a sink and stream of them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use futures::{Sink, Stream};
 
 use crate::{MessageSource, TransportError};
 
-/// One item that a transport moves: a frame, or a report on a request.
+/// One item that a transport moves: a frame, or a report on a request or a stream.
 ///
 /// ```
 /// use agentwire_jsonrpc::{Frame, Message};
@@ -45,6 +45,14 @@ pub enum Packet {
         /// The failure.
         error: Arc<TransportError>,
     },
+    /// A break in the messages that the peer sends beside the streams of our requests, on a stream of their own. A transport with
+    /// one stream, such as stdio, ends instead, and never produces it.
+    Gap {
+        /// `None` if such messages may be lost: their stream broke off and could not be resumed. This comes once another stream
+        /// is open, or before the end. Otherwise the reason why none of them arrive from now on. The transport goes on, and
+        /// the peer may still send messages on the streams of requests.
+        end: Option<Arc<TransportError>>,
+    },
 }
 
 impl Packet {
@@ -66,12 +74,12 @@ impl Packet {
                 frame.write(&mut text);
                 Some(String::from_utf8(text).expect("frames are written as UTF-8"))
             }
-            Self::Cancelled(_) | Self::RequestFailed { .. } => None,
+            Self::Cancelled(_) | Self::RequestFailed { .. } | Self::Gap { .. } => None,
         }
     }
 }
 
-/// Two failures are equal if they are the same one. How a frame came in does not matter.
+/// Two failures or ends are equal if they are the same one. How a frame came in does not matter.
 impl PartialEq for Packet {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -82,6 +90,9 @@ impl PartialEq for Packet {
             (Self::Cancelled(id), Self::Cancelled(other)) => id == other,
             (Self::RequestFailed { id, error }, Self::RequestFailed { id: other, error: other_error }) => {
                 id == other && Arc::ptr_eq(error, other_error)
+            }
+            (Self::Gap { end }, Self::Gap { end: other }) => {
+                end.as_ref().map(Arc::as_ptr) == other.as_ref().map(Arc::as_ptr)
             }
             _ => false,
         }

@@ -55,6 +55,7 @@ impl<T: Transport> Port<T> {
                 Packet::RequestFailed { id, error } => {
                     (self.update(|state| state.fail_call(&id, error)), None)
                 }
+                Packet::Gap { end } => return Poll::Ready(Input::Gap(end)),
                 _ => continue,
             };
             return Poll::Ready(Input::Packet { event, source });

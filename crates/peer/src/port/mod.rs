@@ -93,6 +93,8 @@ pub enum Input {
         /// How it came in, if the transport knows.
         source: Option<Arc<dyn MessageSource>>,
     },
+    /// A [gap](agentwire_transport::Packet::Gap), with the end if it has one.
+    Gap(Option<Arc<TransportError>>),
     /// The transport has ended, with a fault if it reported one. The loop calls [`Port::close_read`].
     End(Option<TransportError>),
 }

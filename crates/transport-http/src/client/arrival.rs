@@ -1,7 +1,9 @@
 //! The results of exchanges, which the transport passes on.
 
+use std::sync::Arc;
+
 use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, RequestId};
-use agentwire_transport::Packet;
+use agentwire_transport::{Packet, TransportError};
 
 /// A result of an exchange.
 pub(crate) enum Arrival {
@@ -16,5 +18,10 @@ impl Arrival {
     /// Text that is no message. It is reported, and not answered.
     pub(crate) fn unreadable(error: ErrorObject) -> Self {
         Self::Packet(Packet::new(Frame::Malformed(Malformed::notification(error))))
+    }
+
+    /// Messages beside the streams of requests may be lost or, with an `end`, do not arrive any more.
+    pub(crate) fn gap(end: Option<Arc<TransportError>>) -> Self {
+        Self::Packet(Packet::Gap { end })
     }
 }

@@ -207,7 +207,8 @@ impl Config {
         self
     }
 
-    /// Sets whether a session opens a stream for the server's own requests and notifications (default true).
+    /// Sets whether a session opens a stream for the server's own requests and notifications (default true). Without it these
+    /// arrive on the streams of requests only, if the server sends them there: changes of lists and resources seldom do.
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
         self

@@ -166,12 +166,9 @@ impl Exchange {
 
     /// Whether a response with this status says that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
-        let in_session = match self.purpose {
-            Purpose::Call { ref kind, modern, .. } => *kind != MessageKind::Initialize && !modern,
-            // Some servers without such streams answer 404 to every GET.
-            Purpose::Listen { opened } => opened,
-        };
-        in_session && status == StatusCode::NOT_FOUND && self.requests.session().id.is_some()
+        status == StatusCode::NOT_FOUND
+            && self.purpose.is_in_session()
+            && self.requests.session().id.is_some()
     }
 
     async fn read(&mut self, mut events: EventStream) {
@@ -269,14 +266,18 @@ impl Exchange {
                 return self.fail(error);
             }
             if let Purpose::Listen { opened } = &mut self.purpose {
-                *opened = true;
+                let is_late = std::mem::replace(opened, true) || self.failures > 0;
+                // Without an id the new stream brings nothing of what was sent before it.
+                let has_gap = is_late && self.last_event_id.is_none();
+                self.ready.extend(has_gap.then(|| Arrival::gap(None)));
             }
             self.state = ExchangeState::Read(self.events(reply));
         } else if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
             self.failures += 1;
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
-        } else if reply.status == StatusCode::BAD_REQUEST
+        } else if matches!(reply.status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND)
+            && !self.has_expired(reply.status)
             && matches!(self.purpose, Purpose::Listen { .. })
             && self.last_event_id.take().is_some()
         {
@@ -376,17 +377,22 @@ impl Exchange {
         self.fail(unreadable.map_or(error, HttpError::NotAMessage));
     }
 
-    /// Ends the exchange. Each unanswered request fails; the stream of a session ends silently.
+    /// Ends the exchange. Each unanswered request fails. The end of a session's stream is a gap, and so is what was lost before.
     fn fail(&mut self, error: HttpError) {
         self.state = ExchangeState::Over;
         self.permit = None;
-        let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
-            return;
-        };
         let fault = Arc::new(TransportError::from(error));
-        for id in pending.drain(..) {
-            let failed = Packet::RequestFailed { id: id.clone(), error: fault.clone() };
-            self.ready.extend([Arrival::Packet(failed), Arrival::Settled(*serial, id)]);
+        match &mut self.purpose {
+            Purpose::Call { serial, pending, .. } => {
+                for id in pending.drain(..) {
+                    let failed = Packet::RequestFailed { id: id.clone(), error: fault.clone() };
+                    self.ready.extend([Arrival::Packet(failed), Arrival::Settled(*serial, id)]);
+                }
+            }
+            Purpose::Listen { opened } => {
+                self.ready.extend(opened.then(|| Arrival::gap(None)));
+                self.ready.push_back(Arrival::gap(Some(fault)));
+            }
         }
     }
 }

@@ -179,9 +179,8 @@ impl Http {
             // session.
             PostOutcome { kind: MessageKind::Initialized, outcome: Err(HttpError::SessionExpired) } => {}
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
-            PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }
-                if self.requests.config.listen =>
-            {
+            // A server that has refused the notification refuses this too, which is reported.
+            PostOutcome { kind: MessageKind::Initialized, .. } if self.requests.config.listen => {
                 self.add(Exchange::listen(self.requests.clone()));
             }
             PostOutcome { kind: MessageKind::Cancelled(Some(id)), .. } => self.abandon(&id),

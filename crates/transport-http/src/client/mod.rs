@@ -44,7 +44,9 @@
 //! | a stream is cut off and has none, or is modern | [`Packet::RequestFailed`]; the request is not sent again |
 //! | 404 in a session | the request fails with [`HttpError::SessionExpired`], and the transport ends with it |
 //! | a notification or an answer is refused | none: it is not reported |
-//! | the GET stream is refused | none: the session continues without |
+//! | the GET stream is cut off and resumed by its event id | none: nothing is lost |
+//! | the GET stream is cut off, and a new one is opened that continues nothing | [`Packet::Gap`] without an `end` |
+//! | the GET stream is refused (405, 401, 403, …) or given up | [`Packet::Gap`] with the `end`; the session continues without |
 //!
 //! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. One whose
 //! server says again and again that it is still at work, by comments or by streams that say nothing, goes on for as
@@ -86,6 +88,7 @@
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
 //!
+//! [`Packet::Gap`]: agentwire_transport::Packet::Gap
 //! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
 mod arrival;

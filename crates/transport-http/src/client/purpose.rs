@@ -27,6 +27,15 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
+    /// Whether the server knew the session, or should have.
+    pub(crate) fn is_in_session(&self) -> bool {
+        match self {
+            Self::Call { kind, modern, .. } => *kind != MessageKind::Initialize && !modern,
+            // Some servers without such streams answer 404 to every GET.
+            Self::Listen { opened } => *opened,
+        }
+    }
+
     /// Returns the answer to a request in the body of a refusal, whatever the status. `expired` is whether the status
     /// means the end of the session.
     pub(crate) fn answer_in(

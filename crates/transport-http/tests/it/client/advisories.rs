@@ -346,10 +346,36 @@ async fn a_get_answered_with_400_does_no_harm() {
     });
     initialize(&mut http).await;
     http.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)).await.unwrap();
+    assert!(matches!(http.next().await, Some(Ok(Packet::Gap { end: Some(_) }))));
     assert!(tokio::time::timeout(Duration::from_secs(600), http.next()).await.is_err());
     call(&mut http).await;
     assert!(matches!(http.next().await, Some(Ok(Packet::Frame { .. }))));
     assert_eq!(gets.load(Ordering::Relaxed), 1);
+}
+
+/// A silent connection may be dead, so messages may be lost. The next stream brings them if the server gives ids to its events.
+#[tokio::test(start_paused = true)]
+async fn silent_stream_of_a_session_has_a_gap_unless_it_has_ids() {
+    for (first, has_gap) in [(": hi\n\n", true), ("id: 1\ndata:\n\n", false)] {
+        let gets = Arc::new(AtomicUsize::new(0));
+        let counted = gets.clone();
+        let mut http = open(move |request| {
+            if request.method() == Method::POST {
+                return Some(greeting());
+            }
+            counted.fetch_add(1, Ordering::Relaxed);
+            let (head, _) = respond("text/event-stream", []).into_parts();
+            let body = stream::iter([Ok(Bytes::from_static(first.as_bytes()))]).chain(stream::pending());
+            Some(Response::from_parts(head, body.boxed()))
+        });
+        initialize(&mut http).await;
+        http.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#))
+            .await
+            .unwrap();
+        let heard = tokio::time::timeout(Duration::from_secs(400), http.next()).await;
+        assert_eq!(matches!(heard, Ok(Some(Ok(Packet::Gap { end: None })))), has_gap, "{heard:?}");
+        assert_eq!((heard.is_ok(), gets.load(Ordering::Relaxed)), (has_gap, 2));
+    }
 }
 
 /// Some servers open a session for a probe of the modern revisions. That of the handshake counts, also where it

@@ -94,6 +94,7 @@ impl Mock {
         let get = self.next().await;
         assert_eq!(get.method(), "GET");
         get.finish(&status("405 Method Not Allowed")).await;
+        client.stream_ended(|error| assert_eq!(error.status().unwrap(), 405)).await;
     }
 }
 
@@ -258,6 +259,20 @@ impl Client {
             }
             other => panic!("no failure: {other:?}"),
         }
+    }
+
+    /// Waits for the report that the session has no stream from now on, and looks at the reason.
+    pub(crate) async fn stream_ended(&mut self, look: impl FnOnce(&HttpError)) {
+        match self.heard().await {
+            Some(Ok(Packet::Gap { end: Some(end) })) => look(HttpError::of(&end).expect("an error of HTTP")),
+            other => panic!("no end of the stream: {other:?}"),
+        }
+    }
+
+    /// Waits for the report that messages may be lost.
+    pub(crate) async fn has_gap(&mut self) {
+        let heard = self.heard().await;
+        assert!(matches!(heard, Some(Ok(Packet::Gap { end: None }))), "{heard:?}");
     }
 
     /// Whether nothing is heard for a while.

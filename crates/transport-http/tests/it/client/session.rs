@@ -86,6 +86,7 @@ async fn without_a_session_id_none_is_sent() {
     let get = mock.next().await;
     assert_eq!((get.method(), get.header("mcp-session-id")), ("GET", None));
     get.finish(&status("405 Method Not Allowed")).await;
+    client.stream_ended(|error| assert_eq!(error.status().unwrap(), 405)).await;
     client.call(1);
     let request = mock.next().await;
     assert_eq!(
@@ -115,16 +116,23 @@ async fn what_is_no_session_id_is_not_sent() {
     }
 }
 
-/// HTP-19: whatever a server says to the GET, the session goes on without that stream.
+/// HTP-19: whatever a server says to the GET, the session goes on without that stream, and the reason is reported.
 #[tokio::test]
 async fn a_server_may_have_no_stream_for_the_session() {
-    for refusal in
-        ["400 Bad Request", "404 Not Found", "405 Method Not Allowed", "401 Unauthorized", "200 OK"]
-    {
+    for (code, refusal) in [
+        (Some(400), "400 Bad Request"),
+        (Some(401), "401 Unauthorized"),
+        (Some(403), "403 Forbidden"),
+        (Some(404), "404 Not Found"),
+        (Some(405), "405 Method Not Allowed"),
+        (None, "200 OK"),
+    ] {
         let mock = Mock::new().await;
         let mut client = mock.client();
         mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
         mock.next().await.finish(&status(refusal)).await;
+        let look = |error: &HttpError| assert_eq!(error.status().map(|status| status.as_u16()), code);
+        client.stream_ended(look).await;
         client.call(1);
         mock.next().await.answer().await;
         assert_eq!(client.frame().await, result(1), "{refusal}");

@@ -6,7 +6,7 @@ use agentwire_transport_http::client::HttpError;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, open, result};
+use super::mock::{ACCEPTED, Client, EVENTS, Mock, event, ok, open, result, status};
 
 fn progress(number: u64) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": number}})
@@ -116,41 +116,112 @@ async fn the_server_says_when_to_come_back() {
     assert_eq!(client.frame().await, result(1));
 }
 
-/// HTP-35: the stream of the session, with an id, and from the start where it never had one.
+/// HTP-35: the stream of the session, with an id, and from the start where it never had one: then messages may be lost.
 #[tokio::test]
 async fn the_stream_of_the_session_is_resumed() {
     let mock = Mock::new().await;
     let mut client = Client::new(open(mock.config().retries(1)));
     mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
     // As often as it is closed: it can be opened, so it is worth having.
-    for _ in 0..3 {
+    for at in 0..3 {
         mock.next().await.finish(&(EVENTS.to_owned() + ": hi\n\n")).await;
+        if at > 0 {
+            client.has_gap().await;
+        }
     }
     let again = mock.next().await;
     assert_eq!((again.method(), again.header("last-event-id")), ("GET", None));
     again.finish(&(EVENTS.to_owned() + &event("id: x\nretry: 10\n", &progress(1)))).await;
+    client.has_gap().await;
     assert_eq!(client.frame().await, progress(1));
     let again = mock.next().await;
     assert_eq!(again.header("last-event-id"), Some("x"));
     let _open = again.open(&(EVENTS.to_owned() + &event("", &progress(2)))).await;
-    assert_eq!(client.frame().await, progress(2));
+    assert_eq!(client.frame().await, progress(2), "nothing is lost");
 }
 
-/// A server that has forgotten the stream has not failed, so a client that does not try again opens another one.
+/// A server that has forgotten the stream has not failed, so a client that does not try again opens another one. Without a
+/// session, 404 says no more than 400.
 #[tokio::test]
 async fn a_stream_that_the_server_has_forgotten_is_no_failure() {
+    for (session, refusal) in [(Some("s-1"), "400 Bad Request"), (None, "404 Not Found")] {
+        let mock = Mock::new().await;
+        let mut client = Client::new(open(mock.config().retries(0)));
+        mock.handshake(&mut client, session, "2025-11-25").await;
+        mock.next().await.finish(&(EVENTS.to_owned() + &event("id: x\nretry: 10\n", &progress(1)))).await;
+        assert_eq!(client.frame().await, progress(1));
+        let again = mock.next().await;
+        assert_eq!(again.header("last-event-id"), Some("x"));
+        again.finish(&status(refusal)).await;
+        let another = mock.next().await;
+        assert_eq!((another.method(), another.header("last-event-id")), ("GET", None));
+        let _open = another.open(&(EVENTS.to_owned() + &event("", &progress(2)))).await;
+        client.has_gap().await;
+        assert_eq!(client.frame().await, progress(2));
+    }
+}
+
+/// A session's stream that cannot be opened again may have lost messages, with ids and without.
+#[tokio::test]
+async fn stream_that_is_given_up_has_a_gap_and_an_end() {
+    for (fields, refusals) in [
+        ("", &["405 Method Not Allowed"][..]),
+        ("id: x\n", &["401 Unauthorized"]),
+        ("id: x\n", &["403 Forbidden"]),
+        ("", &["503 Service Unavailable", "503 Service Unavailable"]),
+    ] {
+        let mock = Mock::new().await;
+        let mut client = Client::new(open(mock.config().retries(1)));
+        mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
+        let fields = format!("{fields}retry: 10\n");
+        mock.next().await.finish(&(EVENTS.to_owned() + &event(&fields, &progress(1)))).await;
+        assert_eq!(client.frame().await, progress(1));
+        for refusal in refusals {
+            mock.next().await.finish(&status(refusal)).await;
+        }
+        client.has_gap().await;
+        client.stream_ended(|error| assert!(refusals[0].starts_with(error.status().unwrap().as_str()))).await;
+        client.call(1);
+        mock.next().await.answer().await;
+        assert_eq!(client.frame().await, result(1), "the session goes on");
+    }
+}
+
+/// An event over the limit would come again, so the stream is not resumed.
+#[tokio::test]
+async fn stream_with_an_unreadable_event_has_a_gap_and_an_end() {
     let mock = Mock::new().await;
-    let mut client = Client::new(open(mock.config().retries(0)));
+    let mut client = Client::new(open(mock.config().message_limit(100)));
     mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
-    mock.next().await.finish(&(EVENTS.to_owned() + &event("id: x\nretry: 10\n", &progress(1)))).await;
+    let long = json!({"jsonrpc": "2.0", "method": "x".repeat(9000)});
+    let _open = mock.next().await.open(&(EVENTS.to_owned() + &event("id: x\n", &long))).await;
+    client.has_gap().await;
+    client.stream_ended(|error| assert!(matches!(error, HttpError::Stream(_)), "{error:?}")).await;
+}
+
+/// What the server sent before the stream was open at last went nowhere.
+#[tokio::test]
+async fn stream_that_opens_late_has_a_gap() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
+    mock.next().await.finish(&status("503 Service Unavailable")).await;
+    let _open = mock.next().await.open(&(EVENTS.to_owned() + &event("", &progress(1)))).await;
+    client.has_gap().await;
     assert_eq!(client.frame().await, progress(1));
-    let again = mock.next().await;
-    assert_eq!(again.header("last-event-id"), Some("x"));
-    again.finish(&ACCEPTED.replace("202 Accepted", "400 Bad Request")).await;
-    let another = mock.next().await;
-    assert_eq!((another.method(), another.header("last-event-id")), ("GET", None));
-    let _open = another.open(&(EVENTS.to_owned() + &event("", &progress(2)))).await;
-    assert_eq!(client.frame().await, progress(2));
+}
+
+/// Some servers refuse the notification that opens the stream, and serve the session all the same.
+#[tokio::test]
+async fn stream_is_opened_although_the_server_refuses_initialized() {
+    let mock = Mock::new().await;
+    let mut client = mock.client();
+    client.say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    mock.next().await.finish(&status("400 Bad Request")).await;
+    let get = mock.next().await;
+    assert_eq!(get.method(), "GET");
+    get.finish(&status("405 Method Not Allowed")).await;
+    client.stream_ended(|error| assert_eq!(error.status().unwrap(), 405)).await;
 }
 
 /// An id may be long; it goes back whole.
@@ -212,13 +283,13 @@ async fn resuming_is_given_up() {
     client.call(1);
     mock.next().await.finish(&cut).await;
     for _ in 0..3 {
-        mock.next().await.finish(&super::mock::status("503 Service Unavailable")).await;
+        mock.next().await.finish(&status("503 Service Unavailable")).await;
     }
     client.failed(1, |error| assert_eq!(error.status().unwrap(), 503)).await;
 
     client.call(2);
     mock.next().await.finish(&cut).await;
-    mock.next().await.finish(&super::mock::status("405 Method Not Allowed")).await;
+    mock.next().await.finish(&status("405 Method Not Allowed")).await;
     client.failed(2, |error| assert_eq!(error.status().unwrap(), 405)).await;
 
     client.call(3);
