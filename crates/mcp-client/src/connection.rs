@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
 use agentwire_mcp_schema::{
-    CallToolRequest, ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities, Tool,
+    CallToolRequest, ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities,
+    SubscriptionFilter, Tool,
 };
 use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
@@ -10,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::answers::{Agreed, AnswerFuture, Answers};
 use crate::cache::ConnectionCache;
-use crate::changes::Subscribers;
+use crate::changes::{ChangeQueue, Registration, Subscribers};
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
 #[cfg(feature = "validate")]
@@ -116,6 +117,13 @@ impl Connection {
 
     pub(crate) fn warn(&self, warning: Warning) {
         call_hook(&self.on_warning, Some(warning));
+    }
+
+    /// Subscribes a queue to the changes of a session.
+    pub(crate) fn subscribe(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> Registration {
+        let registration = self.subscribers.open(filter, queue);
+        call_hook(&self.on_warning, self.subscribers.take_warning());
+        registration
     }
 
     /// Takes in what a list says about a tool. Returns false for a tool that is left out of lists.

@@ -19,6 +19,7 @@ use agentwire_mcp_schema::{
 use agentwire_peer::layers::Layers;
 use agentwire_peer::runtime::describe_unmatched;
 use agentwire_peer::{Handler, Peer, RequestContext};
+use agentwire_transport::TransportError;
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 
@@ -261,6 +262,15 @@ impl Handler for ClientHandler {
     fn unreadable(&self, error: ErrorObject) {
         self.note_message();
         self.warn(Warning::message_left_out(&error.message));
+    }
+
+    fn gap(&self, end: Option<Arc<TransportError>>) {
+        // `listening` calls the hooks, because it knows what the server offers.
+        if end.is_none() {
+            self.tools.forget();
+        }
+        self.subscribers.gap(end);
+        call_hook(&self.on_warning, self.subscribers.take_warning());
     }
 }
 

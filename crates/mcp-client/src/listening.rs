@@ -1,11 +1,13 @@
-//! The subscription that a client with hooks for changes of lists opens by itself at a modern server.
+//! The subscription that a client with hooks for changes of lists opens by itself at a modern server, and the gaps of a session.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use futures_util::future::{Either, select};
 
+use crate::changes::{Change, ChangeQueue};
 use crate::handler::ClientHandler;
 use crate::{RemoteServer, Warning};
 
@@ -24,13 +26,31 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
     }
 }
 
-/// Subscribes to the changes that the client has hooks for and the server offers to report. Subscribes again when the server
-/// ends that, until it refuses or has left too many subscriptions unacknowledged.
+/// Keeps the hooks informed of the changes that the client has hooks for and the server offers to report.
 pub(crate) async fn listen(server: RemoteServer, handler: ClientHandler) {
     let filter = wanted(&server, &handler);
-    if !server.connection().is_modern() || filter == SubscriptionFilter::default() {
+    if filter == SubscriptionFilter::default() {
         return;
     }
+    match server.connection().is_modern() {
+        true => subscribe(&server, &handler, filter).await,
+        false => follow_gaps(&server, &handler, &filter).await,
+    }
+}
+
+/// Calls the hooks after each gap of a session, whose handler calls them for the changes that are reported. Ends when none are
+/// reported any more.
+async fn follow_gaps(server: &RemoteServer, handler: &ClientHandler, filter: &SubscriptionFilter) {
+    let queue = Arc::<ChangeQueue>::default();
+    let _registration = server.connection().subscribe(SubscriptionFilter::default(), &queue);
+    while queue.next().await == Change::Missed {
+        handler.assume_changed(filter);
+    }
+}
+
+/// Subscribes to changes. Subscribes again when the server ends that, until it refuses or has left too many subscriptions
+/// unacknowledged.
+async fn subscribe(server: &RemoteServer, handler: &ClientHandler, filter: SubscriptionFilter) {
     let clock = TokioClock::default();
     let mut pause = PAUSES.0;
     let mut was_acknowledged = false;
@@ -83,7 +103,7 @@ fn lasted(clock: &TokioClock, since: Instant) -> Duration {
 }
 
 fn wanted(server: &RemoteServer, handler: &ClientHandler) -> SubscriptionFilter {
-    let caches = handler.connection_cache.is_some();
+    let caches = server.connection().cache.is_some();
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()
         .tools_list_changed((caches || handler.on_tools_changed.is_some()) && can("tools.listChanged"))

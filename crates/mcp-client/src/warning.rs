@@ -1,8 +1,10 @@
 use std::fmt;
+use std::sync::Arc;
 
 use agentwire_jsonrpc::{Printable, Skipped};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::CallError;
+use agentwire_transport::TransportError;
 
 /// The longest text of the server in a warning, in characters.
 const MAX_TEXT: usize = 500;
@@ -114,6 +116,16 @@ pub enum Warning {
         /// The error of the last subscription.
         #[source]
         error: CallError,
+    },
+    /// The server of a session reports changes only while calls run, if at all, because the transport has no stream for them. A
+    /// server need not have one (HTTP status 405). Reported once, if the client has a hook for changes that the server offers to
+    /// report, or a stream of [changes](crate::RemoteServer::changes).
+    #[error("the server reports changes only while calls run, if at all")]
+    #[non_exhaustive]
+    ChangesOnlyWithCalls {
+        /// Why there is no such stream.
+        #[source]
+        error: Arc<TransportError>,
     },
 }
 

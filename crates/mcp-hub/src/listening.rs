@@ -38,7 +38,8 @@ const TRIES: usize = 5;
 /// # }
 /// ```
 ///
-/// Up to 1024 different changes of up to 1 MiB together are queued. After an overflow or a new subscription the stream yields [`Change::Missed`].
+/// Up to 1024 different changes of up to 1 MiB together are queued. After an overflow, a gap or a new subscription the stream
+/// yields [`Change::Missed`]. It yields [`Change::Unreported`] if the server of a session reports changes only while calls run.
 ///
 /// The stream ends with an error when the server refuses the subscription after a restart, or has died for good. It ends
 /// without an error when the hub is closed. It resubscribes while it is polled. Dropping it cancels the subscription since

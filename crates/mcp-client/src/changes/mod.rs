@@ -16,7 +16,7 @@ use futures_util::{FutureExt, Stream, StreamExt, select_biased};
 use crate::RemoteServer;
 
 pub use self::queue::Change;
-pub(crate) use self::queue::{ChangeQueue, Subscribers};
+pub(crate) use self::queue::{ChangeQueue, Registration, Subscribers};
 
 /// The changes that one server reports on one connection, in every revision. Created by
 /// [`RemoteServer::changes`](RemoteServer::changes).
@@ -34,6 +34,7 @@ pub(crate) use self::queue::{ChangeQueue, Subscribers};
 ///             Change::Tools => println!("the tools"),
 ///             Change::Resource { uri, .. } => println!("{uri}"),
 ///             Change::Missed => println!("all of these, perhaps"),
+///             Change::Unreported => println!("from now on, ask the server"),
 ///             other => println!("{other:?}"),
 ///         }
 ///     }
@@ -45,7 +46,11 @@ pub(crate) use self::queue::{ChangeQueue, Subscribers};
 /// Queues up to 1024 different changes, of up to 1 MiB together. A change that is already queued is not queued again. On
 /// overflow the queue is emptied, and the next item is [`Change::Missed`].
 ///
-/// The stream ends with the connection or the subscription, after the queued changes. Dropping the stream cancels a
+/// In a session over HTTP changes arrive on a stream of the session. When that breaks off and cannot be resumed,
+/// [`Change::Missed`] comes once another one is open. [`Change::Unreported`] comes if the server has no such stream.
+///
+/// The stream ends with the connection or the subscription, after the queued changes: a subscription since 2026-07-28 ends when its
+/// request breaks off. Changes after that are missed, so subscribe and read again. Dropping the stream cancels a
 /// subscription since 2026-07-28; in a session the server's later notifications are ignored.
 #[must_use = "dropping it ends the subscription"]
 pub struct Changes {
@@ -95,7 +100,7 @@ impl RemoteServer {
         queue: &Arc<ChangeQueue>,
     ) -> Result<(SubscriptionFilter, BoxFuture<'static, ()>), CallError> {
         let acknowledged = self.offered(&filter);
-        let registration = self.connection().subscribers.open(acknowledged.clone(), queue);
+        let registration = self.connection().subscribe(acknowledged.clone(), queue);
         for uri in &filter.resource_subscriptions {
             self.subscribe(uri).await?;
         }

@@ -8,7 +8,10 @@ use agentwire_mcp_schema::{
     PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification,
     SubscriptionFilter, ToolListChangedNotification,
 };
-use agentwire_sync::{Monitor, Mutex, MutexGuard};
+use agentwire_sync::{Monitor, Mutex};
+use agentwire_transport::TransportError;
+
+use crate::Warning;
 
 /// The maximum length of a queue of changes. On overflow the queue is emptied and reports [`Change::Missed`].
 const LIMIT: usize = 1024;
@@ -20,9 +23,15 @@ const BYTES_LIMIT: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Changes may have been missed, so everything that the filter names may have changed. The queue overflowed; or, in a hub,
-    /// the server was restarted, its session was opened again, or the subscription broke off.
+    /// Changes may have been missed, so everything that the filter names may have changed. The queue overflowed; or the stream of
+    /// a session over HTTP broke off and could not be resumed; or, in a hub, the server was restarted, its session was opened
+    /// again, or the subscription broke off.
     Missed,
+    /// The server reports no changes of a session by itself, from the beginning or from now on: it has refused the stream for them,
+    /// by HTTP status 405, 401 or 403 for example, or the stream was given up. Changes may still arrive while a call runs, but a
+    /// program that must not miss any reads again from time to time. This comes once, and the stream of changes goes on.
+    /// [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls) has the reason.
+    Unreported,
     /// The list of tools.
     Tools,
     /// The list of prompts.
@@ -103,7 +112,10 @@ pub(crate) struct ChangeQueue(Monitor<Waiting>);
 struct Waiting {
     changes: VecDeque<Change>,
     bytes: usize,
+    /// Whether [`Change::Missed`] is due.
     missed: bool,
+    /// Whether [`Change::Unreported`] is due.
+    unreported: bool,
 }
 
 impl ChangeQueue {
@@ -115,18 +127,15 @@ impl ChangeQueue {
 
     /// Returns the next change. Dropping the future loses none.
     pub(crate) async fn next(&self) -> Change {
-        let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
-            true => Some(Change::Missed),
-            false => waiting.take(),
-        };
-        self.0.wait_until(next).await
+        self.0.wait_until(Waiting::take).await
     }
 
     fn push(&self, change: Change) {
-        self.0.update(|waiting| {
-            if !waiting.changes.iter().any(|queued| queued.is_identical(&change)) {
-                waiting.add(change);
-            }
+        self.0.update(|waiting| match change {
+            Change::Missed => waiting.missed = true,
+            Change::Unreported => waiting.unreported = true,
+            change if waiting.changes.iter().any(|queued| queued.is_identical(&change)) => {}
+            change => waiting.add(change),
         });
     }
 }
@@ -135,7 +144,7 @@ impl Waiting {
     fn add(&mut self, change: Change) {
         let cost = change.cost();
         if self.changes.len() == LIMIT || self.bytes + cost > BYTES_LIMIT {
-            *self = Self { missed: true, ..Self::default() };
+            *self = Self { missed: true, unreported: self.unreported, ..Self::default() };
         }
         if cost <= BYTES_LIMIT {
             self.bytes += cost;
@@ -144,6 +153,12 @@ impl Waiting {
     }
 
     fn take(&mut self) -> Option<Change> {
+        if std::mem::take(&mut self.missed) {
+            return Some(Change::Missed);
+        }
+        if std::mem::take(&mut self.unreported) {
+            return Some(Change::Unreported);
+        }
         let change = self.changes.pop_front()?;
         self.bytes -= change.cost();
         Some(change)
@@ -152,7 +167,16 @@ impl Waiting {
 
 /// The subscribers to one session. A session's notifications do not name a subscriber.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
+pub(crate) struct Subscribers(Arc<Mutex<SubscriberList>>);
+
+#[derive(Debug, Default)]
+struct SubscriberList {
+    subscribers: Vec<Subscriber>,
+    /// Whether the server reports changes only while calls run, if at all.
+    is_unreported: bool,
+    /// The reason for that, until there is a subscriber and a warning.
+    unwarned: Option<Arc<TransportError>>,
+}
 
 #[derive(Debug)]
 struct Subscriber {
@@ -161,26 +185,42 @@ struct Subscriber {
 }
 
 impl Subscribers {
-    /// Queues the changes that match the filter until the registration is dropped.
+    /// Queues the changes that match the filter, and gaps, until the registration is dropped.
     pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> Registration {
-        self.lock().push(Subscriber { filter, queue: queue.clone() });
+        let mut list = self.0.lock();
+        if list.is_unreported {
+            queue.push(Change::Unreported);
+        }
+        list.subscribers.push(Subscriber { filter, queue: queue.clone() });
         Registration { subscribers: self.clone(), queue: queue.clone() }
     }
 
     /// Queues the change that a notification announces for each subscriber whose filter matches.
     pub(crate) fn add(&self, notification: &Notification) {
-        let subscribers = self.lock();
-        if subscribers.is_empty() {
+        let list = self.0.lock();
+        if list.subscribers.is_empty() {
             return;
         }
         let Some(change) = Change::of(notification.clone()) else { return };
-        for subscriber in subscribers.iter().filter(|subscriber| change.is_wanted(&subscriber.filter)) {
+        for subscriber in list.subscribers.iter().filter(|subscriber| change.is_wanted(&subscriber.filter)) {
             subscriber.queue.push(change.clone());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
-        self.0.lock()
+    /// Queues a gap for each subscriber, or the end of reports.
+    pub(crate) fn gap(&self, end: Option<Arc<TransportError>>) {
+        let mut list = self.0.lock();
+        let change = if end.is_some() { Change::Unreported } else { Change::Missed };
+        list.is_unreported |= end.is_some();
+        list.unwarned = end.or(list.unwarned.take());
+        list.subscribers.iter().for_each(|subscriber| subscriber.queue.push(change.clone()));
+    }
+
+    /// Takes the warning that is due, once for all subscribers.
+    pub(crate) fn take_warning(&self) -> Option<Warning> {
+        let mut list = self.0.lock();
+        let error = if list.subscribers.is_empty() { None } else { list.unwarned.take() };
+        error.map(|error| Warning::ChangesOnlyWithCalls { error })
     }
 }
 
@@ -192,7 +232,11 @@ pub(crate) struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.subscribers.lock().retain(|subscriber| !Arc::ptr_eq(&subscriber.queue, &self.queue));
+        self.subscribers
+            .0
+            .lock()
+            .subscribers
+            .retain(|subscriber| !Arc::ptr_eq(&subscriber.queue, &self.queue));
     }
 }
 
@@ -226,6 +270,16 @@ mod tests {
         }
         let told = [(); 3].map(|()| next(&queue));
         assert_eq!(told, [Some(Change::Missed), resource(&format!("{LIMIT}:")), None]);
+    }
+
+    #[test]
+    fn end_of_reports_survives_an_overflow() {
+        let queue = ChangeQueue::default();
+        queue.push(Change::Unreported);
+        for number in 0..=LIMIT {
+            queue.add(updated(&format!("{number}:")));
+        }
+        assert_eq!([(); 2].map(|()| next(&queue)), [Some(Change::Missed), Some(Change::Unreported)]);
     }
 
     /// As the hook `on_resource_updated` does.

@@ -39,7 +39,7 @@ impl Client {
     }
 
     /// Sets a hook that gets the URI of each changed resource, after [`RemoteServer::subscribe`](crate::RemoteServer::subscribe) or
-    /// [`RemoteServer::listen`](crate::RemoteServer::listen).
+    /// [`RemoteServer::listen`](crate::RemoteServer::listen). It is not called for changes that were missed; see [above](Self#changes).
     #[must_use]
     pub fn on_resource_updated(mut self, function: impl FnMut(String) + Send + 'static) -> Self {
         self.handler.on_resource_updated = hook(function);

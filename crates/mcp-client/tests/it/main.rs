@@ -4,6 +4,7 @@
 mod cache;
 mod calls;
 mod eras;
+mod gaps;
 mod handshake;
 mod input;
 mod layers;

@@ -82,12 +82,16 @@ impl Mock {
     }
 
     pub(crate) async fn send(&mut self, message: Value) {
-        self.transport.send(Packet::from_json(&message.to_string())).await.expect("the client listens");
+        self.send_text(&message.to_string()).await;
+    }
+
+    pub(crate) async fn packet(&mut self, packet: Packet) {
+        self.transport.send(packet).await.expect("the client listens");
     }
 
     /// Sends text, whether it is a message or not.
     pub(crate) async fn send_text(&mut self, text: &str) {
-        self.transport.send(Packet::from_json(text)).await.expect("the client listens");
+        self.packet(Packet::from_json(text)).await;
     }
 
     /// The next message of the client's, however long it takes. None once it has left.
