@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_store::{Durable, Event, EventId, EventStore, Node, Replay, Runs, SessionId, StoreError};
@@ -98,43 +98,59 @@ fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
 fn stored(call: impl FnOnce() -> Durable) -> Option<Stored> {
     match guard(call) {
         Some(Durable::Now) => None,
-        Some(Durable::Later(later)) => Some(Caught(Some(later))),
-        None => Some(Caught(None)),
+        Some(Durable::Later(later)) => Some(Caught::Pending(later)),
+        None => Some(Caught::panicked()),
     }
 }
 
 fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -> Caught<T> {
-    Caught(guard(call))
+    guard(call).map_or_else(Caught::panicked, Caught::Pending)
 }
 
 /// Completes when the store has done something. A panic of the store is an error.
-pub(crate) struct Caught<T>(Option<BoxFuture<'static, Result<T, StoreError>>>);
+pub(crate) enum Caught<T> {
+    Pending(BoxFuture<'static, Result<T, StoreError>>),
+    /// None where it has panicked.
+    Ready(Option<Result<T, StoreError>>),
+}
 
 /// Completes when the store has an event.
 pub(crate) type Stored = Caught<()>;
 
 impl<T> fmt::Debug for Caught<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Caught(pending)" } else { "Caught(done)" })
+        f.write_str(if matches!(self, Self::Pending(_)) { "Pending" } else { "Ready" })
     }
 }
 
-impl<T> Future for Caught<T> {
+impl<T> Caught<T> {
+    fn panicked() -> Self {
+        Self::Ready(None)
+    }
+}
+
+impl<T: Unpin> Caught<T> {
+    /// Whether the store has refused it at once.
+    pub(crate) fn is_refused(&mut self) -> bool {
+        if let Some(result) = (&mut *self).now_or_never() {
+            *self = Self::Ready(Some(result));
+        }
+        matches!(self, Self::Ready(Some(Err(_))))
+    }
+}
+
+impl<T: Unpin> Future for Caught<T> {
     type Output = Result<T, StoreError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = match &mut self.0 {
-            Some(future) => match guard(|| future.poll_unpin(cx)) {
-                Some(result) => ready!(result),
-                None => Err(panicked()),
-            },
-            None => Err(panicked()),
-        };
-        self.0 = None;
-        Poll::Ready(result)
+        if let Self::Pending(future) = &mut *self {
+            match guard(|| future.poll_unpin(cx)) {
+                Some(Poll::Pending) => return Poll::Pending,
+                Some(Poll::Ready(result)) => *self = Self::Ready(Some(result)),
+                None => *self = Self::panicked(),
+            }
+        }
+        let result = if let Self::Ready(result) = &mut *self { result.take() } else { None };
+        Poll::Ready(result.unwrap_or_else(|| Err(StoreError::damaged("the store panicked"))))
     }
-}
-
-fn panicked() -> StoreError {
-    StoreError::damaged("the store panicked")
 }

@@ -120,7 +120,7 @@ impl ResponseStream {
     }
 
     /// Appends an event to the queue and to the store. An event with answers waits in the queue until it is stored, and the first event
-    /// of a stream until the store has the stream.
+    /// of a stream until the store has the stream. After an event that the store has refused, each waits, until it has one.
     #[inline]
     pub(super) fn event(
         &self,
@@ -140,7 +140,7 @@ impl ResponseStream {
         }
         state.place += 1;
         let place = state.place;
-        let can_resume = self.remembers(config) && !state.is_lost && !(is_last && remember.is_none());
+        let can_resume = self.remembers(config) && !(is_last && remember.is_none());
         let queue = state.end_of_queue();
         let before = queue.len();
         let tail = queue.tail();
@@ -155,16 +155,25 @@ impl ResponseStream {
             frame.write(tail);
             (None, remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..])))
         };
-        let stored = remember.zip(data).map(|((session, store), data)| {
+        let mut stored = remember.zip(data).and_then(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
         // The store writes the events of a stream after its beginning, so waiting for an event covers both.
-        let awaited = if answers > 0 { stored.flatten().or(begun) } else { begun };
-        if let Some(stored) = awaited.filter(|_| state.attached) {
-            let text = state.end_of_queue().tail().split_off(begin);
-            state.hold(stored, 0..id_len, text.into());
-        } else {
-            state.hold_id(before..before + id_len);
+        let waits = answers > 0 || state.is_lost || stored.as_mut().is_some_and(Stored::is_refused);
+        match if waits { stored.or(begun) } else { begun } {
+            _ if !state.attached => {}
+            Some(stored) => {
+                let text = state.end_of_queue().tail().split_off(begin);
+                state.hold(stored, 0..id_len, text.into());
+            }
+            None if state.is_held() => state.hold_id(before..before + id_len),
+            // The store has the event already, if it gets it.
+            None => {
+                state.is_lost &= remember.is_none();
+                if state.is_lost {
+                    state.queue.tail().drain(begin..begin + id_len);
+                }
+            }
         }
         let queue = state.end_of_queue();
         let pieces = pieces.into_iter().flat_map(|pieces| pieces.0);

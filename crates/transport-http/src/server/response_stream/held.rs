@@ -71,8 +71,8 @@ impl Held {
         (self.first, self.rest) = (None, VecDeque::new());
     }
 
-    /// Moves what need not wait any more to `ready`. An event that the store has not taken goes without its id, and so does all that
-    /// follows it, because no client can resume the stream there: `is_lost` is set.
+    /// Moves what need not wait any more to `ready`. A part that the store has not taken goes without its ids, because no client can
+    /// resume the stream there. `is_lost` becomes whether that is so of the last one.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -83,12 +83,12 @@ impl Held {
             let Poll::Ready(stored) = part.stored.poll_unpin(cx) else { return Poll::Pending };
             let Some(mut part) = std::mem::replace(&mut self.first, self.rest.pop_front()) else { break };
             match stored {
-                Ok(()) => {}
+                Ok(()) => *is_lost = false,
                 Err(StoreError::TakenOver) => return Poll::Ready(Err(TakenOver)),
-                Err(_) => *is_lost = true,
-            }
-            if *is_lost {
-                part.bytes.cut(std::iter::once(part.id).chain(part.later_ids));
+                Err(_) => {
+                    *is_lost = true;
+                    part.bytes.cut(std::iter::once(part.id).chain(part.later_ids));
+                }
             }
             ready.append(part.bytes);
         }

@@ -30,8 +30,8 @@ pub(super) struct StreamState {
     held: Option<Box<Held>>,
     /// Whether the store was told that the stream runs.
     pub(super) begun: bool,
-    /// Whether the store has refused a part of the stream that was waited for. No further event has an id then: a store may have
-    /// forgotten all of the stream.
+    /// Whether the store has refused the last part of the stream that was waited for. Then it may have nothing of the stream, so an
+    /// event has an id only once it is stored.
     pub(super) is_lost: bool,
     /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
@@ -224,6 +224,11 @@ impl StreamState {
             Err(_) => self.phase = Phase::Event(text.slice(ids..)),
         }
         Poll::Ready(())
+    }
+
+    /// Whether the reader has an id by which it can resume the stream.
+    pub(super) fn can_resume(&self) -> bool {
+        matches!(self.phase, Phase::Stream) && !self.is_held() && !self.is_lost
     }
 
     /// The queue to which further bytes go.

@@ -83,6 +83,35 @@ async fn a_stream_that_is_not_stored_has_no_ids() {
     }
 }
 
+/// The store is away while a stream begins, and later between its events: each event has an id that the store has.
+#[tokio::test(start_paused = true)]
+async fn stream_has_ids_again_once_the_store_is_back() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    for away_at in [vec![0], vec![2], vec![0, 1, 3]] {
+        let session = cluster.open(0).await;
+        cluster.faults.away(away_at.contains(&0));
+        let mut body = cluster.get(0, &session, None).await.into_body();
+        let mut texts = vec![piece(&mut body).await.unwrap()];
+        for at in 1..5 {
+            cluster.faults.away(away_at.contains(&at));
+            rest(cluster.post(0, &session, &request(at, "announce", json!({"at": at}))).await).await;
+            let mut text = piece(&mut body).await.unwrap();
+            while messages(&text).is_empty() {
+                text += &piece(&mut body).await.unwrap();
+            }
+            assert_eq!(messages(&text)[0]["params"]["at"], at);
+            texts.push(text);
+        }
+        for (at, text) in texts.iter().enumerate() {
+            assert_eq!(
+                text.contains("id: "),
+                !away_at.contains(&u64::try_from(at).unwrap()),
+                "{away_at:?}: {text}"
+            );
+        }
+    }
+}
+
 /// An answer above the limit of an event is not stored. Where nothing else of its stream is, that cannot be resumed.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_too_large_to_be_stored_comes_alone_without_an_id() {
