@@ -3,10 +3,11 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use agentwire_sync::Monitor;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use crate::{Node, SessionId};
+use crate::{SessionId, StoreError};
 
 /// How long the end of a session is remembered: longer than a failover takes.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
@@ -17,14 +18,19 @@ const LIMIT: usize = 65_536;
 /// How many records are deleted at once.
 const AT_ONCE: usize = 16;
 
+/// How many pauses there are between two rounds. A client can make a node miss messages, and should cause few rounds by that.
+const PAUSES: u32 = 10;
+
 /// The sessions that have ended of late.
 #[derive(Debug, Default)]
 pub(crate) struct EndedSessions {
     ids: HashSet<SessionId>,
     /// The same in the order of their ends.
     order: VecDeque<(Instant, SessionId)>,
-    /// Whether the store may have lost their ends.
-    is_doubted: bool,
+    /// How often the store may have lost them so far.
+    doubts: u64,
+    /// Up to which of these times their records are deleted again.
+    settled: u64,
 }
 
 impl EndedSessions {
@@ -44,13 +50,17 @@ impl EndedSessions {
 
     /// The store may have lost the ends.
     pub(crate) fn doubt(&mut self) {
-        self.is_doubted = true;
+        self.doubts += 1;
     }
 
-    /// The sessions whose ends the store may have lost, the newest first. None where it has not.
-    fn take_doubted(&mut self) -> Option<Vec<SessionId>> {
-        let is_doubted = std::mem::take(&mut self.is_doubted);
-        is_doubted.then(|| self.order.iter().rev().map(|(_, session)| *session).collect())
+    /// The sessions whose ends the store may have lost, the newest first, and how often it may have. `None` if their records are
+    /// deleted again.
+    fn doubted(&mut self, now: Instant) -> Option<(u64, Vec<SessionId>)> {
+        if self.settled == self.doubts {
+            return None;
+        }
+        self.remove_old(now);
+        Some((self.doubts, self.order.iter().rev().map(|(_, session)| *session).collect()))
     }
 
     /// Forgets the ends that are too old, and the oldest ones at the limit.
@@ -67,23 +77,31 @@ impl EndedSessions {
     }
 }
 
-impl Node {
-    /// Deletes the records of the sessions that have ended of late again, whenever the store may have lost that, and tells the other
-    /// nodes which of them were there. A node that has started since would go on with those, and one that has missed the first message.
-    pub(crate) async fn delete_ended<P: Future<Output = ()>>(&self, pause: &impl Fn() -> P) {
-        loop {
-            let sessions = self.ended().wait_until(EndedSessions::take_doubted).await;
-            stream::iter(sessions)
-                .for_each_concurrent(AT_ONCE, async |session| {
-                    loop {
-                        match self.stores().records.delete(session).await {
-                            Ok(true) => return self.end_session(session).await,
-                            Ok(false) => return,
-                            Err(_) => pause().await,
-                        }
-                    }
-                })
-                .await;
+/// Calls `delete` for the sessions that have ended of late, whenever the store may have lost that.
+pub(crate) async fn delete_again<D, P>(
+    ended: &Monitor<EndedSessions>,
+    delete: impl Fn(SessionId) -> D,
+    pause: &impl Fn() -> P,
+) where
+    D: Future<Output = Result<(), StoreError>>,
+    P: Future<Output = ()>,
+{
+    let delete = async |session| delete(session).await.is_err().then_some(session);
+    loop {
+        let (doubts, mut sessions) = ended.wait_until(|ended| ended.doubted(Instant::now())).await;
+        // A new doubt is about all of them.
+        while !sessions.is_empty() && ended.with(|ended| ended.doubts == doubts) {
+            let failed = stream::iter(sessions).map(&delete).buffer_unordered(AT_ONCE);
+            sessions = failed.filter_map(std::future::ready).collect().await;
+            if !sessions.is_empty() {
+                pause().await;
+                ended.with(|ended| sessions.retain(|session| ended.contains(*session, Instant::now())));
+            }
+        }
+        if sessions.is_empty() {
+            ended.with(|ended| ended.settled = doubts);
+        }
+        for _ in 0..PAUSES {
             pause().await;
         }
     }
@@ -97,7 +115,7 @@ mod tests {
     use futures::executor::block_on;
 
     use super::*;
-    use crate::{BusEvent, BusMessage, Clock, MemoryNodes, SessionRecord, StoreLimits, Stores};
+    use crate::{BusEvent, BusMessage, Clock, MemoryNodes, Node, SessionRecord, StoreLimits, Stores};
 
     #[test]
     fn end_is_remembered_for_a_time() {
@@ -123,7 +141,7 @@ mod tests {
         assert!(ended.ids.len() <= LIMIT && ended.order.len() == ended.ids.len());
     }
 
-    /// A failover loses the deletion of a record, and a node is there that has not heard of it.
+    /// A failover loses the deletion of a record.
     #[test]
     fn session_that_comes_back_with_its_record_is_ended_again() {
         let nodes = MemoryNodes::default();
