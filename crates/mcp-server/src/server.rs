@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
 use agentwire_store::Node;
-use futures::FutureExt;
 
 use crate::caching::Caching;
 use crate::dispatch::Answers;
@@ -282,8 +281,6 @@ impl Server {
     /// ```
     #[must_use]
     pub fn shutdown(self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        let listeners = self.parts.settings.listeners.clone();
-        let signal = signal.map(move |()| listeners.dismiss());
         self.connection(|config| config.shutdown(signal))
     }
 

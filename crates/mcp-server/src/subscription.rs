@@ -1,7 +1,7 @@
 //! An open `subscriptions/listen`.
 
 use std::collections::BTreeSet;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -14,9 +14,11 @@ use agentwire_mcp_schema::{
     ResourceUpdatedNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
     ToolListChangedNotification,
 };
-use agentwire_peer::CallError;
+use agentwire_peer::{CallError, Shutdown};
 use agentwire_sync::{Monitor, Waiter};
+use futures::FutureExt;
 
+use crate::Context;
 use crate::listeners::{Change, Listener, ListenerGuard, Listeners};
 use crate::scope::RequestScope;
 use crate::tasks::WatchedTasks;
@@ -113,8 +115,9 @@ impl Subscription {
         Ok(())
     }
 
-    /// Acknowledges the filter and then sends every change, until the client leaves or the server ends the subscription.
-    pub(crate) async fn run(self, scope: &RequestScope) -> Result<(), CallError> {
+    /// Acknowledges the filter and then sends every change, until the client leaves, or the server ends the subscription or shuts down.
+    pub(crate) async fn run(self, context: &Context) -> Result<(), CallError> {
+        let scope = context.scope();
         // The filter is not kept beside its text while that waits for room, nor later.
         let acknowledging = {
             let acknowledged = SubscriptionsAcknowledgedNotification::new(self.id.clone(), self.honoured);
@@ -123,10 +126,14 @@ impl Subscription {
         acknowledging.await?;
         let meta = NotificationMeta::new(self.id).to_meta();
         let mut closing = scope.closing();
+        let shutdown = context.settings().connection.0.shutdown.as_ref();
+        let mut shutdown = shutdown.map_or_else(|| pending().boxed(), Shutdown::signal);
         let mut waiter = Waiter::new(&self.changes.news);
-        let mut next = poll_fn(|cx| match Pin::new(&mut closing).poll(cx) {
-            Poll::Ready(_) => Poll::Ready(None),
-            Poll::Pending => waiter.poll(cx, PendingChanges::next),
+        let mut next = poll_fn(|cx| {
+            if Pin::new(&mut closing).poll(cx).is_ready() || shutdown.poll_unpin(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            waiter.poll(cx, PendingChanges::next)
         });
         while let Some(told) = (&mut next).await {
             if let (PendingNotification::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {

@@ -30,7 +30,7 @@ impl Shutdown {
     }
 
     /// Completes with the signal. Each connection has a future of its own.
-    pub(crate) fn signal(&self) -> BoxFuture<'static, ()> {
+    pub fn signal(&self) -> BoxFuture<'static, ()> {
         (self.0)()
     }
 }

@@ -72,7 +72,7 @@ fn listen(
     let subscribed = context.clone();
     let running = Box::pin(async move {
         subscription.look_at_tasks().await?;
-        subscription.run(subscribed.scope()).await?;
+        subscription.run(&subscribed).await?;
         subscribed.encode(SubscriptionsListenResult::new(id))
     });
     Ok(Reply::Handler(context, running))

@@ -268,6 +268,19 @@ async fn shutdown_refuses_requests_without_a_connection() {
     assert_eq!(discover().await.unwrap_err().message, "the server is shutting down");
 }
 
+#[tokio::test(start_paused = true)]
+async fn shutdown_ends_a_subscription_without_a_connection() {
+    let (stop, stopped) = futures::channel::oneshot::channel::<()>();
+    let server = subject().shutdown(async { _ = stopped.await });
+    let params = RawJson::encode(&alone(json!({ "notifications": { "toolsListChanged": true } }))).unwrap();
+    let request = Request::new(1_u64, "subscriptions/listen", Some(params));
+    let (exchange, _notifications) = Exchange::new(request, None, 1 << 16);
+    let mut answered = Box::pin(Service::<Duplex>::exchange(&server, exchange));
+    assert!(futures::poll!(&mut answered).is_pending());
+    drop(stop);
+    assert!(answered.await.outcome.is_ok());
+}
+
 #[test]
 fn a_connection_can_be_spawned() {
     fn is_send<T: Send>(_: &T) {}
