@@ -13,7 +13,7 @@ impl Client {
     #[must_use]
     pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
         self.handler.on_log = hook(function);
-        self.handshake.hears_log = true;
+        self.handshake.has_log_hook = true;
         self
     }
 

@@ -115,7 +115,7 @@ impl Client {
             info,
             capabilities: ClientCapabilities::default(),
             log_level: None,
-            hears_log: false,
+            has_log_hook: false,
             discover_timeout: Duration::from_secs(5),
             handshake_timeout: Some(Duration::from_secs(60)),
             waits: Waits {

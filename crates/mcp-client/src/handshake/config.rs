@@ -16,7 +16,7 @@ pub(crate) struct HandshakeConfig {
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) log_level: Option<LoggingLevel>,
     /// Whether the host has a hook for the log.
-    pub(crate) hears_log: bool,
+    pub(crate) has_log_hook: bool,
     /// How long the answer to `initialize`, or to the only `server/discover`, may take.
     pub(crate) handshake_timeout: Option<Duration>,
     /// How long [`Era::Auto`] waits for the answer to `server/discover`.
@@ -65,7 +65,7 @@ impl HandshakeConfig {
     /// The description of the client that every modern request carries.
     pub(super) fn stamp(&self, revision: Revision) -> Stamp {
         let capabilities = self.capabilities_in(revision);
-        let log_level = self.log_level.clone().or(self.hears_log.then_some(LoggingLevel::Info));
+        let log_level = self.log_level.clone().or(self.has_log_hook.then_some(LoggingLevel::Info));
         Stamp::new(revision, self.info.clone(), capabilities, log_level)
     }
 }
