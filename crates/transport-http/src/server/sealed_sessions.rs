@@ -28,9 +28,9 @@ use http::HeaderValue;
 pub struct SealedSessions {
     keys: SealingKeys,
     lifetime: Duration,
-    /// The sessions that have ended, as this node knows.
+    /// The ended sessions that this node knows of.
     ended: Arc<MemoryOnceStore>,
-    /// The same, where other nodes know them too.
+    /// Those that all nodes know of.
     shared: Option<Arc<dyn OnceStore>>,
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
@@ -57,6 +57,9 @@ const SEPARATOR: u8 = b'.';
 
 /// The form of what is sealed, so that another one can follow.
 const FORM: u8 = 1;
+
+/// How long a shared store may take to remember an end that a node knows of.
+const REPAIR_TIME: Duration = Duration::from_secs(1);
 
 /// By how much the clocks of nodes may differ: 5 min.
 const SKEW: Duration = Duration::from_secs(5 * 60);
@@ -184,19 +187,24 @@ impl SealedSessions {
         }
     }
 
-    /// Whether a client has ended a session, which expires then. A shared store that has lost what this node knows gets it again.
-    pub(crate) async fn has_ended(&self, id: SessionId, expires: Duration) -> Result<bool, StoreError> {
-        let name = ended_name(id);
+    /// Whether a client has ended a session that expires at that time. A shared store that has lost what this node knows gets it again.
+    pub(crate) async fn has_ended(
+        &self,
+        id: SessionId,
+        owner: Option<&str>,
+        expires: Duration,
+    ) -> Result<bool, StoreError> {
+        let (name, rest) = (ended_name(id), self.remembered(expires));
         let is_known = self.ended.contains(&name).await?;
         let Some(shared) = &self.shared else { return Ok(is_known) };
         if is_known {
             // The session has ended, whatever comes of this.
-            let _again = shared.insert(&name, None, self.remembered(expires)).await;
+            let _again = tokio::time::timeout(REPAIR_TIME, shared.insert(&name, owner, rest)).await;
             return Ok(true);
         }
         let has_ended = shared.contains(&name).await?;
         if has_ended {
-            let _full = self.ended.insert(&name, None, self.remembered(expires)).await;
+            let _full = self.ended.insert(&name, owner, rest).await;
         }
         Ok(has_ended)
     }

@@ -22,7 +22,7 @@ use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::sealed_sessions::SealedContent;
 use crate::server::session::Session;
-use crate::server::{Head, Principal};
+use crate::server::{Caller, Head, Principal};
 
 /// Returns the session that a request names, loaded where this node does not have it.
 pub(crate) async fn find(
@@ -169,7 +169,7 @@ async fn load(
         }
         Origin::Sealed(content) => {
             // Before other requests find the session, so that they hear of its end.
-            check_not_ended(resources, id, content.expires).await?;
+            check_not_ended(resources, (id, &caller), content.expires).await?;
             let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
             session.unsealed(content.expires, streams, now)
         }
@@ -189,7 +189,7 @@ async fn load(
     core.sessions.mark_used(&session);
     // A DELETE finds the session from now on. One may have come since the first look.
     if let Origin::Sealed(content) = &origin {
-        check_not_ended(resources, id, content.expires).await?;
+        check_not_ended(resources, (id, &caller), content.expires).await?;
     }
     if !core.offer(connection) {
         return Err(NotLoaded::Unserved);
@@ -206,9 +206,14 @@ async fn load(
 }
 
 /// Looks up in time whether a session with a sealed id has ended.
-async fn check_not_ended(resources: &Resources, id: SessionId, expires: Duration) -> Result<(), NotLoaded> {
+async fn check_not_ended(
+    resources: &Resources,
+    (id, caller): (SessionId, &Caller),
+    expires: Duration,
+) -> Result<(), NotLoaded> {
     let Some(sealed) = &resources.config.sealed else { return Ok(()) };
-    let has_ended = sealed.has_ended(id, expires);
+    let owner = caller.name();
+    let has_ended = sealed.has_ended(id, owner.as_deref(), expires);
     match tokio::time::timeout(resources.config.limits.opening_timeout, has_ended).await {
         Ok(Ok(false)) => Ok(()),
         Ok(Ok(true)) => Err(NotLoaded::Unknown),

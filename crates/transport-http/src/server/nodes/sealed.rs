@@ -105,7 +105,8 @@ pub(super) fn tick(core: &Arc<EndpointCore>) {
             // Where the store is away, the session goes on.
             if let Some(sealed) = &core.resources.config.sealed
                 && let Some(expires) = session.sealed().map(|sealed| sealed.expires())
-                && let Ok(true) = sealed.has_ended(session.id(), expires).await
+                && let owner = session.caller().name()
+                && let Ok(true) = sealed.has_ended(session.id(), owner.as_deref(), expires).await
             {
                 core.sessions.end(&session);
             }
