@@ -8,21 +8,23 @@ use agentwire_jsonrpc::{RawJson, RawObject, nearest};
 use super::error::{McpConfigError, McpConfigFault};
 
 /// The members of a server that switch it, as [`plain`] names without `is`, and the value that switches it off.
-const SWITCHES: [(&str, bool); 7] = [
+const SWITCHES: [(&str, bool); 9] = [
     ("disabled", true),
     ("disable", true),
     ("inactive", true),
     ("off", true),
+    ("paused", true),
+    ("suspended", true),
     ("enabled", false),
     ("enable", false),
     ("active", false),
 ];
 
 /// The members of a server whose text may be a word of [`WORDS`]. Any other text is not a switch.
-const STATES: [&str; 2] = ["status", "state"];
+const STATES: [&str; 3] = ["mode", "state", "status"];
 
 /// The words for on and off.
-const WORDS: [(&str, bool); 13] = [
+const WORDS: [(&str, bool); 14] = [
     ("true", true),
     ("1", true),
     ("yes", true),
@@ -35,6 +37,7 @@ const WORDS: [(&str, bool); 13] = [
     ("off", false),
     ("disabled", false),
     ("inactive", false),
+    ("paused", false),
     ("stopped", false),
 ];
 
