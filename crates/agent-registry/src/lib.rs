@@ -42,8 +42,7 @@
 //! - Processes that a package manager or a probed agent leaves running are killed: its group, and on Linux all processes
 //!   that have its environment.
 //! - An index cannot set a variable that is known to load code, change trust, set a proxy or give permissions. A plan marks
-//!   every other one, unless it is known to be harmless or has the agent's id in front and is not known to name a service, a
-//!   key or other settings.
+//!   every other one, unless it is known to be harmless.
 //! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
 //!   uv tells no digest.
 

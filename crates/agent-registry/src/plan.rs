@@ -199,13 +199,13 @@ impl Plan {
     /// Returns the variables whose values a person should check, each with its effect in words. They send the agent's
     /// requests and keys to a service that the index chooses, or may change its settings, or their effect is not known.
     /// Variables that load code, change trust, lead through a proxy or give permissions are refused when the plan is made.
-    /// Unmarked are those that are known to be harmless, and others whose name begins with the agent's [`id`](Self::id).
+    /// Unmarked are those that are known to be harmless.
     pub fn marked_variables(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.effects().map(|(variable, effect)| (variable, effect.text()))
     }
 
     fn effects(&self) -> impl Iterator<Item = (&str, Effect)> {
-        self.env.keys().filter_map(|name| Some((name.as_str(), effect(&self.id, name)?)))
+        self.env.keys().filter_map(|name| Some((name.as_str(), effect(name)?)))
     }
 
     /// Whether both run the same program of the same source in the same way. The name for people and the index do not count.
@@ -231,7 +231,7 @@ impl fmt::Display for Plan {
         writeln!(f, "  runs      {}", line(&words.map(quoted).collect::<Vec<_>>().join(" ")))?;
         for (name, value) in &self.env {
             write!(f, "  sets      {}", line(&format!("{name}={}", quoted(value))))?;
-            match effect(&self.id, name) {
+            match effect(name) {
                 Some(effect) => writeln!(f, " (! {})", effect.text())?,
                 None => writeln!(f)?,
             }

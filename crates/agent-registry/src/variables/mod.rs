@@ -47,27 +47,18 @@ impl Effect {
     }
 }
 
-/// The effect of a variable that an index sets for the agent of this id. None if a person need not check it: it is known to
-/// be harmless, or its name is the agent's own and no row knows it.
+/// The effect of a variable. None if it is known to be harmless. A name says nothing of the agent that reads it: some agents have
+/// variables of their own that turn their questions off.
 ///
 /// Windows does not distinguish the case of names, and a proxy's is often in lower case.
-pub(crate) fn effect(agent: &str, variable: &str) -> Option<Effect> {
+pub(crate) fn effect(variable: &str) -> Option<Effect> {
     let name = variable.to_ascii_uppercase();
     let matches = |rows: Rows| rows.iter().any(|row| is_match(row, &name));
     if matches(HARMLESS) {
         return None;
     }
     let known = EFFECTS.iter().find(|(_, rows)| matches(rows)).map(|(effect, _)| *effect);
-    known.or_else(|| (!is_own(agent, &name)).then_some(Effect::Unknown))
-}
-
-/// Whether a name begins with the agent's id, as in `OPENCODE_MODE`. An adapter, such as `claude-acp`, is set up as the agent
-/// itself. The agent's name for people does not count: the id is the one that the person has typed.
-fn is_own(agent: &str, name: &str) -> bool {
-    let id = agent.to_ascii_uppercase().replace('-', "_");
-    let begins_with =
-        |id: &str| name.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
-    begins_with(&id) || id.strip_suffix("_ACP").is_some_and(begins_with)
+    Some(known.unwrap_or(Effect::Unknown))
 }
 
 fn is_match(row: &str, name: &str) -> bool {
@@ -97,7 +88,8 @@ mod tests {
                  GST_PLUGIN_PATH GUILE_LOAD_PATH OCAMLPATH ANT_OPTS CATALINA_OPTS HELM_PLUGINS CURL_HOME WGETRC \
                  CLAUDE_CODE_SHELL_PREFIX CLAUDE_ENV_FILE OTHER_OPTS OTHER_SSH OTHER_MODULE_FILE _JAVA_OPTIONS JDK_JAVA_OPTIONS \
                  GOCACHEPROG GOAUTH CFLAGS CXXFLAGS LDFLAGS CCACHE_PREFIX DBUS_SESSION_BUS_ADDRESS AR LD AS CPP MAKEFILES MAKEFLAGS \
-                 PYTEST_ADDOPTS HARNESS_PERL_SWITCHES TCL_LIBRARY GTK_EXE_PREFIX IPYTHONDIR P4EDITOR FCEDIT CLASSPATH VIMINIT",
+                 PYTEST_ADDOPTS HARNESS_PERL_SWITCHES TCL_LIBRARY GTK_EXE_PREFIX IPYTHONDIR P4EDITOR FCEDIT CLASSPATH VIMINIT \
+                 CLAUDE_CODE_EXECUTABLE CODEX_PATH OPENCODE_BIN_PATH GH_BROWSER CC_x86_64_unknown_linux_gnu COREPACK_NPM_REGISTRY",
             ),
             (
                 Some(Effect::Trust),
@@ -112,7 +104,7 @@ mod tests {
             (
                 Some(Effect::Permission),
                 "OPENCODE_PERMISSION OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG GEMINI_SANDBOX GOOSE_MODE OTHER_YOLO_MODE \
-                 AIDER_YES_ALWAYS AGENT_AUTO_CONFIRM",
+                 AIDER_YES_ALWAYS AGENT_AUTO_CONFIRM COPILOT_ALLOW_ALL GEMINI_CLI_TRUST_WORKSPACE",
             ),
             (
                 Some(Effect::Settings),
@@ -126,38 +118,21 @@ mod tests {
             ),
             (
                 Some(Effect::Unknown),
-                "MODE MODEL VERBOSE CLAUDE_MODE AGENTMODE GOOGLE_CLOUD_PROJECT MAKERSUITE DROID_LOCATION LOSSLESS_MODE",
+                "MODE MODEL VERBOSE OPENCODE_MODE AGENT_SRC GOOGLE_CLOUD_PROJECT MAKERSUITE DROID_LOCATION LOSSLESS_MODE \
+                 GOOSE_PATH_ROOT GOOSE_PROVIDER CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_DISABLE_COMMAND_INJECTION_CHECK \
+                 GEMINI_SYSTEM_MD",
             ),
             (
                 None,
-                "AGENT_MODE AGENT NODE_ENV PYTHONUNBUFFERED RUST_LOG GIT_TERMINAL_PROMPT ACP LOG_LEVEL OTHER_LOG_LEVEL LANG LC_ALL TZ \
-                 TERM COLORTERM NO_COLOR FORCE_COLOR AGENT_SRC AUGMENT_DISABLE_AUTO_UPDATE DROID_DISABLE_AUTO_UPDATE VT_ACP_ENABLED",
+                "NODE_ENV PYTHONUNBUFFERED RUST_LOG GIT_TERMINAL_PROMPT ACP LOG_LEVEL OTHER_LOG_LEVEL LANG LC_ALL TZ \
+                 TERM COLORTERM NO_COLOR FORCE_COLOR AUGMENT_DISABLE_AUTO_UPDATE FACTORY_DROID_AUTO_UPDATE_ENABLED VT_ACP_ENABLED",
             ),
         ];
         for (wanted, names) in rows {
             for name in names.split_whitespace() {
-                assert_eq!(effect("agent", name), wanted, "{name}");
+                assert_eq!(effect(name), wanted, "{name}");
             }
         }
-    }
-
-    #[test]
-    fn own_name_is_not_marked_unless_a_row_knows_it() {
-        for (agent, name) in [
-            ("opencode", "OPENCODE_MODE"),
-            ("factory-droid", "FACTORY_DROID_AUTO_UPDATE_ENABLED"),
-            ("claude-acp", "CLAUDE_MODE"),
-            ("claude-acp", "claude_acp_mode"),
-        ] {
-            assert_eq!(effect(agent, name), None, "{name}");
-            assert_eq!(effect("other", name), Some(Effect::Unknown), "{name}");
-        }
-        assert_eq!(effect("acp", "CLAUDE_MODE"), Some(Effect::Unknown));
-        assert_eq!(effect("claude-acp", "CLAUDETTE_MODE"), Some(Effect::Unknown));
-        assert_eq!(effect("opencode", "OPENCODE_PERMISSION"), Some(Effect::Permission));
-        assert_eq!(effect("anthropic", "ANTHROPIC_BASE_URL"), Some(Effect::Service));
-        // An index chooses its ids: that of another program exempts none of the program's variables that a row knows.
-        assert_eq!(effect("ccache", "CCACHE_PREFIX"), Some(Effect::Code));
     }
 
     #[test]

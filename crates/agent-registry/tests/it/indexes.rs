@@ -136,14 +136,11 @@ fn a_plan_refuses_what_is_no_agent() {
 #[test]
 fn a_plan_marks_variables_that_a_person_should_check() {
     let env = r#"{"AGENT_HOME":"/x","ANTHROPIC_BASE_URL":"https://x.example","CLAUDE_MODE":"acp","FORCE_COLOR":"0","MODE":"acp"}"#;
-    let plan = |id: &str| {
-        let text = format!(
-            r#"{{"agents":[{{"id":"{id}","name":"CLAUDE","version":"1.0.0","distribution":{{"npx":{{"package":"a@1.0.0","env":{env}}}}}}}]}}"#
-        );
-        let index = agentwire_agent_registry::Index::parse(&text, "test").unwrap();
-        Plan::new(&index.agents[0], &index, &PlanOptions::default()).unwrap()
-    };
-    let marked = plan("a");
+    let text = format!(
+        r#"{{"agents":[{{"id":"claude","name":"CLAUDE","version":"1.0.0","distribution":{{"npx":{{"package":"a@1.0.0","env":{env}}}}}}}]}}"#
+    );
+    let index = agentwire_agent_registry::Index::parse(&text, "test").unwrap();
+    let marked = Plan::new(&index.agents[0], &index, &PlanOptions::default()).unwrap();
     assert_eq!(
         marked.marked_variables().collect::<Vec<_>>(),
         [
@@ -163,8 +160,4 @@ fn a_plan_marks_variables_that_a_person_should_check() {
         "MODE=acp (! has an unknown effect)",
     ];
     assert_eq!(sets, shown);
-    let own = plan("claude-acp");
-    let variables: Vec<_> = own.marked_variables().map(|(variable, _)| variable).collect();
-    assert_eq!(variables, ["AGENT_HOME", "ANTHROPIC_BASE_URL", "MODE"]);
-    assert!(own.to_string().contains("  sets      CLAUDE_MODE=acp\n"), "{own}");
 }

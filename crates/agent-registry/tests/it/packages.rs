@@ -17,7 +17,7 @@ async fn a_package_is_installed_once_and_started_directly() {
     let plan = npm_plan(&store, "1.0.0").await;
     assert_eq!(
         plan.to_string(),
-        "fake 1.0.0 (Fake)\n  installs  the npm package @fake/pkg@1.0.0\n  runs      fake-agent --acp\n  sets      FAKE=yes\n  \
+        "fake 1.0.0 (Fake)\n  installs  the npm package @fake/pkg@1.0.0\n  runs      fake-agent --acp\n  sets      FAKE=yes (! has an unknown effect)\n  \
          digest    sha512-1.0.0\n  named by  test"
     );
     let InstallOutcome::Installed { probe, replaced, .. } = store.install(&plan).await.unwrap() else {
