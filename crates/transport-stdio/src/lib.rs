@@ -80,7 +80,7 @@
 //! **Its limits.** A process that left its group (a daemon, after `setsid`) is not found.
 //!
 //! **On Windows** a job object has the place of the group and of the guard: the system kills the child and all that it
-//! has started when the job is closed, and closes it when we end. No process can leave it. There are no signals, so the
+//! has started when the job is closed, and closes it when we end. Only what the child starts in its first instant may be outside of it. There are no signals, so the
 //! step of SIGTERM is that of SIGKILL.
 //!
 //! A [`ProcessGroup`] starts and ends a program in the same way without being a transport: a command of an agent, or a

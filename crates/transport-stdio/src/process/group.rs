@@ -82,6 +82,9 @@ impl ProcessGroup {
     pub(super) fn start(mut command: process::Command, guarded: bool) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        // Before the leader starts, so that little time is left in which it is in no job.
+        #[cfg(windows)]
+        let job = super::job::Job::new();
         let leader = command.spawn()?;
         #[cfg(unix)]
         let guard = if guarded { super::guard::Guard::spawn(leader.id()) } else { None };
@@ -89,7 +92,7 @@ impl ProcessGroup {
         let _ = guarded;
         Ok(Self {
             #[cfg(windows)]
-            job: super::job::Job::holding(&leader),
+            job: job.and_then(|job| job.holding(&leader)),
             leader,
             #[cfg(unix)]
             guard,

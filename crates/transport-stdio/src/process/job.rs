@@ -5,19 +5,21 @@ use std::process::Child;
 
 /// A process and all that it starts. The system kills them when the job is dropped, or when this process ends in any way.
 #[derive(Debug)]
-pub(super) struct Job {
-    _handle: win32job::Job,
-}
+pub(super) struct Job(win32job::Job);
 
 impl Job {
-    /// Puts a process that was just started into a job. What it starts is in the job too; it starts nothing before the system has
-    /// loaded its libraries. `None` if the system refuses, as it does if the process has ended.
-    pub(super) fn holding(leader: &Child) -> Option<Self> {
+    /// An empty job. `None` if the system refuses.
+    pub(super) fn new() -> Option<Self> {
         let mut limits = win32job::ExtendedLimitInfo::new();
         limits.limit_kill_on_job_close();
-        let handle = win32job::Job::create_with_limit_info(&limits).ok()?;
-        handle.assign_process(leader.as_raw_handle() as isize).ok()?;
-        Some(Self { _handle: handle })
+        win32job::Job::create_with_limit_info(&limits).ok().map(Self)
+    }
+
+    /// Puts a process that was just started into the job. What it starts from then on is in the job too. `None` if the system refuses,
+    /// as it does if the process has ended.
+    pub(super) fn holding(self, leader: &Child) -> Option<Self> {
+        self.0.assign_process(leader.as_raw_handle() as isize).ok()?;
+        Some(self)
     }
 }
 
