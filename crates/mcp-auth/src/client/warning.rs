@@ -1,6 +1,7 @@
 //! Warnings of a client that goes on.
 
 use agentwire_jsonrpc::Printable;
+use agentwire_transport_http::client::shown_url;
 
 use crate::client::AuthError;
 
@@ -11,7 +12,7 @@ use crate::client::AuthError;
 #[non_exhaustive]
 pub enum AuthWarning {
     /// A token is not renewed, because the new one could not be stored. The old one is not spent.
-    #[error("the token for {} is not renewed, because a new one could not be stored", Printable::display(.server))]
+    #[error("the token for {} is not renewed, because a new one could not be stored", Printable::display(&shown_url(.server)))]
     #[non_exhaustive]
     NotRenewed {
         /// The URL of the MCP server.
@@ -22,7 +23,7 @@ pub enum AuthWarning {
     },
     /// A new token could not be stored. It is used until the program ends, and stored as soon as the store takes it. If the store
     /// never does, the next program has to log in.
-    #[error("the new token for {} is used, but could not be stored", Printable::display(.server))]
+    #[error("the new token for {} is used, but could not be stored", Printable::display(&shown_url(.server)))]
     #[non_exhaustive]
     NotStored {
         /// The URL of the MCP server.
@@ -32,7 +33,7 @@ pub enum AuthWarning {
         error: AuthError,
     },
     /// A record beside the token could not be stored. The result of the request is the same without it.
-    #[error("{record} for {} could not be stored", Printable::display(.server))]
+    #[error("{record} for {} could not be stored", Printable::display(&shown_url(.server)))]
     #[non_exhaustive]
     RecordNotStored {
         /// The URL of the MCP server.
