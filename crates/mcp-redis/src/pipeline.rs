@@ -134,9 +134,8 @@ impl EventPipeline {
             }
             Err(error) => {
                 for pending in group {
-                    pending.write.answer(Err(StoreError::damaged(
-                        agentwire_jsonrpc::WithCauses::new(&error).to_string(),
-                    )));
+                    let error = agentwire_jsonrpc::WithCauses::new(&error).to_string();
+                    self.lose(pending.write, StoreError::damaged(error));
                 }
                 Ok(Vec::new())
             }

@@ -31,7 +31,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         let _ = (session, owner);
     }
 
-    /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last.
+    /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last. It is not repeated: a
+    /// store that cannot do it yet does it before it takes the first event, or refuses all events of the stream.
     fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable;
 
     /// Stores an event. With `is_last` the stream ends with it: the event and the end become durable together, so a node that
