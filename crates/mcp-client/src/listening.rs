@@ -29,12 +29,13 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
 /// Keeps the hooks informed of the changes that the client has hooks for and the server offers to report.
 pub(crate) async fn listen(server: RemoteServer, handler: ClientHandler) {
     let filter = wanted(&server, &handler);
-    if filter == SubscriptionFilter::default() {
-        return;
-    }
+    let wants_lists = filter != SubscriptionFilter::default();
+    let wants_updates =
+        handler.on_resource_updated.is_some() && server.capabilities().has("resources.subscribe");
     match server.connection().is_modern() {
-        true => subscribe(&server, &handler, filter).await,
-        false => follow_gaps(&server, &handler, &filter).await,
+        true if wants_lists => subscribe(&server, &handler, filter).await,
+        false if wants_lists || wants_updates => follow_gaps(&server, &handler, &filter).await,
+        _ => {}
     }
 }
 

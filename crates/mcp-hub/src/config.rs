@@ -216,7 +216,8 @@ impl HubConfig {
         self
     }
 
-    /// Calls the hook with each log message: the server's name and the message.
+    /// Calls the hook with each log message: the server's name and the message. Since 2026-07-28 a server is asked for `info` and above,
+    /// unless a [level](Self::log_level) is set.
     #[must_use]
     pub fn on_log(mut self, hook: impl Fn(&str, LoggingMessageNotification) + Send + Sync + 'static) -> Self {
         self.on_log = Some(Arc::new(hook));

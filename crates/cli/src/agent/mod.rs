@@ -12,7 +12,10 @@ use std::io::{self, IsTerminal as _};
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Warning, agent};
+use agentwire_mcp_client::Warning as ServerWarning;
+use agentwire_transport_http::client::HttpError;
 use anyhow::Result;
+use http::StatusCode;
 
 use self::turn::DemoAgent;
 use crate::arguments::Agent;
@@ -46,7 +49,9 @@ pub(crate) async fn run(
         .connect_options(options)
         .observer(move |server| of_servers.of_target(&server.target))
         .on_warning(move |server, warning| {
-            server_notes.add(&format!("MCP server {server}: {}", WithCauses::new(&warning)))
+            if !is_usual(&warning) {
+                server_notes.add(&format!("MCP server {server}: {}", WithCauses::new(&warning)));
+            }
         });
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
@@ -79,4 +84,10 @@ fn warn(notes: &Notes, warning: Warning) {
     if !matches!(warning, Warning::McpServer { .. }) {
         notes.add(&format!("warning: {warning}"));
     }
+}
+
+/// Whether a warning is about a server that has no stream for changes, as many have none.
+fn is_usual(warning: &ServerWarning) -> bool {
+    let ServerWarning::ChangesOnlyWithCalls { error, .. } = warning else { return false };
+    HttpError::of(error).and_then(HttpError::status) == Some(StatusCode::METHOD_NOT_ALLOWED)
 }

@@ -47,7 +47,8 @@ pub(crate) use self::queue::{ChangeQueue, Registration, Subscribers};
 /// overflow the queue is emptied, and the next item is [`Change::Missed`].
 ///
 /// In a session over HTTP changes arrive on a stream of the session. When that breaks off and cannot be resumed,
-/// [`Change::Missed`] comes once another one is open. [`Change::Unreported`] comes if the server has no such stream.
+/// [`Change::Missed`] comes once another one is open. [`Change::Unreported`] comes if the server has no such stream. A change in the
+/// moment between the handshake and the first opening of the stream may be missed in silence.
 ///
 /// The stream ends with the connection or the subscription, after the queued changes: a subscription since 2026-07-28 ends when its
 /// request breaks off. Changes after that are missed, so subscribe and read again. Dropping the stream cancels a

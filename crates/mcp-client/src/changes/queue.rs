@@ -29,7 +29,7 @@ pub enum Change {
     Missed,
     /// The server reports no changes of a session by itself, from the beginning or from now on: it has refused the stream for them,
     /// by HTTP status 405, 401 or 403 for example, or the stream was given up. Changes may still arrive while a call runs, but a
-    /// program that must not miss any reads again from time to time. This comes once, and the stream of changes goes on.
+    /// program that must not miss any reads again from time to time. This comes once for a connection, and the stream of changes goes on.
     /// [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls) has the reason.
     Unreported,
     /// The list of tools.

@@ -93,11 +93,16 @@ async fn changes_go_on_after_the_end_of_reports_which_is_reported_once() {
 /// Many servers have no stream. A client that wants no changes is not warned of that.
 #[tokio::test(start_paused = true)]
 async fn end_of_reports_is_a_warning_for_clients_with_hooks_alone() {
-    for has_hook in [false, true] {
+    let hooks: [fn(Client) -> Client; 4] = [
+        |client| client,
+        // The server offers to report no changes of prompts.
+        |client| client.on_prompts_changed(|| ()),
+        |client| client.on_tools_changed(|| panic!("they have not changed")),
+        |client| client.on_resource_updated(|uri| panic!("{uri} has not changed")),
+    ];
+    for (hook, is_warned) in hooks.into_iter().zip([false, false, true, true]) {
         let (warnings, client) = warned(Client::default());
-        let changed = warnings.clone();
-        let hook = move || changed.lock().unwrap().push("changed".to_owned());
-        let client = if has_hook { client.on_tools_changed(hook) } else { client };
+        let client = hook(client);
         let script = async |mut mock: Mock| {
             mock.gap(Some("HTTP status 405")).await;
             let ping = mock.expect("ping").await;
@@ -106,7 +111,7 @@ async fn end_of_reports_is_a_warning_for_clients_with_hooks_alone() {
         };
         with_session(client, script, async |server| Ok(server.ping().await?)).await;
         let warnings = warnings.lock().unwrap();
-        assert_eq!(warnings.len(), usize::from(has_hook), "{warnings:?}");
+        assert_eq!(warnings.len(), usize::from(is_warned), "{warnings:?}");
     }
 }
 
