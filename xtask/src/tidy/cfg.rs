@@ -99,7 +99,7 @@ fn evaluate<'a>(text: &'a str, on: &BTreeSet<&str>) -> (bool, &'a str) {
     }
     let mut parts = Vec::new();
     while let Some(part) = rest.strip_prefix(if parts.is_empty() { '(' } else { ',' }) {
-        // Behind the last part a comma may stand.
+        // The last part may have a comma behind it.
         if part.trim_start().starts_with(')') {
             rest = part;
             break;

@@ -49,7 +49,7 @@ async fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A request. No `json!`, which sorts members: a model reads those of a tool's schema in the order that its author chose.
+/// A request. Not by `json!`, which sorts members: a model reads those of a server's schema in the order that its author chose.
 #[derive(Serialize)]
 struct Request<'a> {
     model: &'a str,
