@@ -272,7 +272,7 @@ impl Exchange {
                 self.ready.extend(has_gap.then(|| Arrival::gap(None)));
             }
             self.state = ExchangeState::Read(self.events(reply));
-        } else if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
+        } else if self.purpose.may_succeed_later(reply.status) {
             self.failures += 1;
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));

@@ -179,7 +179,7 @@ impl Http {
             // session.
             PostOutcome { kind: MessageKind::Initialized, outcome: Err(HttpError::SessionExpired) } => {}
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
-            // A server that has refused the notification refuses this too, which is reported.
+            // Some servers refuse the notification and serve the session all the same. Where they refuse this too, that is reported.
             PostOutcome { kind: MessageKind::Initialized, .. } if self.requests.config.listen => {
                 self.add(Exchange::listen(self.requests.clone()));
             }

@@ -36,6 +36,13 @@ impl Purpose {
         }
     }
 
+    /// Whether a stream that is refused with this status may be opened a little later. A server with one stream for each session
+    /// answers 409 until it has noticed that the last one broke off.
+    pub(crate) fn may_succeed_later(&self, status: StatusCode) -> bool {
+        let is_in_use = status == StatusCode::CONFLICT && matches!(self, Self::Listen { opened: true });
+        status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS || is_in_use
+    }
+
     /// Returns the answer to a request in the body of a refusal, whatever the status. `expired` is whether the status
     /// means the end of the session.
     pub(crate) fn answer_in(

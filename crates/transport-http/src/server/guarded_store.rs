@@ -110,7 +110,7 @@ fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -
 /// Completes when the store has done something. A panic of the store is an error.
 pub(crate) enum Caught<T> {
     Pending(BoxFuture<'static, Result<T, StoreError>>),
-    /// None where it has panicked.
+    /// None if the store has panicked, or the result was taken.
     Ready(Option<Result<T, StoreError>>),
 }
 

@@ -23,9 +23,10 @@ impl EndpointConfig {
     ///
     /// - A node that gets a request of a session that it does not have loads its record, and gives the client's `initialize`, log
     ///   level and subscriptions to the service. A session is at several nodes at once, until a client deletes it at one.
-    /// - A result is written once the store has it. What the store refuses is sent without an id, and each event behind it waits, until
-    ///   the store has one. A client resumes a stream at any node. A stream whose node [is dead](Node::is_dead) is taken over: requests that no stored event answers are
-    ///   answered with an error.
+    /// - A result is written once the store has it, and the first event of a stream once the store has the stream. What the store
+    ///   refuses is sent without an id, and then each event waits, until the store has one.
+    /// - A client resumes a stream at any node. A stream whose node [is dead](Node::is_dead) is taken over: requests that no stored event
+    ///   answers are answered with an error.
     /// - Ids of requests to a client name this node. An answer that comes to another is sent to it, and a cancel to all.
     /// - While the store is away, sessions that are here go on, but their subscriptions and log level cannot be changed. Others get 503
     ///   with `Retry-After`, never 404.

@@ -167,7 +167,7 @@ impl ResponseStream {
                 state.hold(stored, 0..id_len, text.into());
             }
             None if state.is_held() => state.hold_id(before..before + id_len),
-            // The store has the event already, if it gets it.
+            // The event is stored already, unless it is too large.
             None => {
                 state.is_lost &= remember.is_none();
                 if state.is_lost {

@@ -346,7 +346,7 @@ impl TimedStream for ResponseStream {
         let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
         if state.is_full(config.limits.high_water) && quiet >= ticks.stall {
             state.cut(Cut::Stalled);
-        } else if outlived && state.primes && state.can_resume() && self.remembers(config) {
+        } else if outlived && state.primes && state.can_be_left() && self.remembers(config) {
             // The reader finds that its generation is over.
             state.leave();
             state.generation += 1;

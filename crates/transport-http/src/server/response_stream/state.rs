@@ -28,7 +28,7 @@ pub(super) struct StreamState {
     pub(super) queue: Queue,
     /// What follows the queue and waits for the store. None with a store that makes nothing wait.
     held: Option<Box<Held>>,
-    /// Whether the store was told that the stream runs.
+    /// Whether the store was asked to remember that the stream runs.
     pub(super) begun: bool,
     /// Whether the store has refused the last part of the stream that was waited for. Then it may have nothing of the stream, so an
     /// event has an id only once it is stored.
@@ -226,9 +226,9 @@ impl StreamState {
         Poll::Ready(())
     }
 
-    /// Whether the reader has an id by which it can resume the stream.
-    pub(super) fn can_resume(&self) -> bool {
-        matches!(self.phase, Phase::Stream) && !self.is_held() && !self.is_lost
+    /// Whether the reader loses no answer if its response ends: it has an id to resume the stream after, or nothing is owed.
+    pub(super) fn can_be_left(&self) -> bool {
+        matches!(self.phase, Phase::Stream) && (self.owed == 0 || !self.is_held() && !self.is_lost)
     }
 
     /// The queue to which further bytes go.

@@ -187,6 +187,27 @@ async fn stream_that_is_given_up_has_a_gap_and_an_end() {
     }
 }
 
+/// A server with one stream for each session refuses another until it has noticed that the last one broke off. Before there was any,
+/// the refusal is final.
+#[tokio::test]
+async fn stream_that_the_server_still_has_is_asked_for_again() {
+    let mock = Mock::new().await;
+    let mut client = Client::new(open(mock.config().retries(2)));
+    mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
+    mock.next().await.finish(&(EVENTS.to_owned() + &event("retry: 10\n", &progress(1)))).await;
+    assert_eq!(client.frame().await, progress(1));
+    mock.next().await.finish(&status("409 Conflict")).await;
+    let _open = mock.next().await.open(&(EVENTS.to_owned() + &event("", &progress(2)))).await;
+    client.has_gap().await;
+    assert_eq!(client.frame().await, progress(2));
+
+    let mock = Mock::new().await;
+    let mut client = Client::new(open(mock.config().retries(2)));
+    mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
+    mock.next().await.finish(&status("409 Conflict")).await;
+    client.stream_ended(|error| assert_eq!(error.status().unwrap(), 409)).await;
+}
+
 /// An event over the limit would come again, so the stream is not resumed.
 #[tokio::test]
 async fn stream_with_an_unreadable_event_has_a_gap_and_an_end() {

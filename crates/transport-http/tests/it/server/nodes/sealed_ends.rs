@@ -25,6 +25,12 @@ async fn cluster(settings: Vec<SealedSessions>) -> Cluster {
     Cluster::start_with(settings.into_iter().map(config).collect(), |config, _| config).await
 }
 
+/// The settings of nodes that share a store of names.
+fn sharing(once: &Arc<Once>, nodes: usize) -> Vec<SealedSessions> {
+    // A clone would share what one node remembers.
+    (0..nodes).map(|_| sealed().ended_sessions(once.clone())).collect()
+}
+
 /// A store of names that can be away, and slow to look one up.
 #[derive(Debug, Default)]
 struct Once {
@@ -187,7 +193,7 @@ async fn a_deleted_session_stays_deleted_where_that_is_known() {
 #[tokio::test(start_paused = true)]
 async fn nodes_can_share_which_sessions_have_ended() {
     let once = Arc::new(Once::default());
-    let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 3]).await;
+    let mut cluster = cluster(sharing(&once, 3)).await;
     let session = cluster.open(0).await;
     assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
     once.away.store(true, Ordering::SeqCst);
@@ -213,7 +219,7 @@ async fn nodes_can_share_which_sessions_have_ended() {
 #[tokio::test(start_paused = true)]
 async fn store_that_has_lost_an_end_gets_it_again() {
     let once = Arc::new(Once::default());
-    let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+    let mut cluster = cluster(sharing(&once, 2)).await;
     let session = cluster.open(0).await;
     assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
     // The first node has ended it itself, the second has found that out.
@@ -250,7 +256,7 @@ async fn a_session_is_found_once_it_is_known_that_it_has_not_ended() {
     // In the first round the DELETE comes before the first look, in the second between both.
     for (before, deletes_first) in [(0, true), (1, false)] {
         let once = Arc::new(Once::default());
-        let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+        let mut cluster = cluster(sharing(&once, 2)).await;
         let session = cluster.open(0).await;
         once.slow.before.store(before, Ordering::SeqCst);
         let calls: Vec<_> = (0..3).map(|id| tokio::spawn(echo(&mut cluster, &session, id))).collect();
@@ -278,7 +284,7 @@ fn echo(cluster: &mut Cluster, session: &str, id: i64) -> impl Future<Output = R
 async fn a_store_of_ended_sessions_that_does_not_answer_holds_up_nothing_for_ever() {
     for before in [0, 1] {
         let once = Arc::new(Once::default());
-        let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+        let mut cluster = cluster(sharing(&once, 2)).await;
         let session = cluster.open(0).await;
         once.slow.before.store(before, Ordering::SeqCst);
         let began = tokio::time::Instant::now();

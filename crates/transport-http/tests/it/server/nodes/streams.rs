@@ -181,6 +181,20 @@ async fn the_stream_of_a_get_goes_on_where_the_client_is() {
     assert_eq!(messages(&text)[0]["params"]["at"], 2);
 }
 
+/// A client learns that messages are lost, and opens another stream.
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_a_get_that_the_store_has_forgotten_does_not_go_on_behind_a_gap() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.get(0, &session, None).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    rest(cluster.post(0, &session, &request(1, "announce", json!({"at": 1}))).await).await;
+    let last = last_id(&piece(&mut body).await.unwrap());
+    cluster.stores.events.forget(id(&session));
+    assert_eq!(cluster.get(0, &session, Some(&primed)).await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(cluster.get(0, &session, Some(&last)).await.status(), StatusCode::OK, "nothing is missed");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
