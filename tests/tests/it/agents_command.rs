@@ -104,7 +104,7 @@ fn nothing_runs_without_a_yes() {
     ended.exits(6);
     let plan = format!(
         "fake 1.0.0 (Fake ^[[2JAgent)\n    installs  the npm package fake@1.0.0\n    runs      fake-agent agent\n    sets      \
-         FAKE_MODE='a b'\n    digest    sha512-1.0.0\n    named by  {}\n",
+         FAKE_MODE='a b' (! has an unknown effect)\n    digest    sha512-1.0.0\n    named by  {}\n",
         place.path("registry.json").display()
     );
     let why =
