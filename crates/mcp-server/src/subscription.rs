@@ -130,13 +130,10 @@ impl Subscription {
         let mut shutdown = shutdown.map_or_else(|| pending().boxed(), Shutdown::signal);
         let mut waiter = Waiter::new(&self.changes.news);
         let mut next = poll_fn(|cx| {
-            if Pin::new(&mut closing).poll(cx).is_ready() {
+            if Pin::new(&mut closing).poll(cx).is_ready() || shutdown.poll_unpin(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            match waiter.poll(cx, PendingChanges::next) {
-                Poll::Pending => shutdown.poll_unpin(cx).map(|()| None),
-                next => next,
-            }
+            waiter.poll(cx, PendingChanges::next)
         });
         while let Some(told) = (&mut next).await {
             if let (PendingNotification::Task(id), Some((tasks, _))) = (&told, self.tasks.as_deref()) {
