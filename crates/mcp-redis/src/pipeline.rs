@@ -134,8 +134,9 @@ impl EventPipeline {
             }
             Err(error) => {
                 for pending in group {
-                    let error = agentwire_jsonrpc::WithCauses::new(&error).to_string();
-                    self.lose(pending.write, StoreError::damaged(error));
+                    pending.write.answer(Err(StoreError::damaged(
+                        agentwire_jsonrpc::WithCauses::new(&error).to_string(),
+                    )));
                 }
                 Ok(Vec::new())
             }
