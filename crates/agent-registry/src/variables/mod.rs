@@ -47,8 +47,8 @@ impl Effect {
     }
 }
 
-/// The effect of a variable. None if it is known to be harmless. A name says nothing of the agent that reads it: some agents have
-/// variables of their own that turn their questions off.
+/// The effect of a variable. None if it is known to be harmless. The agent's own variables are no exception: some turn its
+/// questions off.
 ///
 /// Windows does not distinguish the case of names, and a proxy's is often in lower case.
 pub(crate) fn effect(variable: &str) -> Option<Effect> {

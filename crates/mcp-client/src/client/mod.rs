@@ -46,8 +46,8 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 /// In a session a server reports changes unasked. Over HTTP its stream for them may break off. When it cannot be resumed, the
 /// client calls the hooks for lists once another one is open, because there may have been a change. It does not know which
 /// resources have changed; [`RemoteServer::changes`](crate::RemoteServer::changes) reports that. A server without such a stream
-/// causes [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls), if the client has a hook for what the server offers to
-/// report.
+/// causes [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls), if the client has a hook or a cache for what the server offers
+/// to report.
 ///
 /// A modern server reports changes only on a subscription, so a client with hooks for changes of lists opens one for the changes that the server offers to report. When the server ends that, the client
 /// opens another one after 1 s, then 2 s, and so on up to 60 s. After such a gap it calls the hooks, because there may have

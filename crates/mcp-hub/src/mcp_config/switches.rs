@@ -24,7 +24,7 @@ const SWITCHES: [(&str, bool); 9] = [
 const STATES: [&str; 3] = ["mode", "state", "status"];
 
 /// The words for on and off.
-const WORDS: [(&str, bool); 14] = [
+const WORDS: [(&str, bool); 15] = [
     ("true", true),
     ("1", true),
     ("yes", true),
@@ -39,6 +39,7 @@ const WORDS: [(&str, bool); 14] = [
     ("inactive", false),
     ("paused", false),
     ("stopped", false),
+    ("suspended", false),
 ];
 
 /// The switches to which a mistyped member is compared.

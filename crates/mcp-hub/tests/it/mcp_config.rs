@@ -329,6 +329,7 @@ fn server_that_is_switched_off_is_left_out() {
         off("State", json!("off")),
         off("mode", json!("disabled")),
         off("status", json!("paused")),
+        off("mode", json!("suspended")),
         off("paused", json!(true)),
         off("isSuspended", json!(true)),
         json!({ "mcpServers": entry, "disabled_mcp_servers": ["s"] }),
