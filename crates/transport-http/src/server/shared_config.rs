@@ -24,7 +24,7 @@ impl EndpointConfig {
     /// - A node that gets a request of a session that it does not have loads its record, and gives the client's `initialize`, log
     ///   level and subscriptions to the service. A session is at several nodes at once, until a client deletes it at one.
     /// - A result is written once the store has it, and the first event of a stream once the store has the stream. What the store
-    ///   refuses is sent without an id, and then each event waits, until the store has one.
+    ///   has refused by then is sent without an id, and then each event waits, until the store has one.
     /// - A client resumes a stream at any node. A stream whose node [is dead](Node::is_dead) is taken over: requests that no stored event
     ///   answers are answered with an error.
     /// - Ids of requests to a client name this node. An answer that comes to another is sent to it, and a cancel to all.

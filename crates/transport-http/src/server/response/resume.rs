@@ -141,19 +141,11 @@ impl Missed {
         let is_known = !events.is_empty();
         match rest {
             Rest::More if self.after.place < last => Ok(Replayed { text, then: Then::More(self.more()) }),
-            Rest::Unknown if !is_known && self.live.as_ref().is_some_and(|live| self.is_gap(live)) => {
-                Err(Failure::Unknown)
-            }
             _ if self.live.is_some() => Ok(Replayed { text, then: self.into_live() }),
             Rest::Running(runs) if self.store.node().is_some() => self.run_elsewhere(text, runs).await,
             Rest::Unknown if !is_known => Err(Failure::Unknown),
             _ => Ok(Replayed { text, then: Then::End }),
         }
-    }
-
-    /// Whether a stream that the store does not know would go on behind a gap. Where it owes answers, they matter more.
-    fn is_gap(&self, live: &ResumedStream) -> bool {
-        live.place > self.after.place && !live.reader.owes_answers()
     }
 
     /// The pieces after the first: the head of the response has been sent, so the client comes back where one fails.

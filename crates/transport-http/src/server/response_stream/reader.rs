@@ -82,11 +82,6 @@ impl StreamReader {
         self.stream.is_running()
     }
 
-    /// Whether answers are still expected on the stream.
-    pub(crate) fn owes_answers(&self) -> bool {
-        self.stream.lock().owed > 0
-    }
-
     /// Another node has taken the stream over: nothing more is sent here.
     pub(crate) fn take_away(&self) {
         self.stream.take_away();

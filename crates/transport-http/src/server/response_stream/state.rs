@@ -226,9 +226,10 @@ impl StreamState {
         Poll::Ready(())
     }
 
-    /// Whether the reader loses no answer if its response ends: it has an id to resume the stream after, or nothing is owed.
+    /// Whether the reader loses nothing if its response ends: it has an id to resume the stream after, or nothing is owed and unread.
     pub(super) fn can_be_left(&self) -> bool {
-        matches!(self.phase, Phase::Stream) && (self.owed == 0 || !self.is_held() && !self.is_lost)
+        let is_idle = self.owed == 0 && !self.ended && self.queue.is_empty();
+        matches!(self.phase, Phase::Stream) && !self.is_held() && (!self.is_lost || is_idle)
     }
 
     /// The queue to which further bytes go.

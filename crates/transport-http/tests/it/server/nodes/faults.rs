@@ -167,7 +167,7 @@ impl Faults {
 }
 
 impl EventStore for Faults {
-    /// While it is away, this is done later, and nobody learns of it.
+    /// While it is away, this is done later, and is an error all the same.
     fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
         let begun = self.stores.events.begin(session, stream, runs);
         self.durable(|| begun)

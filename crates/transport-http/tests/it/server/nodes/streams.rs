@@ -181,18 +181,25 @@ async fn the_stream_of_a_get_goes_on_where_the_client_is() {
     assert_eq!(messages(&text)[0]["params"]["at"], 2);
 }
 
-/// A client learns that messages are lost, and opens another stream.
+/// A client that has no id loses what a response still owes when that ends.
 #[tokio::test(start_paused = true)]
-async fn the_stream_of_a_get_that_the_store_has_forgotten_does_not_go_on_behind_a_gap() {
-    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+async fn stream_without_an_id_ends_for_its_age_only_if_nothing_is_owed() {
+    let age = Duration::from_secs(5);
+    let mut cluster = Cluster::start(1, EndpointConfig::new().stream_time(Some(age))).await;
     let session = cluster.open(0).await;
-    let mut body = cluster.get(0, &session, None).await.into_body();
-    let primed = last_id(&piece(&mut body).await.unwrap());
-    rest(cluster.post(0, &session, &request(1, "announce", json!({"at": 1}))).await).await;
-    let last = last_id(&piece(&mut body).await.unwrap());
-    cluster.stores.events.forget(id(&session));
-    assert_eq!(cluster.get(0, &session, Some(&primed)).await.status(), StatusCode::BAD_REQUEST);
-    assert_eq!(cluster.get(0, &session, Some(&last)).await.status(), StatusCode::OK, "nothing is missed");
+    cluster.faults.away(true);
+    let listening = cluster.get(0, &session, None).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let begun = tokio::time::Instant::now();
+    assert!(!rest(listening).await.contains("id: "));
+    assert!(begun.elapsed() < 4 * age, "{:?}", begun.elapsed());
+    tokio::time::sleep(4 * age).await;
+    cluster.post(0, &session, &notification("finish")).await;
+    let mut text = String::new();
+    while messages(&text).is_empty() {
+        text += &piece(&mut body).await.expect("it goes on");
+    }
+    assert_eq!((&messages(&text)[0]["result"], text.contains("id: ")), (&json!("late"), false), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
