@@ -106,7 +106,7 @@ fn nested_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// What is open in text that comes in pieces: each byte is read once, because a peer may send them one by one.
+/// The open objects, arrays and strings of text that comes in pieces. Each byte is read once: a peer may send them one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Nesting {
     /// How many objects and arrays are open.

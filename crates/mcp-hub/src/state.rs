@@ -37,7 +37,7 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct Callable {
     pub(crate) server: RemoteServer,
-    /// Where the server is, and which connection to it this is.
+    /// The place of the server in the hub, and the number of this connection to it.
     pub(crate) connection: (usize, u64),
     /// To be set when it has answered.
     pub(crate) answered: Arc<AtomicBool>,

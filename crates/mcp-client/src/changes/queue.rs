@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_told_once_and_what_is_too_much_is_missed() {
+    fn queued_change_is_not_queued_again_and_overflow_is_a_gap() {
         let queue = ChangeQueue::default();
         for uri in ["a:", "b:", "a:"] {
             queue.add(updated(uri));

@@ -1,4 +1,4 @@
-//! The handshake with legacy and modern servers, and how a client tells them apart.
+//! The handshake with legacy and modern servers, and the choice between the eras.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -383,7 +383,7 @@ fn futures_can_be_spawned() {
     }));
 }
 
-/// Tells of a resource and then of more of them than are queued, and of the tools at last.
+/// Notifies of a resource, then of more resources than are queued, and last of the tools.
 async fn tell_of_much(mock: &mut Mock, meta: Value) {
     for number in (0..1).chain(0..2000) {
         let mut params = json!({ "uri": format!("file:///a/{number}") });

@@ -1,4 +1,4 @@
-//! What 2026-07-28 brought: modern requests, results that ask, and results that may be kept.
+//! Types of revision 2026-07-28: modern requests, results that ask, and results that may be cached.
 
 use agentwire_jsonrpc::{ErrorObject, RequestId};
 use agentwire_mcp_schema::*;

@@ -69,7 +69,7 @@ impl CallObserver for Recorder {
     }
 }
 
-/// Where modern requests come from.
+/// The source of modern requests.
 #[derive(Debug)]
 struct Head;
 

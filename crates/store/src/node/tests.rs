@@ -67,7 +67,7 @@ fn a_node_is_dead_once_it_would_have_its_lease_again() {
     nodes.expire(other.id());
     assert!(is_dead() && !block_on(node.is_dead(node.id())).unwrap());
 
-    // The store was away: nobody has a lease, and who has one first knows nothing of the others.
+    // The store was away: no node has a lease, and the first one to take it knows no other.
     nodes.interrupt();
     assert!(!is_dead());
     let mut running = Box::pin(node.run(|| ready(())));

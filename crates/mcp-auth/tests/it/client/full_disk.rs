@@ -28,7 +28,7 @@ async fn two_requests_on_a_full_disk(server: &AuthServer, store: &Path) -> Strin
     shown
 }
 
-/// What that process runs; nothing in the process of the tests.
+/// The program of the child process. In the process of the tests it does nothing.
 #[tokio::test]
 async fn limited_client() {
     let (Ok(url), Some(path)) = (std::env::var(SERVER), std::env::var_os(STORE)) else { return };

@@ -65,7 +65,7 @@ async fn a_server_without_oauth_wants_a_token() {
             "{text}"
         );
         assert_eq!(login.remedy(), Some(Remedy::Token));
-        // Without a person, nobody is sent to a login that cannot succeed.
+        // Without a person, the error names no login that cannot succeed.
         let unattended = Authorization::new(AuthConfig::new("Test"), http.clone());
         let error = get(&unattended.wrap(url, http).unwrap(), url).await.unwrap_err();
         assert!(

@@ -147,7 +147,7 @@ async fn a_full_disk_spends_no_refresh_token() {
     assert!(server.log().grants("refresh_token").is_empty(), "it is tried first");
     let warnings = warnings.lock().unwrap().join("\n");
     assert!(warnings.contains("is not renewed, because a new one could not be stored"), "{warnings}");
-    // The next program renews it, and nobody logs in.
+    // The next program renews it, without a login.
     store.heal();
     let other = Client::new(&server, AuthConfig::new("Test").store(store.clone()));
     assert_eq!(other.get().await.unwrap(), 200);

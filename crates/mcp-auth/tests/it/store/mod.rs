@@ -17,7 +17,7 @@ async fn text(store: &dyn CredentialStore, key: &str) -> Option<String> {
     store.read(key).await.unwrap().map(|entry| entry.expose().to_owned())
 }
 
-/// What failed, and why.
+/// The operation that failed, and the reason.
 fn shown(error: &StoreError) -> String {
     WithCauses::new(error).plain()
 }

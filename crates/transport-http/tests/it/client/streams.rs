@@ -220,7 +220,7 @@ async fn stream_with_an_unreadable_event_has_a_gap_and_an_end() {
     client.stream_ended(|error| assert!(matches!(error, HttpError::Stream(_)), "{error:?}")).await;
 }
 
-/// What the server sent before the stream was open at last went nowhere.
+/// Messages that the server sent before the stream was open are lost.
 #[tokio::test]
 async fn stream_that_opens_late_has_a_gap() {
     let mock = Mock::new().await;
