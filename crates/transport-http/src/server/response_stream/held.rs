@@ -1,6 +1,7 @@
 //! The part of a stream that waits until the store has its events.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::ops::Range;
 use std::task::{Context, Poll};
 
@@ -12,6 +13,16 @@ use crate::server::queue::Queue;
 
 /// Another node has ended the stream.
 pub(super) struct TakenOver;
+
+/// What a part that waits begins with.
+#[derive(Clone, Copy)]
+pub(super) enum First {
+    /// What the store has first of the stream.
+    Beginning,
+    /// An answer. A client that has its id gets it again.
+    Answer,
+    Notification,
+}
 
 /// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client
 /// that has read one of those must find it in the store when it resumes the stream, wherever that is.
@@ -25,6 +36,7 @@ pub(super) struct Held {
 /// A result or a first id, and what follows it up to the next result.
 struct Part {
     stored: Stored,
+    first: First,
     /// The line that has the id of the first event.
     id: Range<usize>,
     /// The lines that have the ids of those behind it.
@@ -58,8 +70,8 @@ impl Held {
     }
 
     /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
-    pub(super) fn push(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
-        let part = Part { stored, id, later_ids: Vec::new(), bytes };
+    pub(super) fn push(&mut self, stored: Stored, first: First, id: Range<usize>, bytes: Queue) {
+        let part = Part { stored, first, id, later_ids: Vec::new(), bytes };
         match &self.first {
             None => self.first = Some(part),
             Some(_) => self.rest.push_back(part),
@@ -71,8 +83,8 @@ impl Held {
         (self.first, self.rest) = (None, VecDeque::new());
     }
 
-    /// Moves what need not wait any more to `ready`. A part that the store has not taken goes without its ids, because no client can
-    /// resume the stream there. `is_lost` becomes whether that is so of the last one.
+    /// Moves what need not wait any more to `ready`. Where the store may have nothing of the stream, a part goes without its ids, because
+    /// no client can resume the stream there. `is_lost` becomes whether that is so of the last one.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -82,12 +94,16 @@ impl Held {
         while let Some(part) = &mut self.first {
             let Poll::Ready(stored) = part.stored.poll_unpin(cx) else { return Poll::Pending };
             let Some(mut part) = std::mem::replace(&mut self.first, self.rest.pop_front()) else { break };
-            match stored {
-                Ok(()) => *is_lost = false,
-                Err(StoreError::TakenOver) => return Poll::Ready(Err(TakenOver)),
-                Err(_) => {
+            match (stored, part.first) {
+                (Ok(()), _) => *is_lost = false,
+                (Err(StoreError::TakenOver), _) => return Poll::Ready(Err(TakenOver)),
+                // The store has what came before, and may have this later. A notification without its id would come twice to a client
+                // that resumes the stream, and an answer with its id might not come again.
+                (Err(StoreError::Away(_)), First::Notification) if !*is_lost => {}
+                (Err(StoreError::Away(_)), First::Answer) if !*is_lost => part.bytes.cut(iter::once(part.id)),
+                (Err(_), _) => {
                     *is_lost = true;
-                    part.bytes.cut(std::iter::once(part.id).chain(part.later_ids));
+                    part.bytes.cut(iter::once(part.id).chain(part.later_ids));
                 }
             }
             ready.append(part.bytes);

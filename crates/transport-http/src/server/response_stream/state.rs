@@ -13,7 +13,7 @@ use http::StatusCode;
 
 use crate::server::queue::Queue;
 use crate::server::quota::{MIN_COST, Reservation};
-use crate::server::response_stream::held::{Held, Stored, TakenOver};
+use crate::server::response_stream::held::{First, Held, Stored, TakenOver};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -30,8 +30,8 @@ pub(super) struct StreamState {
     held: Option<Box<Held>>,
     /// Whether the store was asked to remember that the stream runs.
     pub(super) begun: bool,
-    /// Whether the store has refused the last part of the stream that was waited for. Then it may have nothing of the stream, so an
-    /// event has an id only once it is stored.
+    /// Whether the store may have nothing of the stream, because it has refused the last part that was waited for. Then an event has an
+    /// id only once it is stored.
     pub(super) is_lost: bool,
     /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
@@ -242,8 +242,8 @@ impl StreamState {
 
     /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
     #[cold]
-    pub(super) fn hold(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
-        self.held.get_or_insert_default().push(stored, id, bytes);
+    pub(super) fn hold(&mut self, stored: Stored, first: First, id: Range<usize>, bytes: Queue) {
+        self.held.get_or_insert_default().push(stored, first, id, bytes);
     }
 
     /// Adds the range of a line with an id that was just written behind what waits for the store.

@@ -6,7 +6,7 @@ use agentwire_transport_http::server::EndpointConfig;
 use futures::FutureExt;
 use serde_json::json;
 
-use super::super::script::request;
+use super::super::script::{notification, request};
 use super::super::time::piece;
 use super::cluster::{Cluster, last_id, messages, rest};
 
@@ -83,11 +83,12 @@ async fn a_stream_that_is_not_stored_has_no_ids() {
     }
 }
 
-/// The store is away while a stream begins, and later between its events: each event has an id that the store has.
+/// The store is away while a stream begins, and later between its events: none has an id before the store has the stream. Then each has
+/// one, because a store that was away may have the event nevertheless, and would give it again to a client that resumes before it.
 #[tokio::test(start_paused = true)]
 async fn stream_has_ids_again_once_the_store_is_back() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
-    for away_at in [vec![0], vec![2], vec![0, 1, 3]] {
+    for (away_at, without_ids) in [(vec![0], 0..1), (vec![2], 0..0), (vec![0, 1, 3], 0..2)] {
         let session = cluster.open(0).await;
         cluster.faults.away(away_at.contains(&0));
         let mut body = cluster.get(0, &session, None).await.into_body();
@@ -103,13 +104,22 @@ async fn stream_has_ids_again_once_the_store_is_back() {
             texts.push(text);
         }
         for (at, text) in texts.iter().enumerate() {
-            assert_eq!(
-                text.contains("id: "),
-                !away_at.contains(&u64::try_from(at).unwrap()),
-                "{away_at:?}: {text}"
-            );
+            assert_eq!(text.contains("id: "), !without_ids.contains(&at), "{away_at:?}: {text}");
         }
     }
+}
+
+/// The node may die before the store has it, and then the client would get another answer.
+#[tokio::test(start_paused = true)]
+async fn answer_that_the_store_may_not_have_has_no_id() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    assert!(piece(&mut body).await.unwrap().contains("id: "));
+    cluster.faults.away(true);
+    cluster.post(0, &session, &notification("finish")).await;
+    let text = piece(&mut body).await.unwrap();
+    assert_eq!((&messages(&text)[0]["result"], text.contains("id: ")), (&json!("late"), false), "{text}");
 }
 
 /// An answer above the limit of an event is not stored. Where nothing else of its stream is, that cannot be resumed.
@@ -134,6 +144,6 @@ async fn a_stream_that_another_node_has_taken_over_is_cut() {
     let resumed = rest(cluster.get(1, &session, Some(&last_id(&primed))).await).await;
     assert_eq!(messages(&resumed)[0]["error"]["code"], -32603, "{resumed}");
     // The first node was only slow. What it has to say comes too late.
-    cluster.post(0, &session, &super::super::script::notification("finish")).await;
+    cluster.post(0, &session, &notification("finish")).await;
     assert_eq!(piece(&mut body).await, None);
 }
