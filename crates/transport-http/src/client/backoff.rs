@@ -10,14 +10,71 @@ use crate::client::Config;
 /// The shortest wait, whatever the configuration.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// How long to wait before a stream is resumed, after `failures` consecutive failures and `fruitless` consecutive streams
-/// without a message; `told` is the server's `retry`. None where that exceeds the longest wait.
-pub(crate) fn delay(
-    config: &Config,
+/// The delay before a stream is resumed, and for how long that is tried.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff {
+    /// The server's `retry`.
     told: Option<Duration>,
+    /// How many times in a row the stream could not be opened, or brought nothing.
     failures: u32,
+    /// How many times in a row it could not be opened.
+    refusals: u32,
+    /// How many times in a row it ended without having brought a message.
     fruitless: u32,
-) -> Option<Duration> {
+}
+
+impl Backoff {
+    /// Whether the server has said how long to wait.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told.is_some()
+    }
+
+    pub(crate) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// The stream brought nothing.
+    pub(crate) fn failed(&mut self) {
+        self.failures += 1;
+    }
+
+    /// The stream could not be opened.
+    pub(crate) fn refused(&mut self) {
+        self.failures += 1;
+        self.refusals += 1;
+    }
+
+    pub(crate) fn opened(&mut self) {
+        self.refusals = 0;
+    }
+
+    /// The stream brought an event.
+    pub(crate) fn event(&mut self, retry: Option<Duration>) {
+        self.told = retry.or(self.told);
+        (self.failures, self.refusals) = (0, 0);
+    }
+
+    /// An event had a message.
+    pub(crate) fn message(&mut self) {
+        self.fruitless = 0;
+    }
+
+    /// How long to wait before the stream is resumed. None where the server asks for more than the longest wait, and after the configured
+    /// number of failures; of a stream that `is_kept`, after so many in a row in which it could not be opened.
+    pub(crate) fn delay(&mut self, config: &Config, is_kept: bool) -> Option<Duration> {
+        let (failures, counted) = match is_kept {
+            true => (self.failures.min(config.retries), self.refusals),
+            false => (self.failures, self.failures),
+        };
+        let delay = delay(config, self.told, failures, self.fruitless);
+        self.fruitless += 1;
+        delay.filter(|_| counted <= config.retries)
+    }
+}
+
+/// How long to wait after `failures` consecutive failures and `fruitless` consecutive streams without a message; `told` is the server's
+/// `retry`. None where that exceeds the longest wait.
+fn delay(config: &Config, told: Option<Duration>, failures: u32, fruitless: u32) -> Option<Duration> {
     let longest = config.longest_retry_delay;
     // What a server asks for has a floor: with `retry: 0` it would be asked as often as it can answer.
     let least = if told.is_some() { config.shortest_retry_delay.max(LEAST) } else { LEAST };

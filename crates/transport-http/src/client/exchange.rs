@@ -14,12 +14,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::client::arrival::Arrival;
+use crate::client::backoff::Backoff;
 use crate::client::body::LINGER;
 use crate::client::event_stream::EventStream;
 use crate::client::purpose::Purpose;
 use crate::client::requests::{Content, Reply, Requests};
 use crate::client::route::MessageKind;
-use crate::client::{ConnectFault, HttpError, Wait, backoff, route};
+use crate::client::{ConnectFault, HttpError, Wait, route};
 use crate::header;
 use crate::sse::Event;
 
@@ -44,12 +45,7 @@ pub(crate) struct Exchange {
     /// Arrivals that are passed on first.
     ready: VecDeque<Arrival>,
     last_event_id: Option<HeaderValue>,
-    /// The server's `retry`: how long to wait before the stream is resumed.
-    retry: Option<Duration>,
-    /// How many times in a row the stream could not be resumed, or brought nothing.
-    failures: u32,
-    /// How many times in a row the stream ended without having brought a message.
-    fruitless: u32,
+    backoff: Backoff,
     /// The last event that was skipped for its name. The error names it if no answer comes.
     ignored: Option<String>,
     /// Held until all of its requests are answered.
@@ -82,9 +78,7 @@ impl Exchange {
             state,
             ready,
             last_event_id: None,
-            retry: None,
-            failures: 0,
-            fruitless: 0,
+            backoff: Backoff::default(),
             ignored: None,
             permit: None,
         }
@@ -183,7 +177,7 @@ impl Exchange {
                 };
             }
             // A server that has sent `retry` ends the stream on purpose.
-            Ok(None) if self.retry.is_some() => self.wait(HttpError::NoAnswer),
+            Ok(None) if self.backoff.is_told() => self.wait(HttpError::NoAnswer),
             Ok(None) => {
                 let found = events.unread().map(str::to_owned).or_else(|| self.ignored.take());
                 let other = found.map(|found| HttpError::OtherContent { found });
@@ -219,23 +213,17 @@ impl Exchange {
 
     /// Waits longer each time that a stream was opened and brought nothing.
     fn wait_after_failure(&mut self, why: HttpError) {
-        self.failures += 1;
-        if matches!(self.purpose, Purpose::Listen { .. }) {
-            // A stream that can be opened is kept.
-            self.failures = self.failures.min(self.requests.config.retries);
-        }
+        self.backoff.failed();
         self.wait(why);
     }
 
     /// Waits until the stream is resumed, if it can be.
     fn wait(&mut self, why: HttpError) {
-        let resumable = match self.purpose {
-            Purpose::Call { modern, .. } => !modern && self.last_event_id.is_some(),
-            Purpose::Listen { .. } => true,
+        let (resumable, is_kept) = match self.purpose {
+            Purpose::Call { modern, .. } => (!modern && self.last_event_id.is_some(), false),
+            Purpose::Listen { .. } => (true, true),
         };
-        let delay = backoff::delay(&self.requests.config, self.retry, self.failures, self.fruitless);
-        self.fruitless += 1;
-        match delay.filter(|_| resumable && self.failures <= self.requests.config.retries) {
+        match self.backoff.delay(&self.requests.config, is_kept).filter(|_| resumable) {
             Some(delay) => self.state = ExchangeState::Wait(delay),
             None => self.end_without_answer(why),
         }
@@ -249,10 +237,10 @@ impl Exchange {
             Ok(reply) => reply,
             Err(error @ HttpError::Redirected { .. }) => return self.fail(error),
             Err(error) => {
-                self.failures += 1;
+                self.backoff.refused();
                 let is_call = matches!(self.purpose, Purpose::Call { .. });
                 if is_call
-                    && self.failures > MAX_REFUSALS
+                    && self.backoff.failures() > MAX_REFUSALS
                     && error.connect_fault() == Some(ConnectFault::Refused)
                 {
                     return self.end_without_answer(error);
@@ -266,14 +254,15 @@ impl Exchange {
                 return self.fail(error);
             }
             if let Purpose::Listen { opened } = &mut self.purpose {
-                let is_late = std::mem::replace(opened, true) || self.failures > 0;
+                let is_late = std::mem::replace(opened, true) || self.backoff.failures() > 0;
+                self.backoff.opened();
                 // Without an id the new stream brings nothing of what was sent before it.
                 let has_gap = is_late && self.last_event_id.is_none();
                 self.ready.extend(has_gap.then(|| Arrival::gap(None)));
             }
             self.state = ExchangeState::Read(self.events(reply));
         } else if self.purpose.may_succeed_later(reply.status) {
-            self.failures += 1;
+            self.backoff.refused();
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
         } else if matches!(reply.status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND)
@@ -296,8 +285,7 @@ impl Exchange {
             let id = Some(id).filter(|id| !id.is_empty());
             self.last_event_id = id.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
         }
-        self.retry = event.retry.or(self.retry);
-        self.failures = 0;
+        self.backoff.event(event.retry);
         let other = event.name.filter(|name| name != "message");
         if let Some(data) = event.data.filter(|data| !data.is_empty()) {
             if let Some(name) = other {
@@ -305,7 +293,7 @@ impl Exchange {
                 self.ignored = Some(format!("an event `{name}` in place of `message`"));
                 return;
             }
-            self.fruitless = 0;
+            self.backoff.message();
             self.take_message(Frame::parse_with(data, self.requests.config.limits.batch_limit));
         }
     }
