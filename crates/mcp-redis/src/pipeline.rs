@@ -96,8 +96,18 @@ impl EventPipeline {
                     repeated.append(&mut left);
                 }
             }
+            left = self.complete(left);
         }
         repeated
+    }
+
+    /// Refuses writes behind one of their stream that could not be done. Returns the others.
+    fn complete(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
+        let now = Instant::now();
+        let is_refused =
+            |Pending { write, .. }: &mut Pending| self.incomplete.refuses(write.session, write.stream, now);
+        pending.extract_if(.., is_refused).for_each(|pending| self.refuse(pending.write));
+        pending
     }
 
     /// Sends writes together. Returns those that are to be repeated, as an error where the engine did not answer.
@@ -221,43 +231,38 @@ impl EventPipeline {
     ) -> Vec<Pending> {
         // A cluster's connection repeats commands by itself.
         let is_repeated = self.link.is_cluster();
-        let mut others = Vec::new();
+        let (mut others, now) = (Vec::new(), Instant::now());
         for ((mut pending, reply), command) in group.into_iter().zip(replies).zip(pipeline.cmd_iter()) {
-            if reply.is_ok() && !pending.is_refused(&reply) {
-                pending.write.answer(Ok(()));
-            } else {
+            if pending.is_refused(&reply) {
                 pending.command = command.clone();
                 let may_be_done = pending.is_repeated || is_repeated;
-                others.push(self.finish(pending, reply, may_be_done));
+                others.push(self.finish(pending, matches!(reply, Ok(Value::Nil)), may_be_done));
+                continue;
+            }
+            let write = pending.write;
+            match reply.map_err(store_error) {
+                Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(write, error),
+                Ok(_) if self.incomplete.refuses(write.session, write.stream, now) => self.refuse(write),
+                result => write.answer(result.map(drop)),
             }
         }
         join_all(others).await.into_iter().flatten().collect()
     }
 
-    async fn finish(
-        &self,
-        mut pending: Pending,
-        reply: RedisResult<Value>,
-        may_be_done: bool,
-    ) -> Option<Pending> {
-        let result = if !pending.is_refused(&reply) {
-            reply.map(drop).map_err(store_error)
-        } else if matches!(pending.write.change, Change::End) {
-            Ok(())
-        } else {
-            match self.is_done(&mut pending, matches!(reply, Ok(Value::Nil)), may_be_done).await {
+    /// Tells the sender of a write that was refused what became of it. Returns it where it is to be repeated.
+    async fn finish(&self, mut pending: Pending, is_there: bool, may_be_done: bool) -> Option<Pending> {
+        let result = match pending.write.change {
+            Change::End => Ok(()),
+            _ => match self.is_done(&mut pending, is_there, may_be_done).await {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(StoreError::TakenOver),
                 Err(_) => {
                     pending.is_repeated = true;
                     return Some(pending);
                 }
-            }
+            },
         };
-        match result {
-            Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(pending.write, error),
-            result => pending.write.answer(result),
-        }
+        pending.write.answer(result);
         None
     }
 

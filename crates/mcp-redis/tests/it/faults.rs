@@ -260,7 +260,12 @@ async fn an_event_that_never_passes_is_given_up() {
         replay.is_ok_and(|replay| replay.events.len() == 1)
     };
     until(of_other).await;
-    drop(store.append(session, event(1, 1, &"x".repeat(8_000_000)), true));
+    // While this is written, the others come together.
+    drop(store.append(session, event(3, 1, &"x".repeat(20_000)), true));
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    drop(store.append(session, event(1, 1, &"x".repeat(8_000_000)), false));
+    // A client that resumed the stream would miss the first event.
+    drop(store.append(session, event(1, 2, "behind it"), true));
     drop(store.append(session, event(2, 1, "small"), true));
     let rest = async |stream| {
         let replay = store.replay(session, EventId::new(stream, 0), usize::MAX).await;
