@@ -9,7 +9,6 @@ use bytes::Bytes;
 use crate::server::EndpointConfig;
 use crate::server::guarded_store::{GuardedStore, Stored};
 use crate::server::queue::COPY_LIMIT;
-use crate::server::response_stream::held::First;
 use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
 use crate::server::text::Text;
@@ -34,7 +33,7 @@ impl ResponseStream {
             Some(begun) => {
                 let mut text = Vec::with_capacity(AROUND);
                 let id = self.write_prime(&mut text, config);
-                state.hold(begun, First::Beginning, id, text.into());
+                state.hold(begun, true, id, text.into());
             }
             None => {
                 let queue = state.end_of_queue();
@@ -133,11 +132,7 @@ impl ResponseStream {
         let remember = self.remember(size, config);
         let is_last = state.ended;
         let begun = if is_last { None } else { self.begin_stored(state, config) };
-        let first = match &begun {
-            Some(_) => First::Beginning,
-            None if answers > 0 => First::Answer,
-            None => First::Notification,
-        };
+        let is_required = begun.is_some() || answers > 0;
         if is_last && remember.is_none() {
             self.end_stored(state, config);
         }
@@ -170,7 +165,7 @@ impl ResponseStream {
             _ if !state.attached => {}
             Some(stored) => {
                 let text = state.end_of_queue().tail().split_off(begin);
-                state.hold(stored, first, 0..id_len, text.into());
+                state.hold(stored, is_required, 0..id_len, text.into());
             }
             None if state.is_held() => state.hold_id(before..before + id_len),
             // The event is stored already, unless it is too large.

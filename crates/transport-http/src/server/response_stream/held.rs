@@ -14,16 +14,6 @@ use crate::server::queue::Queue;
 /// Another node has ended the stream.
 pub(super) struct TakenOver;
 
-/// What a part that waits begins with.
-#[derive(Clone, Copy)]
-pub(super) enum First {
-    /// What the store has first of the stream.
-    Beginning,
-    /// An answer. A client that has its id gets it again.
-    Answer,
-    Notification,
-}
-
 /// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client
 /// that has read one of those must find it in the store when it resumes the stream, wherever that is.
 #[derive(Default)]
@@ -36,7 +26,8 @@ pub(super) struct Held {
 /// A result or a first id, and what follows it up to the next result.
 struct Part {
     stored: Stored,
-    first: First,
+    /// Whether it begins with an answer, or with what the store has first of the stream. Its id leaves only once the store has it.
+    is_required: bool,
     /// The line that has the id of the first event.
     id: Range<usize>,
     /// The lines that have the ids of those behind it.
@@ -70,8 +61,8 @@ impl Held {
     }
 
     /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
-    pub(super) fn push(&mut self, stored: Stored, first: First, id: Range<usize>, bytes: Queue) {
-        let part = Part { stored, first, id, later_ids: Vec::new(), bytes };
+    pub(super) fn push(&mut self, stored: Stored, is_required: bool, id: Range<usize>, bytes: Queue) {
+        let part = Part { stored, is_required, id, later_ids: Vec::new(), bytes };
         match &self.first {
             None => self.first = Some(part),
             Some(_) => self.rest.push_back(part),
@@ -94,14 +85,13 @@ impl Held {
         while let Some(part) = &mut self.first {
             let Poll::Ready(stored) = part.stored.poll_unpin(cx) else { return Poll::Pending };
             let Some(mut part) = std::mem::replace(&mut self.first, self.rest.pop_front()) else { break };
-            match (stored, part.first) {
-                (Ok(()), _) => *is_lost = false,
-                (Err(StoreError::TakenOver), _) => return Poll::Ready(Err(TakenOver)),
-                // The store has what came before, and may have this later. A notification without its id would come twice to a client
-                // that resumes the stream, and an answer with its id might not come again.
-                (Err(StoreError::Away(_)), First::Notification) if !*is_lost => {}
-                (Err(StoreError::Away(_)), First::Answer) if !*is_lost => part.bytes.cut(iter::once(part.id)),
-                (Err(_), _) => {
+            match stored {
+                Ok(()) => *is_lost = false,
+                Err(StoreError::TakenOver) => return Poll::Ready(Err(TakenOver)),
+                // The store has what came before, and may have this later: without its id it would come twice to a client that resumes
+                // the stream.
+                Err(StoreError::Away(_)) if !*is_lost && !part.is_required => {}
+                Err(_) => {
                     *is_lost = true;
                     part.bytes.cut(iter::once(part.id).chain(part.later_ids));
                 }

@@ -13,7 +13,7 @@ use http::StatusCode;
 
 use crate::server::queue::Queue;
 use crate::server::quota::{MIN_COST, Reservation};
-use crate::server::response_stream::held::{First, Held, Stored, TakenOver};
+use crate::server::response_stream::held::{Held, Stored, TakenOver};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -240,10 +240,11 @@ impl StreamState {
         }
     }
 
-    /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
+    /// Adds the beginning of an event that waits until it is stored. With `is_required` its id leaves only once it is. `id` is the line
+    /// in it that has the id.
     #[cold]
-    pub(super) fn hold(&mut self, stored: Stored, first: First, id: Range<usize>, bytes: Queue) {
-        self.held.get_or_insert_default().push(stored, first, id, bytes);
+    pub(super) fn hold(&mut self, stored: Stored, is_required: bool, id: Range<usize>, bytes: Queue) {
+        self.held.get_or_insert_default().push(stored, is_required, id, bytes);
     }
 
     /// Adds the range of a line with an id that was just written behind what waits for the store.
