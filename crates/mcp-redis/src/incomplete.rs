@@ -11,34 +11,47 @@ use agentwire_sync::Mutex;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incomplete {
     /// When an event of each was refused last.
-    streams: Arc<Mutex<HashMap<(SessionId, u64), Instant>>>,
+    sessions: Arc<Mutex<HashMap<SessionId, HashMap<u64, Instant>>>>,
 }
 
 impl Incomplete {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.lock().is_empty()
+    }
+
     pub(crate) fn add(&self, session: SessionId, stream: u64, now: Instant) {
-        self.streams.lock().insert((session, stream), now);
+        self.sessions.lock().entry(session).or_default().insert(stream, now);
     }
 
     /// Returns whether an event of a stream is refused `now`, because one before it was.
     pub(crate) fn refuses(&self, session: SessionId, stream: u64, now: Instant) -> bool {
-        let mut streams = self.streams.lock();
-        !streams.is_empty() && streams.get_mut(&(session, stream)).map(|at| *at = now).is_some()
+        let mut sessions = self.sessions.lock();
+        let refused = sessions.get_mut(&session).and_then(|streams| streams.get_mut(&stream));
+        refused.map(|at| *at = now).is_some()
     }
 
-    /// The stream has ended. Returns whether it was among them.
-    pub(crate) fn remove(&self, session: SessionId, stream: u64) -> bool {
-        let mut streams = self.streams.lock();
-        !streams.is_empty() && streams.remove(&(session, stream)).is_some()
+    /// The stream has ended, and nothing of it waits to be written.
+    pub(crate) fn remove(&self, session: SessionId, stream: u64) {
+        let mut sessions = self.sessions.lock();
+        if let Some(streams) = sessions.get_mut(&session) {
+            streams.remove(&stream);
+            if streams.is_empty() {
+                sessions.remove(&session);
+            }
+        }
     }
 
     /// The session has ended.
     pub(crate) fn forget(&self, session: SessionId) {
-        self.streams.lock().retain(|(other, _), _| *other != session);
+        self.sessions.lock().remove(&session);
     }
 
     /// Forgets those of which no event was refused for `time`: not every stream ends. Called when what was stored of them is deleted.
     pub(crate) fn sweep(&self, now: Instant, time: Duration) {
-        self.streams.lock().retain(|_, at| now.duration_since(*at) <= time);
+        self.sessions.lock().retain(|_, streams| {
+            streams.retain(|_, at| now.duration_since(*at) <= time);
+            !streams.is_empty()
+        });
     }
 }
 
@@ -53,11 +66,11 @@ mod tests {
         (1..=3).for_each(|stream| incomplete.add(session, stream, started));
         assert!(incomplete.refuses(session, 2, started + time / 2));
         incomplete.sweep(started + time, time);
-        assert!(incomplete.remove(session, 3));
+        incomplete.remove(session, 3);
         incomplete.sweep(started + time + time / 2, time);
-        let left: Vec<_> = incomplete.streams.lock().keys().copied().collect();
-        assert_eq!(left, [(session, 2)]);
+        let left = [1, 2, 3].map(|stream| incomplete.refuses(session, stream, started));
+        assert_eq!(left, [false, true, false]);
         incomplete.forget(session);
-        assert!(!incomplete.refuses(session, 2, started));
+        assert!(!incomplete.refuses(session, 2, started) && incomplete.is_empty());
     }
 }

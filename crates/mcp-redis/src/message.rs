@@ -12,8 +12,12 @@ use crate::waiting::Waiter;
 #[derive(Debug)]
 pub(crate) enum Message {
     Write(Write),
-    /// Deletes a stream, of which not all events could be stored.
-    Delete(SessionId, u64),
+    /// Deletes a stream, of which not all events could be stored. With `ended` nothing more comes of it.
+    Delete {
+        session: SessionId,
+        stream: u64,
+        ended: bool,
+    },
     /// Deletes the streams of a session.
     Forget(SessionId),
 }

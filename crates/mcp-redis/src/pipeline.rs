@@ -86,7 +86,11 @@ impl EventPipeline {
     /// Sends writes in parts, one after the other, so that each part that passes is done. Returns those that are to be repeated.
     async fn attempt_group(&self, mut left: Vec<Pending>) -> Vec<Pending> {
         let mut repeated = Vec::new();
-        while !left.is_empty() {
+        loop {
+            left = self.complete(left);
+            if left.is_empty() {
+                return repeated;
+            }
             let count = self.pace.lock().count(left.iter().map(|pending| pending.write.size));
             let rest = left.split_off(count);
             match self.attempt_part(std::mem::replace(&mut left, rest)).await {
@@ -96,13 +100,14 @@ impl EventPipeline {
                     repeated.append(&mut left);
                 }
             }
-            left = self.complete(left);
         }
-        repeated
     }
 
     /// Refuses writes behind one of their stream that could not be done. Returns the others.
     fn complete(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
+        if self.incomplete.is_empty() {
+            return pending;
+        }
         let now = Instant::now();
         let is_refused =
             |Pending { write, .. }: &mut Pending| self.incomplete.refuses(write.session, write.stream, now);
@@ -174,17 +179,12 @@ impl EventPipeline {
 
     /// A write comes behind one of its stream that could not be done.
     pub(crate) fn refuse(&self, write: Write) {
-        if write.change.is_last() {
-            self.incomplete.remove(write.session, write.stream);
-        }
         write.answer(Err(StoreError::full(AnotherIsMissing)));
     }
 
     /// A write cannot be done.
     fn lose(&self, write: Write, error: StoreError) {
-        if !write.change.is_last() {
-            self.incomplete.add(write.session, write.stream, Instant::now());
-        }
+        self.incomplete.add(write.session, write.stream, Instant::now());
         self.unlink(write.session, &[write.stream]);
         write.answer(Err(error));
     }
@@ -233,6 +233,11 @@ impl EventPipeline {
         let is_repeated = self.link.is_cluster();
         let (mut others, now) = (Vec::new(), Instant::now());
         for ((mut pending, reply), command) in group.into_iter().zip(replies).zip(pipeline.cmd_iter()) {
+            let Write { session, stream, .. } = pending.write;
+            if self.incomplete.refuses(session, stream, now) {
+                self.refuse(pending.write);
+                continue;
+            }
             if pending.is_refused(&reply) {
                 pending.command = command.clone();
                 let may_be_done = pending.is_repeated || is_repeated;
@@ -242,7 +247,6 @@ impl EventPipeline {
             let write = pending.write;
             match reply.map_err(store_error) {
                 Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(write, error),
-                Ok(_) if self.incomplete.refuses(write.session, write.stream, now) => self.refuse(write),
                 result => write.answer(result.map(drop)),
             }
         }

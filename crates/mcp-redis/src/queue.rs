@@ -150,22 +150,16 @@ impl EventQueue {
         now: std::time::Instant,
     ) -> bool {
         let incomplete = &self.lane(session).incomplete;
-        if change.is_last() {
-            let is_incomplete = incomplete.remove(session, stream);
-            if is_incomplete || fits {
-                return is_incomplete;
-            }
-        } else if !incomplete.refuses(session, stream, now) {
-            if fits {
-                return false;
-            }
+        let (is_incomplete, ended) = (incomplete.refuses(session, stream, now), change.is_last());
+        if fits && !is_incomplete {
+            return false;
+        }
+        if !is_incomplete && !ended {
             incomplete.add(session, stream, now);
-        } else {
-            return true;
         }
         // What was queued of it before is deleted behind that.
-        if !matches!(change, Change::Begin(_)) {
-            self.send(session, Message::Delete(session, stream));
+        if ended || !is_incomplete && !matches!(change, Change::Begin(_)) {
+            self.send(session, Message::Delete { session, stream, ended });
         }
         true
     }

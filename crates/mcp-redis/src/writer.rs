@@ -46,8 +46,14 @@ impl Writer {
         let mut messages = Vec::with_capacity(BATCH);
         while queue.recv_many(&mut messages, BATCH).await > 0 {
             let (now, count) = (Instant::now(), messages.len() as u64);
-            let (mut pending, mut deletions) = (Vec::with_capacity(messages.len()), Vec::new());
+            let mut pending = Vec::with_capacity(messages.len());
+            let (mut deletions, mut ended) = (Vec::new(), Vec::new());
             for message in messages.drain(..) {
+                if let Message::Write(Write { session, stream, change, .. }) = &message
+                    && change.is_last()
+                {
+                    ended.push((*session, *stream));
+                }
                 match message {
                     Message::Write(write)
                         if self.pipeline.incomplete.refuses(write.session, write.stream, now) =>
@@ -65,6 +71,11 @@ impl Writer {
                     break;
                 }
                 tokio::time::sleep(RETRY).await;
+            }
+            if !self.pipeline.incomplete.is_empty() {
+                ended
+                    .into_iter()
+                    .for_each(|(session, stream)| self.pipeline.incomplete.remove(session, stream));
             }
             deletions.into_iter().for_each(|deletion| self.delete(deletion));
             if pending.is_empty() {
@@ -118,9 +129,12 @@ impl Writer {
     fn delete(&mut self, deletion: Message) {
         match deletion {
             Message::Write(_) => (),
-            Message::Delete(session, stream) => {
+            Message::Delete { session, stream, ended } => {
                 if let Some(session) = self.sessions.get_mut(&session) {
                     session.running.remove(&stream);
+                }
+                if ended {
+                    self.pipeline.incomplete.remove(session, stream);
                 }
                 self.pipeline.unlink(session, &[stream]);
             }
