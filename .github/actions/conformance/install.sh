@@ -6,4 +6,4 @@ if command -v agentwire; then
     agentwire --version
     exit
 fi
-cargo install --locked --path "$(dirname "$0")/../../../crates/cli" --features check
+cargo install --locked --path "$(dirname "$0")/../../../crates/tools/cli" --features check

@@ -2,9 +2,9 @@
 //!
 //! The tests of `acp-agent` play the scripts to the same agent without a process, so they own its source.
 
-#[path = "../../../crates/acp-agent/tests/it/scripted.rs"]
+#[path = "../../../crates/acp/agent/tests/it/scripted.rs"]
 mod scripted;
-#[path = "../../../crates/acp-agent/tests/it/scripted_v2.rs"]
+#[path = "../../../crates/acp/agent/tests/it/scripted_v2.rs"]
 mod scripted_v2;
 
 use agentwire_acp_agent::{Router, serve, v2};

@@ -21,63 +21,63 @@
 
 extern crate futures_util as futures;
 
-#[path = "../../../crates/peer/src/call.rs"]
+#[path = "../../../crates/core/peer/src/call.rs"]
 mod call;
-#[path = "../../../crates/peer/src/call_slots.rs"]
+#[path = "../../../crates/core/peer/src/call_slots.rs"]
 mod call_slots;
-#[path = "../../../crates/peer/src/cancellations.rs"]
+#[path = "../../../crates/core/peer/src/cancellations.rs"]
 mod cancellations;
-#[path = "../../../crates/peer/src/clock.rs"]
+#[path = "../../../crates/core/peer/src/clock.rs"]
 mod clock;
-#[path = "../../../crates/peer/src/config.rs"]
+#[path = "../../../crates/core/peer/src/config.rs"]
 mod config;
-#[path = "../../../crates/peer/src/cursors.rs"]
+#[path = "../../../crates/core/peer/src/cursors.rs"]
 mod cursors;
-#[path = "../../../crates/peer/src/driver.rs"]
+#[path = "../../../crates/core/peer/src/driver.rs"]
 mod driver;
-#[path = "../../../crates/transport/src/duplex.rs"]
+#[path = "../../../crates/core/transport/src/duplex.rs"]
 mod duplex;
-#[path = "../../../crates/peer/src/encode_buffer.rs"]
+#[path = "../../../crates/core/peer/src/encode_buffer.rs"]
 mod encode_buffer;
-#[path = "../../../crates/peer/src/error.rs"]
+#[path = "../../../crates/core/peer/src/error.rs"]
 mod error;
-#[path = "../../../crates/peer/src/event_loop.rs"]
+#[path = "../../../crates/core/peer/src/event_loop.rs"]
 mod event_loop;
-#[path = "../../../crates/peer/src/handler.rs"]
+#[path = "../../../crates/core/peer/src/handler.rs"]
 mod handler;
-#[path = "../../../crates/peer/src/handler_future.rs"]
+#[path = "../../../crates/core/peer/src/handler_future.rs"]
 mod handler_future;
-#[path = "../../../crates/sync/src/monitor.rs"]
+#[path = "../../../crates/core/sync/src/monitor.rs"]
 mod monitor;
-#[path = "../../../crates/peer/src/notify.rs"]
+#[path = "../../../crates/core/peer/src/notify.rs"]
 mod notify;
-#[path = "../../../crates/peer/src/observe/mod.rs"]
+#[path = "../../../crates/core/peer/src/observe/mod.rs"]
 pub mod observe;
-#[path = "../../../crates/peer/src/panics.rs"]
+#[path = "../../../crates/core/peer/src/panics.rs"]
 mod panics;
-#[path = "../../../crates/peer/src/peer.rs"]
+#[path = "../../../crates/core/peer/src/peer.rs"]
 mod peer;
-#[path = "../../../crates/peer/src/peer_inner.rs"]
+#[path = "../../../crates/core/peer/src/peer_inner.rs"]
 mod peer_inner;
-#[path = "../../../crates/peer/src/port/mod.rs"]
+#[path = "../../../crates/core/peer/src/port/mod.rs"]
 mod port;
-#[path = "../../../crates/peer/src/result.rs"]
+#[path = "../../../crates/core/peer/src/result.rs"]
 mod result;
-#[path = "../../../crates/peer/src/run.rs"]
+#[path = "../../../crates/core/peer/src/run.rs"]
 mod run;
-#[path = "../../../crates/peer/src/runtime.rs"]
+#[path = "../../../crates/core/peer/src/runtime.rs"]
 pub mod runtime;
-#[path = "../../../crates/peer/src/send_capacity.rs"]
+#[path = "../../../crates/core/peer/src/send_capacity.rs"]
 mod send_capacity;
-#[path = "../../../crates/peer/src/shutdown.rs"]
+#[path = "../../../crates/core/peer/src/shutdown.rs"]
 mod shutdown;
-#[path = "../../../crates/peer/src/state.rs"]
+#[path = "../../../crates/core/peer/src/state.rs"]
 mod state;
-#[path = "../../../crates/peer/src/state_guard.rs"]
+#[path = "../../../crates/core/peer/src/state_guard.rs"]
 mod state_guard;
-#[path = "../../../crates/peer/src/timer.rs"]
+#[path = "../../../crates/core/peer/src/timer.rs"]
 mod timer;
-#[path = "../../../crates/peer/src/waker_slots.rs"]
+#[path = "../../../crates/core/peer/src/waker_slots.rs"]
 mod waker_slots;
 
 mod server;

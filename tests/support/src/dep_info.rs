@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn escaped_spaces_belong_to_the_path() {
-        let text = "/target/a\\ b/x: /a\\ b/main.rs crates/peer/src/lib.rs /c.rs\n\n/a\\ b/main.rs:\n";
-        let expected = ["/a b/main.rs".into(), root().join("crates/peer/src/lib.rs"), "/c.rs".into()];
+        let text = "/target/a\\ b/x: /a\\ b/main.rs crates/core/peer/src/lib.rs /c.rs\n\n/a\\ b/main.rs:\n";
+        let expected = ["/a b/main.rs".into(), root().join("crates/core/peer/src/lib.rs"), "/c.rs".into()];
         assert_eq!(parse(text), expected);
         assert_eq!(parse("/target/x:\n"), [""; 0].map(PathBuf::from));
     }
@@ -106,13 +106,13 @@ mod tests {
             fs::write(deps.join(format!("{stem}.d")), text).unwrap();
         };
         // The second file is that of a test, a source is gone, and nothing links `xtask`.
-        write("agentwire_jsonrpc-1", "libagentwire_jsonrpc-1.rlib", "crates/jsonrpc/src/lib.rs");
-        write("agentwire_jsonrpc-2", "agentwire_jsonrpc-2", "crates/jsonrpc/src/error.rs");
-        write("agentwire_sync-1", "libagentwire_sync-1.rlib", "crates/sync/src/gone.rs");
+        write("agentwire_jsonrpc-1", "libagentwire_jsonrpc-1.rlib", "crates/core/jsonrpc/src/lib.rs");
+        write("agentwire_jsonrpc-2", "agentwire_jsonrpc-2", "crates/core/jsonrpc/src/error.rs");
+        write("agentwire_sync-1", "libagentwire_sync-1.rlib", "crates/core/sync/src/gone.rs");
         write("xtask-1", "libxtask-1.rlib", "xtask/src/main.rs");
         write("everything_server-1", "everything_server-1", "tests/conformance/server/main.rs");
         let found = sources(folder.path(), "everything-server");
-        let expected = ["tests/conformance/server/main.rs", "crates/jsonrpc/src/lib.rs"];
+        let expected = ["tests/conformance/server/main.rs", "crates/core/jsonrpc/src/lib.rs"];
         assert_eq!(found, expected.map(|path| root().join(path)));
     }
 }

@@ -11,19 +11,19 @@ struct Row {
     tests: &'static [(&'static str, &'static str)],
 }
 
-const BASE: &str = "crates/mcp-server/tests/it/base.rs";
-const SERVER: &str = "crates/mcp-server/tests/it/probes.rs";
-const HTTP: &str = "crates/transport-http/tests/it/server/probes.rs";
-const GUARDS: &str = "crates/transport-http/tests/it/server/guards.rs";
-const SESSIONS: &str = "crates/transport-http/tests/it/server/sessions.rs";
+const BASE: &str = "crates/mcp/server/tests/it/base.rs";
+const SERVER: &str = "crates/mcp/server/tests/it/probes.rs";
+const HTTP: &str = "crates/mcp/http/tests/it/server/probes.rs";
+const GUARDS: &str = "crates/mcp/http/tests/it/server/guards.rs";
+const SESSIONS: &str = "crates/mcp/http/tests/it/server/sessions.rs";
 
 const ROWS: [Row; 19] = [
     Row {
         fault: "a tool panics, and its caller on stdio is never answered and waits for ever",
         tests: &[
-            ("crates/mcp-server/tests/it/calls.rs", "a_panic_is_an_internal_error_and_others_go_on"),
+            ("crates/mcp/server/tests/it/calls.rs", "a_panic_is_an_internal_error_and_others_go_on"),
             (
-                "crates/mcp-client/tests/it/calls.rs",
+                "crates/mcp/client/tests/it/calls.rs",
                 "lif_16_and_18_each_call_has_its_time_and_is_cancelled_after_it",
             ),
         ],
@@ -32,7 +32,7 @@ const ROWS: [Row; 19] = [
         fault: "a tool panics, and over HTTP no response comes, or a stream that stays open with nothing on it",
         tests: &[
             (SERVER, "a_panic_is_answered_over_http_in_every_form"),
-            ("crates/transport-http/tests/it/server/inline.rs", "a_panic_ends_only_what_panicked"),
+            ("crates/mcp/http/tests/it/server/inline.rs", "a_panic_ends_only_what_panicked"),
         ],
     },
     Row {
@@ -70,7 +70,7 @@ const ROWS: [Row; 19] = [
         tests: &[
             (HTTP, "an_answer_that_came_while_the_client_was_away_waits_for_it"),
             (
-                "crates/transport-http/tests/it/server/resumption.rs",
+                "crates/mcp/http/tests/it/server/resumption.rs",
                 "a_stream_goes_on_after_the_last_event_that_was_read",
             ),
         ],
@@ -86,10 +86,7 @@ const ROWS: [Row; 19] = [
         fault: "a stream that its client does not read stalls everything else in the session, without end",
         tests: &[
             (SERVER, "a_stream_that_nobody_reads_holds_up_its_session_for_a_bounded_time"),
-            (
-                "crates/transport-http/tests/it/server/nasty.rs",
-                "a_client_that_does_not_read_holds_up_only_itself",
-            ),
+            ("crates/mcp/http/tests/it/server/nasty.rs", "a_client_that_does_not_read_holds_up_only_itself"),
         ],
     },
     Row {
@@ -97,7 +94,7 @@ const ROWS: [Row; 19] = [
         tests: &[
             (GUARDS, "foreign_pages_and_foreign_names_are_refused_with_every_method"),
             (
-                "crates/transport-sse/tests/it/server/guards.rs",
+                "crates/mcp/sse/tests/it/server/guards.rs",
                 "sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths",
             ),
         ],
@@ -106,7 +103,7 @@ const ROWS: [Row; 19] = [
         fault: "a request that was cancelled is answered, or its id stays taken",
         tests: &[
             (SERVER, "an_id_is_free_again_after_its_request_was_cancelled"),
-            ("crates/mcp-server/tests/it/calls.rs", "can_03_a_cancelled_tool_stops_and_is_not_answered"),
+            ("crates/mcp/server/tests/it/calls.rs", "can_03_a_cancelled_tool_stops_and_is_not_answered"),
         ],
     },
     Row {
@@ -123,16 +120,13 @@ const ROWS: [Row; 19] = [
     Row {
         fault: "a child process that is a wrapper is ended, and what it had started lives on",
         tests: &[
-            ("crates/transport-stdio/tests/it/shutdown.rs", "grandchildren_go_with_a_close"),
-            ("crates/transport-stdio/tests/it/shutdown.rs", "grandchildren_go_with_a_drop"),
+            ("crates/core/stdio/tests/it/shutdown.rs", "grandchildren_go_with_a_close"),
+            ("crates/core/stdio/tests/it/shutdown.rs", "grandchildren_go_with_a_drop"),
         ],
     },
     Row {
         fault: "a child process is dropped where no runtime is, which panics and leaves it running",
-        tests: &[(
-            "crates/transport-stdio/tests/it/child.rs",
-            "no_runtime_is_an_error_and_dropping_needs_none",
-        )],
+        tests: &[("crates/core/stdio/tests/it/child.rs", "no_runtime_is_an_error_and_dropping_needs_none")],
     },
     Row {
         fault: "what a server offers is put together anew for each call",
@@ -141,7 +135,7 @@ const ROWS: [Row; 19] = [
     Row {
         fault: "sessions that were opened and ended leave memory behind",
         tests: &[(
-            "crates/transport-http/tests/it/server/crowd.rs",
+            "crates/mcp/http/tests/it/server/crowd.rs",
             "an_idle_session_is_small_and_goes_without_a_trace",
         )],
     },

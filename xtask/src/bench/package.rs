@@ -12,9 +12,9 @@ use crate::{cargo, process};
 
 /// The dependencies of our smallest agent.
 const MINIMAL: &str = r#"
-agentwire-acp-agent = { path = "CRATES/acp-agent" }
-agentwire-acp-schema = { path = "CRATES/acp-schema" }
-agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false, features = ["nonblocking"] }
+agentwire-acp-agent = { path = "CRATES/acp/agent" }
+agentwire-acp-schema = { path = "CRATES/acp/schema" }
+agentwire-transport-stdio = { path = "CRATES/core/stdio", default-features = false, features = ["nonblocking"] }
 tokio = { version = "1", default-features = false, features = ["rt", "macros"] }
 "#;
 

@@ -32,7 +32,7 @@ const FIXTURES: &[Fixture] = &[
     ("mcp-client", "sse", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
 ];
 
-/// The folders of scripts in `crates/conformance/scripts`, each with the fixture that they are played to. The other scripts of
+/// The folders of scripts in `crates/tools/conformance/scripts`, each with the fixture that they are played to. The other scripts of
 /// clients also depend on what the client's code does, so `acp-client`'s tests play them.
 const SCRIPTS: &[(&str, Fixture)] = &[
     ("acp-agent", ("acp-agent", "stdio", "script-agent", &["v1"])),
@@ -96,7 +96,7 @@ impl Programs {
 fn play_scripts(root: &Path, programs: &Programs, reports: &Path, rows: &mut Vec<Row>) -> Result<()> {
     for (folder, fixture) in SCRIPTS {
         let name = format!("scripts-{}", folder.replace('/', "-"));
-        let scripts = root.join("crates/conformance/scripts").join(folder).display().to_string();
+        let scripts = root.join("crates/tools/conformance/scripts").join(folder).display().to_string();
         // One script waits for what the agent gives up on after 10 s.
         let options = ["--level", "may", "--timeout", "30", "--script", &scripts];
         rows.push(run(&name, programs.check_fixture(fixture, &options), reports)?);

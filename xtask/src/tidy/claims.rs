@@ -1,4 +1,4 @@
-//! What the architecture document says is absent, checked in the sources.
+//! What the architecture document says is absent, and the setters of the table of limits, checked in the sources.
 //!
 //! The document has a table whose first column begins with a claim in bold and whose last column names the exceptions, each
 //! a path below `crates` in backticks. Each claim has one check here. A row without a check, a check without a row, and an
@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use super::architecture::{ARCHITECTURE, code_spans};
 use super::sources::Source;
 use super::violation::Violation;
+
+/// The table of limits, by its path from the project's root.
+pub(super) const LIMITS: &str = "docs/limits.md";
 
 /// A claim, and whether the code of a line goes against it. The second argument is the line before.
 type Claim = (&'static str, fn(&str, &str) -> bool);
@@ -131,8 +134,7 @@ fn rows(document: &str) -> BTreeMap<&str, Vec<&str>> {
 
 /// Setters and constants that the table of limits names and no crate has.
 pub(super) fn limits(document: &str, sources: &[Source]) -> Vec<Violation> {
-    let section = document.split("\n## ").find(|section| section.starts_with("Limits,"));
-    let rows = section.into_iter().flat_map(str::lines).filter_map(|line| line.trim_end().strip_suffix('|'));
+    let rows = document.lines().filter_map(|line| line.trim_end().strip_suffix('|'));
     let named = rows.filter_map(|row| row.rsplit_once('|')).flat_map(|(_, place)| code_spans(place));
     let items = named.filter_map(|span| span.rsplit_once("::").map(|(_, item)| (span, item)));
     let exists = |item: &str| {
@@ -142,7 +144,7 @@ pub(super) fn limits(document: &str, sources: &[Source]) -> Vec<Violation> {
     };
     items
         .filter(|(_, item)| !exists(item))
-        .map(|(span, _)| Violation::new(ARCHITECTURE, "limits", format!("no crate has `{span}`")))
+        .map(|(span, _)| Violation::new(LIMITS, "limits", format!("no crate has `{span}`")))
         .collect()
 }
 
@@ -152,12 +154,6 @@ mod tests {
 
     const DOCUMENT: &str = "\
 # Architecture
-
-## Limits, and who holds them
-
-| what | default | where |
-|---|---|---|
-| a line | 32 MiB | `Lines::limit` |
 
 ## What is absent on purpose
 
@@ -227,7 +223,8 @@ mod tests {
     #[test]
     fn limits_name_what_there_is() {
         let here = Source::new("crates/a/src/lib.rs", "pub fn limit(self, bytes: usize) {}");
-        assert_eq!(limits(DOCUMENT, &[here]), []);
-        assert_eq!(limits(DOCUMENT, &[]).len(), 1);
+        let table = "| what | default | where |\n|---|---|---|\n| a line | 32 MiB | `Lines::limit` |\n";
+        assert_eq!(limits(table, &[here]), []);
+        assert_eq!(limits(table, &[]).len(), 1);
     }
 }

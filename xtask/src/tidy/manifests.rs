@@ -63,7 +63,7 @@ pub(super) fn untested<'a>(
     sources.map(|source| Violation::new(file, "untested", what(source))).collect()
 }
 
-/// A crate has the package name of its folder, a description, a README that names its default features, a changelog and
+/// A crate has a package name that ends with its folder, a description, a README that names its default features, a changelog and
 /// crate docs. On its page every feature is shown.
 pub(super) fn presentation(
     file: &str,
@@ -77,11 +77,13 @@ pub(super) fn presentation(
             violations.push(Violation::new(file, "presentation", what));
         }
     };
-    let name = match folder.trim_start_matches("crates/").trim_end_matches('/') {
-        FACADE => FACADE.to_owned(),
-        folder => format!("agentwire-{folder}"),
+    let own = folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_named = match package.name.strip_prefix(FACADE) {
+        Some("") => own == FACADE,
+        Some(rest) => rest.starts_with('-') && rest.ends_with(&format!("-{own}")),
+        None => false,
     };
-    require(package.name.as_str() == name, format!("the package `{}` is not `{name}`", package.name));
+    require(is_named, format!("the package `{}` is not `{FACADE}-…-{own}`", package.name));
     let description = package.description.as_deref().unwrap_or_default();
     require(
         description.split_whitespace().count() >= 3,

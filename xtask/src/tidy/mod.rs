@@ -46,7 +46,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(quotes::check(root)?);
     violations.extend(sources::check(&sources));
     violations.extend(claims::check(&document, &sources));
-    violations.extend(claims::limits(&document, &sources));
+    violations.extend(claims::limits(&read(root, claims::LIMITS)?, &sources));
     violations.extend(retired::check(&retired::list()?, &sources));
     let mut known = known::Known::list()?;
     violations.extend(sizes::check(&sources, &mut known));

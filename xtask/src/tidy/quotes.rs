@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::violation::Violation;
 
 /// The folder with a folder for each protocol.
-const REQUIREMENTS: &str = "crates/conformance/requirements";
+const REQUIREMENTS: &str = "crates/tools/conformance/requirements";
 
 /// The most words of a quote.
 const MAX_WORDS: usize = 15;

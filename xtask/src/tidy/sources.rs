@@ -20,14 +20,14 @@ const LONG: &str = "takes minutes: cargo xtask ci long";
 const NEEDS: (&str, &str) = ("needs ", ": cargo xtask ci redis-tests");
 
 /// The crate that reads a peer's JSON.
-const READER: &str = "crates/jsonrpc/src/";
+const READER: &str = "crates/core/jsonrpc/src/";
 
 /// Other readers of JSON. They give a meaning of their own to members of certain names.
 const OTHER_READERS: [&str; 5] =
     ["from_str", "from_slice", "from_reader", "Deserializer", "StreamDeserializer"];
 
 /// The suite that judges others reads their JSON by itself, so that a fault of ours is not repeated.
-const JUDGE: &str = "crates/conformance/";
+const JUDGE: &str = "crates/tools/conformance/";
 /// The beginning of a comment, on the line before, that says why another reader is safe.
 const READS_NO_PEER: &str = "// read: ";
 
@@ -151,28 +151,30 @@ mod tests {
             "let value = text.parse::<Value>()?;",
             "said.map(serde_json::from_reader)",
         ] {
-            assert_eq!(check_at("crates/cli/src/a.rs", line), 1, "{line}");
+            assert_eq!(check_at("crates/tools/cli/src/a.rs", line), 1, "{line}");
             assert_eq!(
-                check_at("crates/cli/src/a.rs", &format!("// read: a file of ours.\n{line}")),
+                check_at("crates/tools/cli/src/a.rs", &format!("// read: a file of ours.\n{line}")),
                 0,
                 "{line}"
             );
-            assert_eq!(check_at("crates/cli/src/a.rs", &format!("// Why.\n{line}")), 1, "{line}");
+            assert_eq!(check_at("crates/tools/cli/src/a.rs", &format!("// Why.\n{line}")), 1, "{line}");
             assert_eq!(
                 check_at(
-                    "crates/cli/src/a.rs",
+                    "crates/tools/cli/src/a.rs",
                     &format!("/// {line}\n#[cfg(test)]\nmod tests {{\n{line}\n}}")
                 ),
                 0,
                 "{line}"
             );
-            for elsewhere in ["crates/jsonrpc/src/raw.rs", "crates/cli/tests/it/a.rs", "tests/src/lib.rs"] {
+            for elsewhere in
+                ["crates/core/jsonrpc/src/raw.rs", "crates/tools/cli/tests/it/a.rs", "tests/src/lib.rs"]
+            {
                 assert_eq!(check_at(elsewhere, line), 0, "{elsewhere}");
             }
         }
         for line in ["serde_json::to_string(&value)", "use serde_json::{Map, Value};", "text.parse::<f64>()"]
         {
-            assert_eq!(check_at("crates/cli/src/a.rs", line), 0, "{line}");
+            assert_eq!(check_at("crates/tools/cli/src/a.rs", line), 0, "{line}");
         }
     }
 

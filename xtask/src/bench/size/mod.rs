@@ -55,8 +55,8 @@ const PROGRAMS: [Program; 3] = [
             measure: |subject, _| measure(subject, behave::as_server_over_stdio),
         }],
         dependencies: r#"
-agentwire-mcp-server = { path = "CRATES/mcp-server", default-features = false }
-agentwire-transport-stdio = { path = "CRATES/transport-stdio", default-features = false }
+agentwire-mcp-server = { path = "CRATES/mcp/server", default-features = false }
+agentwire-transport-stdio = { path = "CRATES/core/stdio", default-features = false }
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
 tokio = { version = "1", features = ["macros", "rt"] }
@@ -77,8 +77,8 @@ tokio = { version = "1", features = ["macros", "rt"] }
             measure: |subject, _| measure(subject, behave::as_server_over_http),
         }],
         dependencies: r#"
-agentwire-mcp-server = { path = "CRATES/mcp-server", default-features = false }
-agentwire-transport-http = { path = "CRATES/transport-http", default-features = false, features = ["hyper"] }
+agentwire-mcp-server = { path = "CRATES/mcp/server", default-features = false }
+agentwire-transport-http = { path = "CRATES/mcp/http", default-features = false, features = ["hyper"] }
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
 tokio = { version = "1", features = ["macros", "net", "rt"] }
@@ -99,8 +99,8 @@ tokio = { version = "1", features = ["macros", "net", "rt"] }
             measure: |subject, _| measure(subject, behave::as_client_over_http),
         }],
         dependencies: r#"
-agentwire-mcp-client = { path = "CRATES/mcp-client", default-features = false }
-agentwire-transport-http = { path = "CRATES/transport-http", default-features = false, features = ["rustls-ring"] }
+agentwire-mcp-client = { path = "CRATES/mcp/client", default-features = false }
+agentwire-transport-http = { path = "CRATES/mcp/http", default-features = false, features = ["rustls-ring"] }
 serde_json = "1"
 tokio = { version = "1", features = ["macros", "rt"] }
 "#,
