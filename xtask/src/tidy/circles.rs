@@ -1,6 +1,6 @@
-//! Circles of files: files of one crate that use each other's items, directly or through others.
+//! Circles: files, and folders, of one crate that use each other's items, directly or through others.
 //!
-//! A circle of up to four files needs a comment in the crate's root that names them and says why they belong together:
+//! A folder is one directly below `src`. Folders form no circle unless it is known. //! A circle of up to four files needs a comment in the crate's root that names them and says why they belong together:
 //! `// circle: a.rs, b/mod.rs: why`. Larger ones are allowed only while they are listed as known.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,20 @@ pub(super) fn check(sources: &[Source], known: &mut Known) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (folder, root) in roots(sources) {
         let mut explained = explained(&root.text);
-        for circle in circles(folder, sources) {
+        let read = Crate::read(folder, sources);
+        let uses = read.uses();
+        for circle in circles(folder, &by_folder(folder, &uses)) {
+            let folders: Vec<String> = circle.iter().map(|name| format!("{folder}{name}")).collect();
+            if !known.has_circle(&folders) {
+                let names = circle.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+                violations.push(Violation::new(
+                    &root.path,
+                    "circles",
+                    format!("{names}: folders use each other"),
+                ));
+            }
+        }
+        for circle in circles(folder, &uses) {
             if let Some(index) = explained.iter().position(|files| *files == circle)
                 && circle.len() <= MAX_FILES
             {
@@ -79,12 +92,28 @@ fn explained(root: &str) -> Vec<Circle> {
         .collect()
 }
 
-/// The sets of files that can all reach each other, each of more than one file.
-fn circles(folder: &str, sources: &[Source]) -> BTreeSet<Circle> {
-    let read = Crate::read(folder, sources);
-    let uses = read.uses();
-    let reached: BTreeMap<&str, BTreeSet<&str>> =
-        uses.keys().map(|file| (*file, reach(&uses, file))).collect();
+/// What uses what: files, or folders.
+type Uses<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+/// Which folders use which others, by their files.
+fn by_folder<'a>(crate_folder: &str, uses: &Uses<'a>) -> Uses<'a> {
+    let folder = |file: &&'a str| {
+        let (name, _) = file.strip_prefix(crate_folder)?.split_once('/')?;
+        Some(&file[..crate_folder.len() + name.len()])
+    };
+    let mut folders: Uses<'a> = BTreeMap::new();
+    for (file, used) in uses {
+        if let Some(from) = folder(file) {
+            let others = used.iter().filter_map(folder).filter(|to| *to != from);
+            folders.entry(from).or_default().extend(others);
+        }
+    }
+    folders
+}
+
+/// The sets that can all reach each other, each of more than one.
+fn circles(folder: &str, uses: &Uses<'_>) -> BTreeSet<Circle> {
+    let reached: Uses<'_> = uses.keys().map(|file| (*file, reach(uses, file))).collect();
     let circle = |file: &&str| -> Circle {
         let mutual =
             reached[file].iter().filter(|other| reached.get(*other).is_some_and(|back| back.contains(file)));
@@ -94,7 +123,7 @@ fn circles(folder: &str, sources: &[Source]) -> BTreeSet<Circle> {
 }
 
 /// All files that a file uses, directly or through others.
-fn reach<'a>(uses: &BTreeMap<&'a str, BTreeSet<&'a str>>, file: &'a str) -> BTreeSet<&'a str> {
+fn reach<'a>(uses: &Uses<'a>, file: &'a str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut left: Vec<&str> = vec![file];
     while let Some(file) = left.pop() {
@@ -136,6 +165,21 @@ mod tests {
         assert_eq!(found("// circle: a.rs, c.rs: another.", &TWO, "").len(), 2, "not this one, and stale");
         assert_eq!(found("// circle: a.rs, b.rs: ", &TWO, "").len(), 1, "no reason");
         assert_eq!(found("// circle: a.rs, b.rs: why.", &[], "").len(), 1, "stale");
+    }
+
+    #[test]
+    fn a_circle_of_folders_must_be_known() {
+        let files = [
+            ("a/mod.rs", "mod x;"),
+            ("a/x.rs", "use crate::b::B;"),
+            ("a/y.rs", ""),
+            ("b/mod.rs", "use crate::a::y::Y;"),
+        ];
+        let one_way = [files[0], files[1], files[2], ("b/mod.rs", "")];
+        assert_eq!(found("", &one_way, "").len(), 0);
+        let folders = |known| found("", &files, known);
+        assert_eq!(folders(""), ["a, b: folders use each other"]);
+        assert_eq!(folders("circle crates/c/src/ a b: why").len(), 0);
     }
 
     #[test]

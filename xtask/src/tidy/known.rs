@@ -4,8 +4,8 @@ use anyhow::{Result, bail, ensure};
 
 use super::violation::Violation;
 
-/// The list: `lines PATH: WHY`, `function PATH NAME: WHY` or `circle FOLDER FILE…: WHY` on each line. A line that begins
-/// with `#` is a comment.
+/// The list: `lines PATH: WHY`, `function PATH NAME: WHY`, `folder PATH COUNT: WHY` or `circle FOLDER FILE…: WHY` on each line. A line
+/// that begins with `#` is a comment.
 const LIST: &str = include_str!("known.txt");
 
 /// The exceptions, and which of them were needed.
@@ -19,6 +19,8 @@ enum Exception {
     Lines(String),
     /// A function that is too long, by its file and name.
     Function(String, String),
+    /// A folder with too many files, and their number.
+    Folder(String, usize),
     /// A file that is in a circle with others of the same line.
     Circle { line: usize, file: String },
 }
@@ -40,12 +42,13 @@ impl Known {
             match words[..] {
                 ["lines", path] => entries.push(Exception::Lines(path.into())),
                 ["function", path, name] => entries.push(Exception::Function(path.into(), name.into())),
+                ["folder", path, count] => entries.push(Exception::Folder(path.into(), count.parse()?)),
                 ["circle", folder, ref files @ ..] => {
                     let circle = files.iter().map(|file| format!("{folder}{file}"));
                     entries.extend(circle.map(|file| Exception::Circle { line: number, file }));
                 }
                 _ => bail!(
-                    "known.txt: not `lines PATH`, `function PATH NAME` or `circle FOLDER FILE…`: {line}"
+                    "known.txt: not `lines PATH`, `function PATH NAME`, `folder PATH COUNT` or `circle FOLDER FILE…`: {line}"
                 ),
             }
         }
@@ -58,6 +61,11 @@ impl Known {
 
     pub(super) fn has_long_function(&mut self, path: &str, name: &str) -> bool {
         self.needs(&Exception::Function(path.into(), name.into()))
+    }
+
+    /// Whether the list has this folder with this number of files.
+    pub(super) fn has_full_folder(&mut self, path: &str, count: usize) -> bool {
+        self.needs(&Exception::Folder(path.into(), count))
     }
 
     /// Whether one line of the list has all these files.
@@ -86,6 +94,7 @@ impl Known {
                 let what = match exception {
                     Exception::Lines(path) => format!("{path} is short enough"),
                     Exception::Function(path, name) => format!("`{name}` in {path} is short enough, or gone"),
+                    Exception::Folder(path, count) => format!("{path} does not have {count} files"),
                     Exception::Circle { file, .. } => format!("{file} is no longer in that circle"),
                 };
                 Violation::new("xtask/src/tidy/known.txt", "known", format!("remove the entry: {what}"))
@@ -100,12 +109,15 @@ mod tests {
 
     #[test]
     fn entries_are_needed_or_violations() {
-        let mut known =
-            Known::parse("# c\n\nlines a.rs: w\nfunction b.rs f: w\ncircle c/ d.rs e.rs: w\n").unwrap();
-        assert_eq!(known.unneeded().len(), 4);
+        let mut known = Known::parse(
+            "# c\n\nlines a.rs: w\nfunction b.rs f: w\ncircle c/ d.rs e.rs: w\nfolder f/ 16: w\n",
+        )
+        .unwrap();
+        assert_eq!(known.unneeded().len(), 5);
         assert!(known.has_long_file("a.rs") && !known.has_long_file("b.rs"));
         assert!(known.has_long_function("b.rs", "f") && !known.has_long_function("b.rs", "g"));
         assert!(known.has_circle(&["c/d.rs".into(), "c/e.rs".into()]));
+        assert!(known.has_full_folder("f/", 16) && !known.has_full_folder("f/", 17), "a folder that grew");
         assert!(!known.has_circle(&["c/d.rs".into(), "c/f.rs".into()]), "a circle that grew");
         assert_eq!(known.unneeded(), []);
     }

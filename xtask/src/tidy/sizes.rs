@@ -1,4 +1,6 @@
-//! The lengths of files and functions. What is longer holds more than one idea.
+//! The lengths of files and functions, and how many files a folder has. What is larger holds more than one idea.
+
+use std::collections::BTreeMap;
 
 use super::known::Known;
 use super::sources::Source;
@@ -11,26 +13,54 @@ const FILE_LIMIT: usize = 400;
 const TEST_FILE_LIMIT: usize = 600;
 
 /// Lines of a function, from its `fn` to its last brace.
-const FUNCTION_LIMIT: usize = 80;
+const FUNCTION_LIMIT: usize = 60;
 
-/// Files and functions that are too long and not known to be.
+/// Lines of a function in another Rust file.
+const TEST_FUNCTION_LIMIT: usize = 80;
+
+/// Files beside each other in a folder below `src`.
+const FOLDER_LIMIT: usize = 15;
+
+/// Files and functions that are too long, and folders with too many files, that are not known to be.
 pub(super) fn check(sources: &[Source], known: &mut Known) -> Vec<Violation> {
-    let mut violations = Vec::new();
+    let mut violations = folders(sources, known);
     for Source { path, text, code } in sources {
         let is_source = path.starts_with("src/") || path.contains("/src/");
-        let limit = if is_source { FILE_LIMIT } else { TEST_FILE_LIMIT };
+        let (limit, function_limit) = match is_source {
+            true => (FILE_LIMIT, FUNCTION_LIMIT),
+            false => (TEST_FILE_LIMIT, TEST_FUNCTION_LIMIT),
+        };
         let lines = text.lines().count();
         if lines > limit && !known.has_long_file(path) {
             violations.push(Violation::new(path, "length", format!("{lines} lines, at most {limit}")));
         }
         for Function { name, line, lines } in functions(code) {
-            if lines > FUNCTION_LIMIT && !known.has_long_function(path, name) {
-                let what = format!("`{name}` has {lines} lines, at most {FUNCTION_LIMIT}");
+            if lines > function_limit && !known.has_long_function(path, name) {
+                let what = format!("`{name}` has {lines} lines, at most {function_limit}");
                 violations.push(Violation::new(format!("{path}:{line}"), "length", what));
             }
         }
     }
     violations
+}
+
+/// Folders with too many files.
+fn folders(sources: &[Source], known: &mut Known) -> Vec<Violation> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (folder, name) in sources.iter().filter_map(|source| source.path.rsplit_once('/')) {
+        let is_source = folder.ends_with("/src") || folder.contains("/src/");
+        // A module's root is no file beside the others.
+        if is_source && !["lib.rs", "main.rs", "mod.rs"].contains(&name) {
+            *counts.entry(folder).or_default() += 1;
+        }
+    }
+    let full = counts.into_iter().filter(|(_, count)| *count > FOLDER_LIMIT);
+    full.filter(|(folder, count)| !known.has_full_folder(folder, *count))
+        .map(|(folder, count)| {
+            let what = format!("{count} files, at most {FOLDER_LIMIT}: group those of one idea");
+            Violation::new(folder, "length", what)
+        })
+        .collect()
 }
 
 struct Function<'a> {
@@ -102,6 +132,20 @@ mod tests {
     }
 
     #[test]
+    fn folders_have_a_limit() {
+        let violations = |count: usize, known: &str| {
+            let sources: Vec<_> =
+                (0..count).map(|at| Source::new(format!("crates/r/a/src/b/c{at}.rs"), "")).collect();
+            let root = Source::new("crates/r/a/src/b/mod.rs", "");
+            let sources: Vec<_> = sources.into_iter().chain([root]).collect();
+            folders(&sources, &mut Known::parse(known).unwrap()).len()
+        };
+        assert_eq!([violations(15, ""), violations(16, "")], [0, 1]);
+        let known = "folder crates/r/a/src/b 16: why";
+        assert_eq!([violations(16, known), violations(17, known)], [0, 1]);
+    }
+
+    #[test]
     fn functions_have_a_limit() {
         let long = |body| {
             format!(
@@ -109,9 +153,9 @@ mod tests {
                 "\n".repeat(body)
             )
         };
-        assert_eq!(found("src/a.rs", &long(78), "").len(), 0);
-        assert_eq!(found("src/a.rs", &long(79), ""), ["src/a.rs:3: length: `f` has 81 lines, at most 80"]);
-        assert_eq!(found("src/a.rs", &long(79), "function src/a.rs f: why").len(), 0);
+        assert_eq!(found("src/a.rs", &long(58), "").len(), 0);
+        assert_eq!(found("src/a.rs", &long(59), ""), ["src/a.rs:3: length: `f` has 61 lines, at most 60"]);
+        assert_eq!(found("src/a.rs", &long(59), "function src/a.rs f: why").len(), 0);
         let type_only = format!("type F = fn (u8);\nstruct S {{{}}}", "\n".repeat(100));
         assert_eq!(found("src/a.rs", &type_only, "").len(), 0);
     }
