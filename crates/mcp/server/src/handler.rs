@@ -15,12 +15,12 @@ use agentwire_transport::{Exchange, MessageSource, Service, Transport};
 use futures::FutureExt;
 
 use crate::Server;
-use crate::client_meta::ClientMeta;
 use crate::lifecycle::{legacy, modern};
-use crate::params::Params;
-use crate::request_future::{Reply, RequestFuture};
+use crate::request::client_meta::ClientMeta;
+use crate::request::params::Params;
+use crate::request::request_future::{Reply, RequestFuture};
+use crate::request::session::Session;
 use crate::scope::RequestScope;
-use crate::session::Session;
 use crate::value_limit;
 
 /// Handles the messages of one connection. It holds next to nothing until a client begins a session on it.

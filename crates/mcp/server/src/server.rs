@@ -11,10 +11,10 @@ use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapab
 use agentwire_store::Node;
 
 use crate::caching::Caching;
+use crate::define::layers::RawCall;
+use crate::define::registry::{Entry, Registry};
 use crate::dispatch::Answers;
 use crate::input::InputConfig;
-use crate::layers::RawCall;
-use crate::registry::{Entry, Registry};
 use crate::settings::Settings;
 use crate::tasks::{Tasks, drain};
 use crate::warning::Warnings;

@@ -12,10 +12,10 @@ use crate::Config;
 use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::capability::Capability;
+use crate::define::state_slots::States;
 use crate::input::InputConfig;
 use crate::listeners::{Change, Listeners};
 use crate::quota::{Holder, Quota};
-use crate::state_slots::States;
 use crate::tasks::Tasks;
 use crate::warning::{ServerWarning, Warnings};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::RawJson;
 
+use crate::define::layers::Next;
+use crate::define::tool::wrong_arguments;
 use crate::input::InputRound;
-use crate::layers::Next;
-use crate::request_future::HandlerFuture;
-use crate::tool::wrong_arguments;
+use crate::request::request_future::HandlerFuture;
 use crate::{Context, ServerTool};
 
 /// Starts a call within the layers, of which `outer` is the server's first one.

@@ -6,8 +6,8 @@ use agentwire_mcp_schema::CallToolRequest;
 use agentwire_mcp_wire::Member;
 use serde::de::{DeserializeOwned, Error};
 
-use crate::params::Params;
 use crate::quota::{Holder, Limits, Share};
+use crate::request::params::Params;
 use crate::settings::Settings;
 
 /// A shorter text is not counted.

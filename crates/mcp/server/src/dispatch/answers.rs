@@ -4,7 +4,7 @@ use agentwire_jsonrpc::ErrorObject;
 
 use super::pending::PendingRequest;
 use super::{completions, prompts, resources};
-use crate::request_future::Reply;
+use crate::request::request_future::Reply;
 
 /// Answers the requests for one kind of things.
 type Answer = fn(PendingRequest<'_>) -> Result<Reply, ErrorObject>;

@@ -8,9 +8,9 @@ use agentwire_mcp_schema::{CompleteRequest, CompleteResult, CompletionReference}
 use super::pending::PendingRequest;
 use crate::Context;
 use crate::capability::Capability;
-use crate::completion::Completable;
-use crate::params::read_params;
-use crate::request_future::Reply;
+use crate::define::completion::Completable;
+use crate::request::params::read_params;
+use crate::request::request_future::Reply;
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     match &*pending.request.method {

@@ -9,9 +9,9 @@ mod tools;
 
 use agentwire_jsonrpc::{ErrorObject, Request};
 
-use crate::client_context::ClientContext;
-use crate::params::Params;
-use crate::request_future::Reply;
+use crate::request::client_context::ClientContext;
+use crate::request::params::Params;
+use crate::request::request_future::Reply;
 use crate::scope::RequestScope;
 use crate::{Server, tasks};
 

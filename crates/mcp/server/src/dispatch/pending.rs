@@ -2,10 +2,10 @@ use agentwire_jsonrpc::{ErrorObject, Request};
 
 use crate::Context;
 use crate::capability::Capability;
-use crate::client_context::ClientContext;
-use crate::params::Params;
-use crate::registry::{Entry, Registry};
-use crate::request_future::Reply;
+use crate::define::registry::{Entry, Registry};
+use crate::request::client_context::ClientContext;
+use crate::request::params::Params;
+use crate::request::request_future::Reply;
 use crate::scope::RequestScope;
 use crate::server::ServerParts;
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
-use crate::params::read_params;
-use crate::request_future::Reply;
+use crate::request::params::read_params;
+use crate::request::request_future::Reply;
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let server = pending.server;

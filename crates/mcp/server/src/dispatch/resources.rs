@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
-use crate::client_context::ClientContext;
-use crate::params::read_params;
-use crate::request_future::Reply;
+use crate::request::client_context::ClientContext;
+use crate::request::params::read_params;
+use crate::request::request_future::Reply;
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let (server, params) = (pending.server, pending.request.params.as_ref());

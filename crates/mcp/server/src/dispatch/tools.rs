@@ -5,8 +5,8 @@ use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
-use crate::request_future::Reply;
-use crate::tool::wrong_arguments;
+use crate::define::tool::wrong_arguments;
+use crate::request::request_future::Reply;
 use crate::{tasks, tool_call};
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {

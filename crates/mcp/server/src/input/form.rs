@@ -5,7 +5,7 @@ use agentwire_mcp_schema::{ElicitRequest, ElicitSchema, JsonObject, PrimitiveSch
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::faults;
+use crate::decode::faults;
 use crate::input::check;
 use crate::input::elicited::{Elicitation, sealed};
 

@@ -11,13 +11,13 @@ use agentwire_peer::runtime::{PeerExt, set_revision};
 
 use crate::Server;
 use crate::capability::{Capability, CapabilitySet};
-use crate::client_context::ClientContext;
 use crate::dispatch::dispatch;
-use crate::params::{Params, read_description, read_params};
 use crate::quota::Holder;
-use crate::request_future::Reply;
+use crate::request::client_context::ClientContext;
+use crate::request::params::{Params, read_description, read_params};
+use crate::request::request_future::Reply;
+use crate::request::session::{Negotiated, Session};
 use crate::scope::RequestScope;
-use crate::session::{Negotiated, Session};
 use crate::value_limit::hold;
 
 /// Decides about a request that belongs to a session, or begins one.

@@ -2,3 +2,4 @@
 
 pub(crate) mod legacy;
 pub(crate) mod modern;
+pub(crate) mod subscription;

@@ -11,14 +11,14 @@ use agentwire_mcp_schema::{
 
 use crate::caching::Caching;
 use crate::capability::{Capability, CapabilitySet};
-use crate::client_context::ClientContext;
-use crate::client_meta::{ClientMeta, supported};
 use crate::dispatch::dispatch;
-use crate::params::{Params, read_params};
-use crate::request_future::Reply;
+use crate::lifecycle::subscription::Subscription;
+use crate::request::client_context::ClientContext;
+use crate::request::client_meta::{ClientMeta, supported};
+use crate::request::params::{Params, read_params};
+use crate::request::request_future::Reply;
+use crate::request::watch_list::WatchList;
 use crate::scope::RequestScope;
-use crate::subscription::Subscription;
-use crate::watch_list::WatchList;
 use crate::{Context, Server};
 
 /// Decides about a modern request.

@@ -9,8 +9,8 @@ use agentwire_mcp_schema::{
 use super::parts::{Registries, ServerParts};
 use crate::ServerTool;
 use crate::capability::Capability;
-use crate::client_context::ClientContext;
-use crate::completion::Completable;
+use crate::define::completion::Completable;
+use crate::request::client_context::ClientContext;
 use crate::settings::Settings;
 use crate::warning::ServerWarning;
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::layers::{Layers, Next};
-use crate::registry::Registry;
+use crate::define::layers::{Layers, Next};
+use crate::define::registry::Registry;
 use crate::settings::Settings;
 use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
 

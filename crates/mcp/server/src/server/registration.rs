@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::Server;
-use crate::function::kind;
+use crate::define::function::kind;
 use crate::listeners::Change;
 use crate::{
     Function, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,

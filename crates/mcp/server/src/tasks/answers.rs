@@ -15,9 +15,9 @@ enum Answer {
 }
 
 /// Answers by the keys of their questions, or why there is none.
-pub(super) type Answers = BTreeMap<String, Result<RawJson, CallError>>;
+pub(crate) type Answers = BTreeMap<String, Result<RawJson, CallError>>;
 
-pub(super) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {
+pub(crate) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {
     let answers: BTreeMap<_, _> = answers
         .iter()
         .map(|(key, answer)| {
@@ -33,7 +33,7 @@ pub(super) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {
 }
 
 /// Reads what another node has sent. None where a later version of this crate has sent it.
-pub(super) fn decode(text: &RawJson) -> Option<Answers> {
+pub(crate) fn decode(text: &RawJson) -> Option<Answers> {
     let answers: BTreeMap<String, Answer> = text.decode().ok()?;
     let answers = answers.into_iter().map(|(key, answer)| match answer {
         Answer::Result(result) => (key, Ok(result)),

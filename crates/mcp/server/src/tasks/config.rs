@@ -34,16 +34,16 @@ use crate::{MemoryTasks, TaskStore};
 #[derive(Clone)]
 pub struct Tasks {
     spawn: Arc<Spawn>,
-    pub(super) store: Arc<dyn TaskStore>,
-    pub(super) ttl: Option<Duration>,
-    pub(super) longest_ttl: Option<Duration>,
-    pub(super) poll_interval: Duration,
-    pub(super) grace: Duration,
-    pub(super) limit: usize,
-    pub(super) client_limit: usize,
-    pub(super) byte_limit: usize,
-    pub(super) client_byte_limit: usize,
-    pub(super) registry: Arc<TaskRegistry>,
+    pub(crate) store: Arc<dyn TaskStore>,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) longest_ttl: Option<Duration>,
+    pub(crate) poll_interval: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) limit: usize,
+    pub(crate) client_limit: usize,
+    pub(crate) byte_limit: usize,
+    pub(crate) client_byte_limit: usize,
+    pub(crate) registry: Arc<TaskRegistry>,
 }
 
 type Spawn = dyn Fn(BoxFuture<'static, ()>) + Send + Sync;
@@ -159,17 +159,17 @@ impl Tasks {
     }
 
     /// How many tasks may be kept.
-    pub(super) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         Limits { total: self.limit, holder: self.client_limit }
     }
 
     /// How many bytes they may take.
-    pub(super) fn byte_limits(&self) -> Limits {
+    pub(crate) fn byte_limits(&self) -> Limits {
         Limits { total: self.byte_limit, holder: self.client_byte_limit }
     }
 
     /// What becomes of a task whose function has ended: its arguments are gone, and the outcome is kept if there is room.
-    pub(super) fn settle(&self, id: &str, outcome: Outcome) -> Outcome {
+    pub(crate) fn settle(&self, id: &str, outcome: Outcome) -> Outcome {
         match self.registry.resize(id, outcome.bytes(), self.byte_limits()) {
             Ok(()) => outcome,
             Err(exceeded) => Outcome::Error(no_room(exceeded, "the result of the task")),
@@ -177,17 +177,17 @@ impl Tasks {
     }
 
     /// The function of a task has ended, and nothing came of it.
-    pub(super) fn forget_arguments(&self, id: &str) {
+    pub(crate) fn forget_arguments(&self, id: &str) {
         // Nothing has always room.
         let _fits = self.registry.resize(id, 0, self.byte_limits());
     }
 
-    pub(super) fn spawn(&self, work: BoxFuture<'static, ()>) {
+    pub(crate) fn spawn(&self, work: BoxFuture<'static, ()>) {
         (self.spawn)(work);
     }
 
     /// For how long a task is kept whose client asks for so many milliseconds.
-    pub(super) fn effective_ttl(&self, asked: Option<u64>) -> Option<Duration> {
+    pub(crate) fn effective_ttl(&self, asked: Option<u64>) -> Option<Duration> {
         let asked = asked.map(Duration::from_millis).or(self.ttl);
         match (asked, self.longest_ttl) {
             (Some(asked), Some(longest)) => Some(asked.min(longest)),
@@ -198,7 +198,7 @@ impl Tasks {
 
 /// What needs more bytes than there is room for.
 #[cold]
-pub(super) fn no_room(exceeded: QuotaExceeded, what: &str) -> ErrorObject {
+pub(crate) fn no_room(exceeded: QuotaExceeded, what: &str) -> ErrorObject {
     let (limit, whose, name) = match exceeded {
         QuotaExceeded::Total(limit) => (limit, "all clients", "Tasks::byte_limit"),
         QuotaExceeded::Holder(limit) => (limit, "one client", "Tasks::client_byte_limit"),

@@ -8,7 +8,7 @@ use crate::TaskRecord;
 use crate::listeners::Change;
 
 /// Writes the end of a task, and returns that which counts. None where its record is gone.
-pub(super) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
+pub(crate) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     if tasks.store.update(record.clone()).await? {
         tasks.registry.listeners().announce(Change::Task(&record.id));
         return Ok(Some(record));
@@ -16,13 +16,13 @@ pub(super) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<Ta
     read(tasks, &record.id).await
 }
 
-pub(super) async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, ErrorObject> {
+pub(crate) async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, ErrorObject> {
     Ok(tasks.store.read(id).await?)
 }
 
 /// The record of a task that has ended here, once it may be told. With other nodes that is when the store has it: this node may die,
 /// and another end may have come first. What could not be written is tried again at once.
-pub(super) async fn told(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecord, ErrorObject> {
+pub(crate) async fn told(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecord, ErrorObject> {
     let is_stored = handle.written().await;
     if !is_stored && tasks.registry.node().is_some() {
         let record = write(tasks, handle.record()).await?;
@@ -31,6 +31,6 @@ pub(super) async fn told(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecor
     Ok(handle.record())
 }
 
-pub(super) fn no_task() -> ErrorObject {
+pub(crate) fn no_task() -> ErrorObject {
     ErrorObject::invalid_params("there is no such task")
 }

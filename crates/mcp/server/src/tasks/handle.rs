@@ -53,7 +53,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// How many bytes are kept of it.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Result(result) => result.len(),
             Self::Failure(result, why) => result.len() + why.len(),
@@ -215,7 +215,7 @@ impl TaskHandle {
     }
 
     /// Asks, and waits for the answer, undecoded.
-    pub(super) async fn ask_raw(&self, key: &str, request: InputRequest) -> Result<RawJson, AskError> {
+    pub(crate) async fn ask_raw(&self, key: &str, request: InputRequest) -> Result<RawJson, AskError> {
         self.state.update(|state| {
             if state.record.is_final() {
                 return Err(AskError::from(AskErrorKind::Over));

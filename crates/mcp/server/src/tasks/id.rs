@@ -15,7 +15,7 @@ pub(crate) fn new_name() -> Result<String, ErrorObject> {
 }
 
 /// Whether a text has the form of such a name.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     text.len() == BYTES / 3 * 4
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }

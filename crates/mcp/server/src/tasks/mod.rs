@@ -12,26 +12,15 @@
 //! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is. A task that runs at
 //! another node is known by its record alone. Its node gets answers and cancels as messages ([`remote`]).
 
-mod answers;
-mod client;
-mod config;
+pub(crate) mod answers;
+pub(crate) mod config;
 pub(crate) mod drain;
-mod ends;
-mod follow;
-mod handle;
-mod id;
+pub(crate) mod ends;
+pub(crate) mod handle;
+pub(crate) mod id;
 mod memory;
-mod node;
-mod notifications;
-mod plan;
-mod record;
-mod recover;
-mod registry;
-mod remote;
-mod report;
-mod requests;
-mod result;
-mod run;
+pub(crate) mod record;
+pub(crate) mod registry;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -41,8 +30,8 @@ pub use memory::MemoryTasks;
 pub use record::{TaskCursor, TaskOwner, TaskRecord, TaskRun};
 pub use store::{TaskStore, TaskStoreError};
 
+pub(crate) use crate::task_requests::notifications::{WatchedTasks, watch_tasks};
+pub(crate) use crate::task_requests::plan::plan;
+pub(crate) use crate::task_requests::requests::reply;
 pub(crate) use handle::{TaskCancelled, TaskHandle};
 pub(crate) use id::new_name;
-pub(crate) use notifications::{WatchedTasks, watch_tasks};
-pub(crate) use plan::plan;
-pub(crate) use requests::reply;

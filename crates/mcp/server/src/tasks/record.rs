@@ -147,7 +147,7 @@ fn now() -> u64 {
 }
 
 /// No more than every reader of JSON keeps.
-pub(super) fn millis(time: Duration) -> u64 {
+pub(crate) fn millis(time: Duration) -> u64 {
     const LONGEST: u64 = (1 << 53) - 1;
     u64::try_from(time.as_millis()).unwrap_or(LONGEST).min(LONGEST)
 }

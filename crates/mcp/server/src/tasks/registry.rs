@@ -80,7 +80,7 @@ impl TaskRegistry {
     }
 
     /// The first node stays.
-    pub(super) fn set_node(&self, node: &Node) {
+    pub(crate) fn set_node(&self, node: &Node) {
         self.node.get_or_init(|| node.clone());
     }
 
@@ -89,7 +89,7 @@ impl TaskRegistry {
     }
 
     /// Where a task runs that begins here.
-    pub(super) fn run(&self) -> Option<TaskRun> {
+    pub(crate) fn run(&self) -> Option<TaskRun> {
         self.node().map(|node| TaskRun::new(node.id()))
     }
 

@@ -1,0 +1,10 @@
+//! From JSON text to the argument of a function, and what is wrong with it.
+
+pub(crate) mod arguments;
+pub(crate) mod checks;
+pub(crate) mod faults;
+pub(crate) mod string_arg;
+pub(crate) mod string_args;
+pub(crate) mod text_members;
+#[cfg(feature = "validate")]
+pub(crate) mod validation;

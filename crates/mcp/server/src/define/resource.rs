@@ -1,0 +1,308 @@
+use std::fmt;
+use std::future::{Future, ready};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
+use agentwire_mcp_schema::{
+    Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
+    ResourceContents, Revision, TextResourceContents, code,
+};
+use serde_json::value::RawValue;
+
+use crate::CallLayer;
+use crate::caching::Caching;
+use crate::define::function::{Argument, kind};
+use crate::define::layers;
+use crate::define::layers::{Layers, Next, RawCall, Target};
+use crate::define::names::check_uri;
+use crate::define::registry::{Definition, Entry};
+use crate::define::state_slots::{StateSlots, States};
+use crate::request::request_future::HandlerFuture;
+use crate::{BoxError, Context, Function};
+
+/// A resource: its definition, which clients see, the function that reads it, and the layers around that.
+///
+/// ```
+/// # use agentwire_mcp_server::{Context, Server, ServerResource};
+/// async fn motto(_uri: String, _cx: Context) -> &'static str { "Simple and finished." }
+///
+/// let resource = ServerResource::new("memo:///motto", "motto", motto).mime_type("text/plain");
+/// let server = Server::new("memo", "1.0.0").with_resource(resource);
+/// ```
+pub struct ServerResource {
+    definition: Definition<Resource>,
+    caching: Caching,
+    layers: Layers,
+    states: StateSlots,
+    run: Box<Run>,
+}
+
+/// It also takes what is known only once the definition is complete: the media type, and how long it may be kept.
+type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sync;
+
+impl ServerResource {
+    /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
+    ///
+    /// # Panics
+    ///
+    /// When the URI has no scheme, or holds white space or control characters.
+    #[track_caller]
+    pub fn new<F: Function<kind::Resource, M, Future: Future<Output: IntoResourceContents> + Send>, M>(
+        uri: impl Into<String>,
+        name: impl Into<String>,
+        function: F,
+    ) -> Self {
+        let mut states = StateSlots::default();
+        let state = states.add();
+        let uri = uri.into();
+        check_uri(&uri);
+        let definition = Definition::new(Resource::new(uri.clone(), name));
+        let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
+            let argument = match F::Argument::read(&uri) {
+                Ok(argument) => argument,
+                Err(why) => return Box::pin(ready(Err(ErrorObject::internal_error(why)))),
+            };
+            let future = function.call(state.get(), argument, context.clone());
+            read(future, uri.clone(), mime_type, caching, context)
+        };
+        Self {
+            definition,
+            caching: Caching::default(),
+            layers: Layers::default(),
+            states,
+            run: Box::new(run),
+        }
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.edit(|resource| resource.title = Some(title.into()))
+    }
+
+    /// Sets what it is, for the model.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.edit(|resource| resource.description = Some(description.into()))
+    }
+
+    /// Sets its media type.
+    #[must_use]
+    pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
+        self.edit(|resource| resource.mime_type = Some(mime_type.into()))
+    }
+
+    /// Sets pictures to show it by. Since 2025-11-25.
+    #[must_use]
+    pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.edit(|resource| resource.icons = icons.into_iter().collect())
+    }
+
+    /// Sets for whom it is, and how much it matters.
+    #[must_use]
+    pub fn annotations(self, annotations: Annotations) -> Self {
+        self.edit(|resource| resource.annotations = Some(annotations))
+    }
+
+    /// Sets how long a client may keep what it read, and for whom (default: not at all, and only for the client that
+    /// asked). Sent since revision 2026-07-28.
+    #[must_use]
+    pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
+        self.caching = Caching::new(time, scope);
+        self
+    }
+
+    /// Adds a layer around this resource, below those of the [server](crate::Server::layer), which says what layers do.
+    #[must_use]
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
+        self.layers.add_to_target(layer);
+        self
+    }
+
+    /// Changes any other part of the definition, such as its size.
+    #[must_use]
+    pub fn edit(mut self, change: impl FnOnce(&mut Resource)) -> Self {
+        self.definition.edit(change);
+        self
+    }
+
+    /// The definition that clients see.
+    pub fn definition(&self) -> &Resource {
+        self.definition.value()
+    }
+
+    /// Finds the state of its function.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such state.
+    #[track_caller]
+    pub(crate) fn prepare(&self, states: &States) {
+        self.states.bind(states, "resource", &self.definition().uri);
+    }
+
+    /// Starts a read within the layers, of which `outer` is the server's first one.
+    pub(crate) fn run(self: &Arc<Self>, outer: Option<&Next>, context: Context) -> HandlerFuture {
+        match outer.or(self.layers.first()) {
+            None => self.start_function(context),
+            Some(next) => {
+                layers::run(next, RawCall::new(self, &self.definition().uri, RawJson::EMPTY_OBJECT, context))
+            }
+        }
+    }
+
+    fn start_function(&self, context: Context) -> HandlerFuture {
+        (self.run)(self.definition().mime_type.clone(), self.caching.clone(), context)
+    }
+}
+
+/// Makes the function's future one that gives the text to send.
+pub(crate) fn read<O>(
+    future: O,
+    uri: String,
+    mime_type: Option<String>,
+    caching: Caching,
+    context: Context,
+) -> HandlerFuture
+where
+    O: Future<Output: IntoResourceContents> + Send + 'static,
+{
+    Box::pin(async move {
+        let contents = future.await.into_resource_contents(&uri);
+        let mut contents = contents.map_err(|error| in_revision(error, &uri, context.revision()))?;
+        contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
+        let Caching { ttl, scope } = caching;
+        context.encode(ReadResourceResult::new(contents).ttl_ms(ttl).cache_scope(scope))
+    })
+}
+
+/// Contents that do not say their type are of the type that the list says.
+fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
+    let place = match contents {
+        ResourceContents::Text(text) => &mut text.mime_type,
+        ResourceContents::Blob(blob) => &mut blob.mime_type,
+        _ => return,
+    };
+    if place.is_none() {
+        *place = mime_type.cloned();
+    }
+}
+
+impl Target for ServerResource {
+    fn method(&self) -> &'static str {
+        ReadResourceRequest::NAME
+    }
+
+    fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
+        Ok(self.start_function(call.context().clone()))
+    }
+}
+
+impl Entry for ServerResource {
+    fn key(&self) -> &str {
+        &self.definition().uri
+    }
+
+    fn listed(&self, revision: Revision) -> &RawValue {
+        self.definition.text(revision)
+    }
+}
+
+impl fmt::Debug for ServerResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerResource").field("definition", self.definition()).finish_non_exhaustive()
+    }
+}
+
+/// What reading a resource may give: text, bytes, contents of any kind, or a `Result` of these and any error. An [`ErrorObject`]
+/// is the answer, also as the source of an error; any other error is answered as an internal error with its text.
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot be read as `{Self}`",
+    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, an `Option` or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
+)]
+pub trait IntoResourceContents {
+    /// The contents of the resource at `uri`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject>;
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for Vec<ResourceContents> {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for ResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self])
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for TextResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self.into()])
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for BlobResourceContents {
+    fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![self.into()])
+    }
+}
+
+/// They travel in base64.
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for Vec<u8> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        ResourceContents::bytes(uri, self).into_resource_contents(uri)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for String {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        Ok(vec![ResourceContents::text(uri, self)])
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoResourceContents for &str {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self.to_owned().into_resource_contents(uri)
+    }
+}
+
+/// None is that there is no such resource, as the client's revision says it.
+#[diagnostic::do_not_recommend]
+impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self.ok_or_else(|| code::resource_not_found(uri))?.into_resource_contents(uri)
+    }
+}
+
+/// The error that there is no such resource has another code since 2026-07-28.
+fn in_revision(mut error: ErrorObject, uri: &str, revision: Revision) -> ErrorObject {
+    if error.code == code::RESOURCE_NOT_FOUND {
+        error.code = code::missing_resource(uri, revision).code;
+    }
+    error
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result<T, E> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self.map_err(Into::into)?.into_resource_contents(uri)
+    }
+}
