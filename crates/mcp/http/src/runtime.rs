@@ -8,24 +8,24 @@
 /// Parts of a client.
 #[cfg(feature = "client")]
 pub mod client {
-    pub use crate::client::event_stream::EventStream;
+    pub use crate::client::exchange::event_stream::EventStream;
     pub use crate::client::limits::Limits;
-    pub use crate::client::redirect::send_within_origin;
     pub use crate::client::trace::trace_headers;
-    pub use crate::client::uri::{Astray, is_same_origin, within_origin};
+    pub use crate::client::url::redirect::send_within_origin;
+    pub use crate::client::url::uri::{Astray, is_same_origin, within_origin};
 }
 
 /// Parts of a server.
 #[cfg(feature = "server")]
 pub mod server {
-    pub use crate::server::body_buffer::BodyBuffer;
-    pub use crate::server::drain::{Drain, cut_error};
-    pub use crate::server::guard::Guard;
-    pub use crate::server::limits::Limits;
-    pub use crate::server::operation::check_operations;
-    pub use crate::server::post::read_frame;
-    pub use crate::server::quota::{Quota, QuotaExceeded, Reservation};
-    pub use crate::server::refusal::Refusal;
+    pub use crate::server::admission::guard::Guard;
+    pub use crate::server::admission::limits::Limits;
+    pub use crate::server::admission::operation::check_operations;
+    pub use crate::server::admission::quota::{Quota, QuotaExceeded, Reservation};
+    pub use crate::server::endpoint::drain::{Drain, cut_error};
+    pub use crate::server::request::body_buffer::BodyBuffer;
+    pub use crate::server::request::post::read_frame;
+    pub use crate::server::response::refusal::Refusal;
     pub use crate::server::session::cancelled_by;
-    pub use crate::server::session_table::{NoSession, SessionTable};
+    pub use crate::server::session::session_table::{NoSession, SessionTable};
 }

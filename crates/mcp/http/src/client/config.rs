@@ -7,8 +7,8 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use crate::client::limits::Limits;
-use crate::client::server_url::ServerUrl;
-use crate::client::shown_url::shown_url;
+use crate::client::url::server_url::ServerUrl;
+use crate::client::url::shown_url::shown_url;
 
 /// Where a server is, and how to speak to it.
 ///

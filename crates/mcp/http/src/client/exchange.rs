@@ -1,6 +1,17 @@
 //! Runs one POST with requests, or the GET stream of a session, as a state machine. Resumes a broken stream by a GET with
 //! `Last-Event-ID`.
 
+pub(crate) mod arrival;
+pub(crate) mod backoff;
+pub(crate) mod body;
+pub(crate) mod event_stream;
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+pub(crate) mod inflate;
+pub(crate) mod mirror;
+pub(crate) mod purpose;
+pub(crate) mod requests;
+pub(crate) mod route;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +24,14 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::client::arrival::Arrival;
-use crate::client::backoff::Backoff;
-use crate::client::body::LINGER;
-use crate::client::event_stream::EventStream;
-use crate::client::purpose::Purpose;
-use crate::client::requests::{Content, Reply, Requests};
-use crate::client::route::MessageKind;
-use crate::client::{ConnectFault, HttpError, Wait, route};
+use crate::client::exchange::arrival::Arrival;
+use crate::client::exchange::backoff::Backoff;
+use crate::client::exchange::body::LINGER;
+use crate::client::exchange::event_stream::EventStream;
+use crate::client::exchange::purpose::Purpose;
+use crate::client::exchange::requests::{Content, Reply, Requests};
+use crate::client::exchange::route::MessageKind;
+use crate::client::{ConnectFault, HttpError, Wait};
 use crate::header;
 use crate::sse::Event;
 

@@ -18,11 +18,12 @@ use futures::{FutureExt, Sink, Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
 use tokio::time::Sleep;
 
-use crate::client::arrival::Arrival;
 use crate::client::exchange::Exchange;
-use crate::client::purpose::Purpose;
-use crate::client::requests::Requests;
-use crate::client::route::{self, MessageKind, Route};
+use crate::client::exchange::arrival::Arrival;
+use crate::client::exchange::purpose::Purpose;
+use crate::client::exchange::requests::Requests;
+use crate::client::exchange::route;
+use crate::client::exchange::route::{MessageKind, Route};
 use crate::client::{Config, HttpClient, HttpError, Wait};
 
 /// A transport to a server that speaks Streamable HTTP; see [the module](crate::client).

@@ -91,55 +91,29 @@
 //! [`Packet::Gap`]: agentwire_transport::Packet::Gap
 //! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
-mod arrival;
-mod backoff;
-mod body;
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-mod certificates;
 mod config;
-mod connect_fault;
-#[cfg(feature = "rustls-no-provider")]
-mod connector;
+mod connect;
 mod error;
-pub(crate) mod event_stream;
-mod exchange;
+pub(crate) mod exchange;
 mod http;
-mod http_client;
-#[cfg(feature = "rustls-no-provider")]
-mod hyper;
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-mod inflate;
 pub(crate) mod limits;
-mod mirror;
 mod open;
-#[cfg(feature = "reqwest")]
-mod plain;
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-mod proxies;
-mod purpose;
-pub(crate) mod redirect;
-mod requests;
-#[cfg(feature = "reqwest")]
-mod reqwest;
-mod route;
-mod server_url;
-mod shown_url;
 pub(crate) mod trace;
-pub(crate) mod uri;
+pub(crate) mod url;
 
-#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-pub use certificates::{CertificateError, check_certificates};
 pub use config::{Config, InvalidHeader, InvalidUrl};
-pub use connect_fault::ConnectFault;
-pub use error::{Declined, HttpClientError, HttpError, Refusal, Wait};
-pub use http_client::{Body, BoxError, HttpClient};
-#[cfg(feature = "rustls-no-provider")]
-pub use hyper::Hyper;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-pub use proxies::EnvironmentProxy;
+pub use connect::certificates::{CertificateError, check_certificates};
+pub use connect::connect_fault::ConnectFault;
+pub use connect::http_client::{Body, BoxError, HttpClient};
+#[cfg(feature = "rustls-no-provider")]
+pub use connect::hyper::Hyper;
+#[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+pub use connect::proxies::EnvironmentProxy;
 #[cfg(feature = "reqwest")]
-pub use reqwest::Reqwest;
-pub use shown_url::shown_url;
+pub use connect::reqwest::Reqwest;
+pub use error::{Declined, HttpClientError, HttpError, Refusal, Wait};
+pub use url::shown_url::shown_url;
 
 /// The client that [`Config::open`] uses: `Reqwest` with the feature `reqwest`, and [`Hyper`] without.
 ///

@@ -7,12 +7,12 @@ use agentwire_mcp_wire::Era;
 use agentwire_store::MemoryEventStore;
 
 use crate::server::Principal;
-use crate::server::bearer::BearerCheck;
-use crate::server::guard::{Accepts, Guard};
-use crate::server::guarded_store::GuardedStore;
-use crate::server::limits::Limits;
-use crate::server::record_limits::RecordLimits;
-use crate::server::sealed_sessions::SealedSessions;
+use crate::server::admission::bearer::BearerCheck;
+use crate::server::admission::guard::{Accepts, Guard};
+use crate::server::admission::limits::Limits;
+use crate::server::admission::record_limits::RecordLimits;
+use crate::server::nodes::guarded_store::GuardedStore;
+use crate::server::nodes::sealed_sessions::SealedSessions;
 use crate::server::warning::Warnings;
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.

@@ -1,5 +1,17 @@
 //! The MCP endpoint: the handle by which a program mounts it, runs it and shuts it down.
 
+pub(crate) mod clock;
+pub(crate) mod drain;
+pub(crate) mod endpoint_core;
+pub(crate) mod endpoint_counts;
+pub(crate) mod incoming;
+pub(crate) mod readiness;
+pub(crate) mod resources;
+pub(crate) mod service;
+pub(crate) mod shared_config;
+pub(crate) mod spawned_tasks;
+pub(crate) mod spawner;
+
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,12 +24,12 @@ use futures::future::{self, BoxFuture, poll_fn, select};
 use futures_channel::mpsc;
 use http::HeaderMap;
 
-use crate::server::endpoint_core::EndpointCore;
-use crate::server::endpoint_counts::EndpointCounts;
-use crate::server::incoming::Incoming;
+use crate::server::endpoint::endpoint_core::EndpointCore;
+use crate::server::endpoint::endpoint_counts::EndpointCounts;
+use crate::server::endpoint::incoming::Incoming;
+use crate::server::endpoint::service::SharedService;
+use crate::server::endpoint::spawned_tasks::SpawnedTasks;
 use crate::server::nodes::bus::BusListener;
-use crate::server::service::SharedService;
-use crate::server::spawned_tasks::SpawnedTasks;
 use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.

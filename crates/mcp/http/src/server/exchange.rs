@@ -10,8 +10,8 @@ use agentwire_transport::NotificationStream;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
-use crate::server::drain::cut_error;
-use crate::server::resources::Resources;
+use crate::server::endpoint::drain::cut_error;
+use crate::server::endpoint::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 
 /// The running service of one request. Dropping it cancels the request.

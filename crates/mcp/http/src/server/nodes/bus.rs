@@ -5,7 +5,7 @@ use std::sync::Weak;
 use agentwire_jsonrpc::RawJson;
 use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
 
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::address;
 use crate::server::nodes::change::refresh;
 

@@ -9,11 +9,11 @@ use agentwire_mcp_wire::method;
 use agentwire_store::{BusMessage, SessionRecord, StoreError};
 
 use crate::server::Head;
+use crate::server::admission::record_limits::{RecordLimits, record_size};
 use crate::server::nodes::message::{Change, has_initialized, initialized, member, method_of, text, uri};
-use crate::server::record_limits::{RecordLimits, record_size};
-use crate::server::refusal::Refusal;
+use crate::server::response::refusal::Refusal;
+use crate::server::session::sessions::Sessions;
 use crate::server::session::{Session, SharedSession, WaitingAnswer};
-use crate::server::sessions::Sessions;
 
 /// How often a change is tried while other nodes change the same record.
 const ATTEMPTS: usize = 16;

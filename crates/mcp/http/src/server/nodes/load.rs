@@ -11,17 +11,17 @@ use agentwire_sync::Monitor;
 use futures::future;
 use http::StatusCode;
 
-use crate::server::connection::Connection;
-use crate::server::endpoint_core::EndpointCore;
-use crate::server::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
+use crate::server::admission::record_limits::record_size;
+use crate::server::endpoint::endpoint_core::EndpointCore;
+use crate::server::endpoint::resources::Resources;
 use crate::server::nodes::change::feed;
+use crate::server::nodes::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
 use crate::server::nodes::record::principal_digest;
 use crate::server::nodes::sealed;
-use crate::server::record_limits::record_size;
-use crate::server::refusal::Refusal;
-use crate::server::resources::Resources;
-use crate::server::sealed_sessions::SealedContent;
+use crate::server::nodes::sealed_sessions::SealedContent;
+use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
+use crate::server::session::connection::Connection;
 use crate::server::{Caller, Head, Principal};
 
 /// Returns the session that a request names, loaded where this node does not have it.

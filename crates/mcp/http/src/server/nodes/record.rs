@@ -8,10 +8,10 @@ use agentwire_store::{SessionId, SessionRecord, StoreError};
 use http::StatusCode;
 use ring::digest;
 
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::endpoint::endpoint_core::EndpointCore;
+use crate::server::endpoint::resources::Resources;
 use crate::server::nodes::message::{initialized, text};
-use crate::server::refusal::Refusal;
-use crate::server::resources::Resources;
+use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, EndpointConfig, Principal};
 

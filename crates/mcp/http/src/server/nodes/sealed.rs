@@ -10,11 +10,11 @@ use http::HeaderValue;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::header;
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::message::text;
 use crate::server::nodes::record::principal_digest;
-use crate::server::refusal::Refusal;
-use crate::server::sealed_sessions::SealedContent;
+use crate::server::nodes::sealed_sessions::SealedContent;
+use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, Head, Principal};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream;
 
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::change::{record_initialized, refresh};
 use crate::server::nodes::sealed;
 use crate::server::session::Session;

@@ -1,11 +1,16 @@
 //! The response to one HTTP request, from its body to the head of the response.
 
+pub(crate) mod body;
 mod exchange;
 mod heads;
 mod posted;
 mod prepare;
+pub(crate) mod queue;
 mod reading;
+pub(crate) mod refusal;
+pub(crate) mod replayed;
 mod resume;
+pub(crate) mod text;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -18,23 +23,23 @@ use agentwire_store::SessionId;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::server::connection::Connection;
-use crate::server::cors::CorsHeaders;
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::admission::cors::CorsHeaders;
+use crate::server::admission::operation::check_calls;
+use crate::server::admission::quota::Reservation;
+use crate::server::admission::record_limits::record_size;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::record;
-use crate::server::operation::check_calls;
-use crate::server::post::{PostHeaders, Routed, check_batch, routed};
-use crate::server::quota::Reservation;
-use crate::server::record_limits::record_size;
-use crate::server::refusal::Refusal;
+use crate::server::request::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
 use crate::server::response::posted::{Delivering, Opening, Waiting};
 use crate::server::response::prepare::{Next, Post, Prepare, Preparing};
 use crate::server::response::reading::Reading;
+use crate::server::response::refusal::Refusal;
 use crate::server::response::resume::Resuming;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
+use crate::server::session::connection::Connection;
 use crate::server::{Body, Head, OperationCheck, Principal};
 
 pub(crate) use crate::server::response::prepare::Get;

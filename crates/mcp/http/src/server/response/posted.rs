@@ -13,11 +13,11 @@ use http::{HeaderValue, Response};
 use tokio::time::Sleep;
 
 use crate::header;
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::admission::quota::Reservation;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::record;
-use crate::server::quota::Reservation;
-use crate::server::refusal::Refusal;
 use crate::server::response::heads::formed;
+use crate::server::response::refusal::Refusal;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::{DeliverError, Session};
 use crate::server::{AnswerForm, Body, Head};

@@ -11,13 +11,13 @@ use http::StatusCode;
 
 use crate::header;
 use crate::server::Head;
-use crate::server::endpoint_core::EndpointCore;
+use crate::server::admission::quota::Reservation;
+use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
 use crate::server::nodes::change::{check, store_ready};
 use crate::server::nodes::message::{changes, is_change};
 use crate::server::nodes::{load, record, sealed};
-use crate::server::quota::Reservation;
-use crate::server::refusal::Refusal;
+use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 
 /// A request that waits for the store, or for other nodes.

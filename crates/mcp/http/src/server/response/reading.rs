@@ -9,12 +9,12 @@ use futures::FutureExt;
 use http::StatusCode;
 use tokio::time::Sleep;
 
-use crate::server::body_buffer::BodyBuffer;
-use crate::server::denied::Denied;
-use crate::server::endpoint_core::EndpointCore;
-use crate::server::post::PostHeaders;
-use crate::server::quota::{MIN_COST, Reservation};
-use crate::server::refusal::Refusal;
+use crate::server::admission::denied::Denied;
+use crate::server::admission::quota::{MIN_COST, Reservation};
+use crate::server::endpoint::endpoint_core::EndpointCore;
+use crate::server::request::body_buffer::BodyBuffer;
+use crate::server::request::post::PostHeaders;
+use crate::server::response::refusal::Refusal;
 use crate::server::{Head, Principal};
 
 pub(super) struct Reading<B> {

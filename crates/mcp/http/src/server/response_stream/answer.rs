@@ -5,7 +5,7 @@ use agentwire_mcp_wire::code as mcp_code;
 use http::StatusCode;
 
 use crate::server::AnswerForm;
-use crate::server::quota::QuotaExceeded;
+use crate::server::admission::quota::QuotaExceeded;
 
 /// The error that replaces an answer for which there is no room. None for frames other than one answer.
 #[cold]

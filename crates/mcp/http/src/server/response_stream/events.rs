@@ -7,11 +7,11 @@ use agentwire_store::{Event, EventId, SessionId};
 use bytes::Bytes;
 
 use crate::server::EndpointConfig;
-use crate::server::guarded_store::{GuardedStore, Stored};
-use crate::server::queue::COPY_LIMIT;
+use crate::server::nodes::guarded_store::{GuardedStore, Stored};
+use crate::server::response::queue::COPY_LIMIT;
+use crate::server::response::text::Text;
 use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
-use crate::server::text::Text;
 use crate::sse::{self, decimal};
 
 impl ResponseStream {

@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use agentwire_store::StoreError;
 use futures::FutureExt;
 
-pub(super) use crate::server::guarded_store::Stored;
-use crate::server::queue::Queue;
+pub(super) use crate::server::nodes::guarded_store::Stored;
+use crate::server::response::queue::Queue;
 
 /// Another node has ended the stream.
 pub(super) struct TakenOver;

@@ -16,14 +16,14 @@ use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use http::StatusCode;
 
-use crate::server::clock::{Ticks, TimedStream};
-use crate::server::guard::Accepts;
-use crate::server::queue::COPY_LIMIT;
-use crate::server::quota::{QuotaExceeded, Reservation};
-use crate::server::resources::Resources;
+use crate::server::admission::guard::Accepts;
+use crate::server::admission::quota::{QuotaExceeded, Reservation};
+use crate::server::endpoint::clock::{Ticks, TimedStream};
+use crate::server::endpoint::resources::Resources;
+use crate::server::response::queue::COPY_LIMIT;
+use crate::server::response::text::Text;
 use crate::server::response_stream::answer::status_of;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
-use crate::server::text::Text;
 use crate::server::{AnswerForm, Caller, EndpointConfig};
 use crate::sse;
 

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::AnswerForm;
-use crate::server::clock::Registration;
-use crate::server::queue::{Queue, STRIDE};
-use crate::server::quota::{MIN_COST, Reservation};
-use crate::server::resources::Resources;
+use crate::server::admission::quota::{MIN_COST, Reservation};
+use crate::server::endpoint::clock::Registration;
+use crate::server::endpoint::resources::Resources;
+use crate::server::response::queue::{Queue, STRIDE};
+use crate::server::response::text::Text;
 use crate::server::response_stream::ResponseStream;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
-use crate::server::text::Text;
 
 /// The form of a response, with the content that is known.
 pub(crate) enum ResponseForm {

@@ -11,10 +11,10 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::StatusCode;
 
-use crate::server::queue::Queue;
-use crate::server::quota::{MIN_COST, Reservation};
+use crate::server::admission::quota::{MIN_COST, Reservation};
+use crate::server::response::queue::Queue;
+use crate::server::response::text::Text;
 use crate::server::response_stream::held::{Held, Stored, TakenOver};
-use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
 const STEP: usize = 4 << 10;

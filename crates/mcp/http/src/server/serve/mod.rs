@@ -25,13 +25,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::server::drain::CUT_TIME;
-use crate::server::quota::Quota;
+use crate::server::admission::quota::Quota;
+use crate::server::endpoint::drain::CUT_TIME;
+use crate::server::endpoint::spawned_tasks::SpawnedTasks;
 use crate::server::serve::connection_state::ConnectionState;
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
 use crate::server::serve::guarded::Guarded;
 use crate::server::serve::io::{Timeouts, Watched};
-use crate::server::spawned_tasks::SpawnedTasks;
 use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;

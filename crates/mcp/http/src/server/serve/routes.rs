@@ -12,7 +12,7 @@ use futures::future::{self, BoxFuture};
 use http::{HeaderMap, Request, Response, StatusCode};
 use tower_service::Service;
 
-use crate::server::refusal::Refusal;
+use crate::server::response::refusal::Refusal;
 use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, RequestBody, Spawner};
 
 /// What can be served at a path: an [`Endpoint`], or something of your own beside it.

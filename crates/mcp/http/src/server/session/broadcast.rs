@@ -3,8 +3,8 @@
 use agentwire_jsonrpc::{Frame, Message, RawJson};
 use agentwire_store::{BusMessage, Listening, Node, NodeId};
 
+use crate::server::endpoint::resources::Resources;
 use crate::server::nodes::message::text;
-use crate::server::resources::Resources;
 use crate::server::session::Session;
 use crate::server::session::delivery::Reaction;
 use crate::server::session::state::SessionState;

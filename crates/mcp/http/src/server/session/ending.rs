@@ -5,7 +5,7 @@ use std::task::Waker;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Response};
 
-use crate::server::resources::Resources;
+use crate::server::endpoint::resources::Resources;
 use crate::server::session::Session;
 
 impl Session {

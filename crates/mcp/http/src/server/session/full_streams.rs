@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::server::EndpointConfig;
-use crate::server::resources::Resources;
+use crate::server::endpoint::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 use crate::server::session::pending::PendingResponses;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_mcp_wire::Revision;
 use agentwire_store::EventId;
 
-use crate::server::resources::Resources;
+use crate::server::endpoint::resources::Resources;
 use crate::server::response_stream::{ResponseStream, ResumedStream, StreamReader};
 use crate::server::session::{DeliverError, Session};
 

@@ -1,6 +1,7 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
 mod broadcast;
+pub(crate) mod connection;
 mod delivery;
 mod ending;
 mod full_streams;
@@ -9,6 +10,8 @@ mod pending;
 mod readiness;
 mod remote;
 mod sealed;
+pub(crate) mod session_table;
+pub(crate) mod sessions;
 mod shared;
 mod state;
 
@@ -23,10 +26,10 @@ use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
-use crate::server::guard::Accepts;
+use crate::server::admission::guard::Accepts;
+use crate::server::admission::quota::Reservation;
+use crate::server::endpoint::resources::Resources;
 use crate::server::inline_task::InlineTask;
-use crate::server::quota::Reservation;
-use crate::server::resources::Resources;
 use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::state::{SessionState, answers_to};

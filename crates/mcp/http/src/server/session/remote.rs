@@ -8,8 +8,8 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionId, SessionRecord};
 use agentwire_transport::Packet;
 
-use crate::server::quota::Reservation;
-use crate::server::resources::Resources;
+use crate::server::admission::quota::Reservation;
+use crate::server::endpoint::resources::Resources;
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::{Session, cancelled_by};

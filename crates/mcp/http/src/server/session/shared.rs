@@ -8,9 +8,9 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionRecord, StreamBlock};
 use agentwire_sync::Mutex;
 
+use crate::server::admission::quota::{QuotaExceeded, Reservation};
+use crate::server::admission::record_limits::record_size;
 use crate::server::nodes::message::{Change, changes, has_initialized, messages};
-use crate::server::quota::{QuotaExceeded, Reservation};
-use crate::server::record_limits::record_size;
 use crate::server::session::delivery::Delivery;
 
 /// How many numbers a node takes at first for the streams of a session. Each further time it takes twice as many.

@@ -9,8 +9,8 @@ use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, RequestId};
 use agentwire_mcp_wire::{Revision, initialize_version};
 use agentwire_transport::Packet;
 
-use crate::server::quota::Reservation;
-use crate::server::resources::Resources;
+use crate::server::admission::quota::Reservation;
+use crate::server::endpoint::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 use crate::server::session::full_streams::FullStreams;
 use crate::server::session::pending::PendingResponses;

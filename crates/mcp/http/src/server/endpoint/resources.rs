@@ -1,0 +1,151 @@
+//! The configuration, clock and byte quotas that an endpoint's streams, sessions and exchanges share. Counts open exchanges.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agentwire_store::NodeId;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures_channel::mpsc::UnboundedSender;
+
+use crate::server::EndpointConfig;
+use crate::server::admission::quota::Quota;
+use crate::server::endpoint::clock::{Clock, Registration, Ticks, TimedStream};
+use crate::server::endpoint::drain::Drain;
+use crate::server::nodes::followers::Followers;
+
+/// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
+#[derive(Debug)]
+pub(crate) struct Resources {
+    pub(crate) config: EndpointConfig,
+    pub(crate) ticks: Ticks,
+    pub(crate) clock: Arc<Clock>,
+    /// Bytes of requests that are read or unanswered.
+    pub(crate) requests: Quota,
+    /// Those of their bodies that are still being read and belong to no session.
+    pub(crate) opening: Quota,
+    /// What requests to clients name, so that answers find this node. None where there is no other.
+    pub(crate) node: Option<NodeId>,
+    /// Bytes of the records of sessions that several nodes share.
+    pub(crate) records: Quota,
+    pub(crate) followers: Followers,
+    /// How many exchanges without a session have not ended.
+    exchanges: AtomicUsize,
+    /// How many futures that serve sessions have not ended.
+    session_tasks: AtomicUsize,
+    pub(crate) drain: Arc<Drain>,
+    /// To the task that serves the endpoint.
+    jobs: UnboundedSender<BoxFuture<'static, ()>>,
+}
+
+/// Held by the future that serves a session.
+pub(crate) struct SessionTaskGuard(Arc<Resources>);
+
+/// Why an exchange does not begin.
+pub(crate) enum NoExchange {
+    /// There are as many as there may be, which is this number.
+    TooMany(usize),
+    /// The endpoint shuts down.
+    Closing,
+}
+
+impl Resources {
+    pub(crate) fn new(config: EndpointConfig, jobs: UnboundedSender<BoxFuture<'static, ()>>) -> Self {
+        // Both limits have room for the longest body.
+        let opening_of_caller = (config.opening_budget / 2).max(config.limits.longest_request());
+        let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
+        let drain = Arc::new(Drain::new());
+        Self {
+            ticks: Ticks::of(&config),
+            requests: config.limits.request_quota(),
+            opening,
+            node: node_id(&config),
+            records: config.record_limits.quota(),
+            followers: Followers::new(config.follower_limit),
+            config,
+            clock: Arc::new(Clock::new(drain.clone())),
+            exchanges: AtomicUsize::new(0),
+            session_tasks: AtomicUsize::new(0),
+            drain,
+            jobs,
+        }
+    }
+
+    /// Has the task that serves the endpoint run a future, which belongs to a session. None runs once the endpoint has ended.
+    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+        let _ended = self.jobs.unbounded_send(job.boxed());
+    }
+
+    /// The number of ticks so far. It wraps.
+    pub(crate) fn now(&self) -> u32 {
+        self.clock.now()
+    }
+
+    /// Whether new requests are refused.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.drain.is_closing()
+    }
+
+    /// Counts an exchange, unless there are too many or the endpoint closes.
+    pub(crate) fn add_exchange(&self) -> Result<(), NoExchange> {
+        let before = self.exchanges.fetch_add(1, Ordering::SeqCst);
+        // Looked at after it is counted: a shutdown that finds no exchange has closed the endpoint before.
+        let refusal = if self.is_closing() {
+            NoExchange::Closing
+        } else if before >= self.config.exchange_limit {
+            NoExchange::TooMany(self.config.exchange_limit)
+        } else {
+            return Ok(());
+        };
+        self.end_exchange();
+        Err(refusal)
+    }
+
+    /// How many exchanges without a session have not ended.
+    pub(crate) fn exchanges(&self) -> usize {
+        self.exchanges.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn end_exchange(&self) {
+        self.exchanges.fetch_sub(1, Ordering::SeqCst);
+        self.drain.note_end();
+    }
+
+    /// Counts the future that serves a session.
+    pub(crate) fn add_session_task(self: &Arc<Self>) -> SessionTaskGuard {
+        self.session_tasks.fetch_add(1, Ordering::SeqCst);
+        SessionTaskGuard(self.clone())
+    }
+
+    /// Whether no request runs, no session is served and no stream has a reader.
+    pub(crate) fn is_idle(&self) -> bool {
+        let none = |count: &AtomicUsize| count.load(Ordering::SeqCst) == 0;
+        none(&self.exchanges) && none(&self.session_tasks) && self.clock.is_empty()
+    }
+
+    /// Starts the timers of a stream that has a reader.
+    pub(crate) fn register_stream<S: TimedStream + 'static>(&self, stream: &Arc<S>) -> Registration {
+        let registration = self.clock.register_stream(stream.clone());
+        if self.is_closing() {
+            stream.begin_shutdown();
+        }
+        self.clock.start();
+        registration
+    }
+}
+
+/// The name of this node. Endpoints with sealed sessions are nodes of their own, which know no others.
+fn node_id(config: &EndpointConfig) -> Option<NodeId> {
+    match config.shared_node() {
+        Some(node) => Some(node.id()),
+        // Without randomness there are no ids for sessions either.
+        None => config.sealed.as_ref().map(|_| NodeId::random().unwrap_or(NodeId::new(0))),
+    }
+}
+
+impl Drop for SessionTaskGuard {
+    fn drop(&mut self) {
+        self.0.session_tasks.fetch_sub(1, Ordering::SeqCst);
+        self.0.drain.note_end();
+    }
+}
