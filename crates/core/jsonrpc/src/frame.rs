@@ -1,5 +1,10 @@
 //! Parses and writes a frame: one message, a batch up to a limit, or malformed text with its error answer.
 
+pub(crate) mod envelope;
+pub(crate) mod frame_reader;
+pub(crate) mod line;
+pub(crate) mod malformed;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -9,10 +14,10 @@ use serde::Serialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::envelope::{Envelope, EnvelopeSeed};
-use crate::line::LineError;
-use crate::malformed::{Intent, Malformed};
-use crate::scan::{skip_space, value_end};
+use crate::frame::envelope::{Envelope, EnvelopeSeed};
+use crate::frame::line::LineError;
+use crate::frame::malformed::{Intent, Malformed};
+use crate::text::scan::{skip_space, value_end};
 use crate::{ErrorObject, Message, RequestId, reader};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';

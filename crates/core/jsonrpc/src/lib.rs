@@ -63,52 +63,35 @@
 //! The specification is at <https://www.jsonrpc.org/specification>.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod any_text;
-mod builder;
-mod envelope;
-mod equality;
 mod error;
 mod frame;
-mod frame_reader;
 mod id;
-mod line;
-mod malformed;
-mod members;
 mod message;
 mod method;
-mod nearest;
-mod object;
-mod plain;
-mod printable;
 mod raw;
-mod raw_object;
-mod raw_object_reader;
 mod reader;
 pub mod runtime;
-mod scan;
 #[cfg(feature = "schema")]
 mod schema;
-mod skipped;
 mod text;
-mod tree_cost;
 pub mod wire;
 mod with_causes;
 
 pub use error::{ErrorObject, code};
+pub use frame::frame_reader::{ContentLength, FrameReader};
+pub use frame::line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
+pub use frame::malformed::{Intent, Malformed};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame};
-pub use frame_reader::{ContentLength, FrameReader};
 pub use id::RequestId;
-pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
-pub use malformed::{Intent, Malformed};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{NotificationMethod, RequestMethod, decode_params};
-pub use nearest::{did_you_mean, nearest};
-pub use printable::Printable;
+pub use raw::raw_object::RawObject;
+pub use raw::skipped::{Skipped, SkippedPart, noting};
 pub use raw::{Encoder, RawJson};
-pub use raw_object::RawObject;
 pub use reader::{read, read_bytes};
-pub use skipped::{Skipped, SkippedPart, noting};
-pub use tree_cost::TreeCost;
+pub use text::nearest::{did_you_mean, nearest};
+pub use text::printable::Printable;
+pub use text::tree_cost::TreeCost;
 pub use with_causes::WithCauses;
 
 /// Compiles the example of the README.

@@ -1,5 +1,12 @@
 //! An undecoded JSON value as a shared slice of its text, and an encoder that shares memory between small values.
 
+pub(crate) mod builder;
+pub(crate) mod equality;
+pub(crate) mod object;
+pub(crate) mod raw_object;
+pub(crate) mod raw_object_reader;
+pub(crate) mod skipped;
+
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
@@ -14,11 +21,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Printable;
-use crate::any_text::AnyText;
-use crate::members::{self, Members};
-use crate::plain::plain;
 use crate::reader;
 use crate::text::Text;
+use crate::text::any_text::AnyText;
+use crate::text::members;
+use crate::text::members::Members;
+use crate::text::plain::plain;
 
 /// One undecoded JSON value: a cheap, shared slice of the text it arrived in.
 ///

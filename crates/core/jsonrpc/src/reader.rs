@@ -145,8 +145,8 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         loop {
             let open = at + memchr::memchr(b'"', bytes.get(at..)?)?;
-            at = crate::scan::string_end(bytes, open)?.at;
-            if bytes.get(crate::scan::skip_space(bytes, at)) == Some(&b':') {
+            at = crate::text::scan::string_end(bytes, open)?.at;
+            if bytes.get(crate::text::scan::skip_space(bytes, at)) == Some(&b':') {
                 return text.get(open + 1..at - 1);
             }
         }
@@ -198,7 +198,7 @@ fn whole_numbers(text: &str) -> Option<String> {
     let (mut found, mut copied, mut at) = (String::new(), 0, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {
-            b'"' => at = crate::scan::string_end(bytes, at).map_or(bytes.len(), |end| end.at),
+            b'"' => at = crate::text::scan::string_end(bytes, at).map_or(bytes.len(), |end| end.at),
             b'-' | b'0'..=b'9' => {
                 let is_digit = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
                 let length = bytes[at..].iter().take_while(is_digit).count();

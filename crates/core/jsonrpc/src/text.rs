@@ -1,5 +1,13 @@
 //! A deserialized string that borrows from the input where the deserializer lends it.
 
+pub(crate) mod any_text;
+pub(crate) mod members;
+pub(crate) mod nearest;
+pub(crate) mod plain;
+pub(crate) mod printable;
+pub(crate) mod scan;
+pub(crate) mod tree_cost;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -28,9 +28,9 @@ use serde_json::value::RawValue;
 use super::Patch;
 use super::undecoded::undecoded;
 use crate::RawJson;
-use crate::object::{MapDeserializer, as_object};
+use crate::raw::object::{MapDeserializer, as_object};
+use crate::raw::skipped::{note_skipped, read_items};
 use crate::reader::{RESPELLED, Spelling, refuse_reserved};
-use crate::skipped::{note_skipped, read_items};
 
 /// A way to read a value of the type `T`.
 pub trait ReadAs<'de, T> {

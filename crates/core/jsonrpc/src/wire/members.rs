@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::lenient::{ReadAs, Seed};
 use crate::RawObject;
-use crate::object::read_object;
-use crate::skipped::{Step, enter, is_lenient, note_skipped};
+use crate::raw::object::read_object;
+use crate::raw::skipped::{Step, enter, is_lenient, note_skipped};
 use crate::text::Text;
 
 /// A type that is read from the members of an object.

@@ -16,8 +16,8 @@ mod patch;
 mod tagged;
 mod undecoded;
 
-pub use crate::builder::RawObjectBuilder;
-pub use crate::object::read_object;
+pub use crate::raw::builder::RawObjectBuilder;
+pub use crate::raw::object::read_object;
 pub use crate::text::Text;
 #[cfg(feature = "schema")]
 pub use described::describe_tag;

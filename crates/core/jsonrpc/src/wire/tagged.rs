@@ -13,9 +13,9 @@ use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::any_text::AnyText;
-use crate::builder::RawObjectBuilder;
+use crate::raw::builder::RawObjectBuilder;
 use crate::text::Text;
+use crate::text::any_text::AnyText;
 use crate::{RawJson, RawObject, read};
 
 // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.

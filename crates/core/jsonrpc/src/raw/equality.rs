@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::raw::RawJson;
 use crate::reader;
-use crate::tree_cost::TreeCost;
+use crate::text::tree_cost::TreeCost;
 
 impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {

@@ -1,6 +1,6 @@
 //! Estimates in one pass how much memory a JSON text takes once decoded into a tree of values.
 
-use crate::scan::{skip_space, string_end, value_end};
+use crate::text::scan::{skip_space, string_end, value_end};
 
 /// The memory that a JSON text takes as a tree of values, such as a `serde_json::Value`. The estimate is rather too high. It
 /// takes one pass over the text, and builds nothing.

@@ -2,8 +2,8 @@
 
 use bytestring::ByteString;
 
-use crate::malformed::{Intent, Malformed};
-use crate::scan::Nesting;
+use crate::frame::malformed::{Intent, Malformed};
+use crate::text::scan::Nesting;
 use crate::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, ErrorObject, Frame, LineError, RequestId};
 
 /// Makes a frame of each line that a [`LineDecoder`](crate::LineDecoder) returns.

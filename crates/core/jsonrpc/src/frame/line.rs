@@ -6,8 +6,8 @@ use bytestring::ByteString;
 use serde::de::IgnoredAny;
 
 use crate::RequestId;
-use crate::malformed::Intent;
-use crate::scan::Nesting;
+use crate::frame::malformed::Intent;
+use crate::text::scan::Nesting;
 
 /// The maximum length of a line, unless a caller sets another: 32 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;

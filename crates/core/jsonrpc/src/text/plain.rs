@@ -1,7 +1,7 @@
 //! JSON text for people, in which a string cannot hide a word by its escapes.
 
 use crate::reader;
-use crate::scan::{skip_space, string_end};
+use crate::text::scan::{skip_space, string_end};
 
 /// Removes white space between tokens, and escapes in strings that JSON does not require. Allocates only the returned text.
 pub(crate) fn plain(text: &str) -> String {

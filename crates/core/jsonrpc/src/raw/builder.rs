@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{MapAccess, Visitor};
 
-use crate::any_text::ObjectText;
 use crate::raw::RawJson;
-use crate::raw_object::RawObject;
+use crate::raw::raw_object::RawObject;
+use crate::text::any_text::ObjectText;
 
 /// Builds a [`RawObject`] member by member, for a visitor that needs the text after it has read a part of the object.
 ///

@@ -9,10 +9,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::any_text::{ObjectText, escaped};
-use crate::members::Members;
 use crate::raw::RawJson;
 use crate::reader;
+use crate::text::any_text::{ObjectText, escaped};
+use crate::text::members::Members;
 
 /// One JSON object that is kept as the text it arrived in, and looked into by key.
 ///

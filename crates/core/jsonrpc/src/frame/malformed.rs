@@ -1,6 +1,6 @@
 //! Malformed text, with the answer to send and the call to fail.
 
-use crate::scan::{skip_space, string_end, value_end};
+use crate::text::scan::{skip_space, string_end, value_end};
 use crate::{ErrorObject, Message, RequestId, Response};
 
 /// Text that is no JSON-RPC message, and the kind of message that it resembles.

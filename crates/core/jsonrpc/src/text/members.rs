@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::reader;
-use crate::scan::{skip_space, string_end, value_end};
+use crate::text::scan::{skip_space, string_end, value_end};
 
 /// The members of a JSON object, in the order in which they stand: the name of each, and its value as text.
 ///

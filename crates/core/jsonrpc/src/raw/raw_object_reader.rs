@@ -7,11 +7,11 @@ use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Map;
 
-use crate::any_text::ObjectText;
 use crate::raw::RawJson;
-use crate::raw_object::RawObject;
+use crate::raw::raw_object::RawObject;
 use crate::reader::RAW_VALUE;
 use crate::text::Text;
+use crate::text::any_text::ObjectText;
 
 /// Takes the text as it is where the format is `serde_json`'s. Where a visitor has read a part of the object already, as that
 /// of a tagged union has, the text is put together of the members that are left.

@@ -6,7 +6,7 @@ use bytestring::ByteString;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::malformed::{Intent, Malformed};
+use crate::frame::malformed::{Intent, Malformed};
 use crate::reader::{self, Reserved};
 use crate::{ErrorObject, Message, Notification, RawJson, Request, RequestId, Response};
 
