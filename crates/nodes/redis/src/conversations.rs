@@ -19,9 +19,9 @@ use tokio::sync::oneshot;
 
 use crate::claims::Claims;
 use crate::error::{store_error, unexpected};
+use crate::events::message::millis;
 use crate::json;
 use crate::link::Link;
-use crate::message::millis;
 use crate::store::RedisStore;
 
 /// The sessions of a list that one command reads.

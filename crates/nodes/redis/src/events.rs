@@ -1,5 +1,18 @@
 //! The events of streams.
 
+pub(crate) mod entry;
+pub(crate) mod incomplete;
+pub(crate) mod last_event;
+pub(crate) mod message;
+pub(crate) mod pace;
+pub(crate) mod pipeline;
+pub(crate) mod queue;
+pub(crate) mod running_stream;
+pub(crate) mod session_events;
+pub(crate) mod shares;
+pub(crate) mod waiting;
+pub(crate) mod writer;
+
 use std::sync::Arc;
 
 use agentwire_store::{
@@ -10,11 +23,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use redis::{Pipeline, Value};
 
-use crate::entry::{END, StreamEntry, entries, is_only_event, only_event};
 use crate::error::{store_error, unexpected};
+use crate::events::entry::{END, StreamEntry, entries, is_only_event, only_event};
+use crate::events::message::{Change, millis};
 use crate::json;
 use crate::link::Link;
-use crate::message::{Change, millis};
 use crate::store::RedisStore;
 
 /// The entries that one command reads.

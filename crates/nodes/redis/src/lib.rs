@@ -65,43 +65,24 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;
-mod circuit;
 #[cfg(feature = "acp")]
 mod claims;
-mod config;
-mod connection;
 #[cfg(feature = "acp")]
 mod conversations;
-mod entry;
 mod error;
 mod events;
-mod incomplete;
 mod json;
-mod keys;
-mod last_event;
 mod link;
-mod message;
 mod new_session;
 mod nodes;
 mod once;
-mod pace;
 mod permissions;
-mod pipeline;
-mod queue;
 mod records;
-mod running_stream;
-mod session_events;
-mod shares;
-mod slot;
 mod store;
 mod subscriptions;
 #[cfg(feature = "tasks")]
 mod tasks;
-#[cfg(feature = "tls")]
-mod tls;
-mod waiting;
-mod writer;
 
-pub use config::RedisConfig;
 pub use error::ConnectError;
+pub use link::config::RedisConfig;
 pub use store::RedisStore;

@@ -1,5 +1,13 @@
 //! Sends commands over one connection, which it opens again when it is lost.
 
+pub(crate) mod circuit;
+pub(crate) mod config;
+pub(crate) mod connection;
+pub(crate) mod keys;
+pub(crate) mod slot;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -12,9 +20,9 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, PushInfo, RedisError, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::circuit::{Circuit, FAILURES};
-use crate::connection::{Connection, Engine};
 use crate::error::{CircuitOpen, TimedOut, away, checked, is_away, is_forbidden, store_error};
+use crate::link::circuit::{Circuit, FAILURES};
+use crate::link::connection::{Connection, Engine};
 
 /// A connection for commands. Those of a node share one, but for events.
 pub(crate) struct Link {

@@ -3,7 +3,7 @@
 use agentwire_store::SessionId;
 use redis::Pipeline;
 
-use crate::keys::Keys;
+use crate::link::keys::Keys;
 
 // A record is stored as VERSION, EPOCH and JSON, separated by spaces, so that the scripts need not read JSON. The numbers of
 // streams are stored as the last number taken and an EPOCH. They live twice as long as the record: if they expired first, a

@@ -12,8 +12,8 @@ use redis::{Cmd, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::events::message::millis;
 use crate::link::Link;
-use crate::message::millis;
 use crate::permissions;
 use crate::store::RedisStore;
 

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use redis::Value;
 
-use crate::message::millis;
+use crate::events::message::millis;
 use crate::store::RedisStore;
 
 /// A name is too long.

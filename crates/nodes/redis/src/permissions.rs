@@ -5,10 +5,10 @@ use redis::Pipeline;
 use redis::aio::ConnectionLike;
 use tokio::sync::mpsc;
 
-use crate::entry::is_only_event;
 use crate::error::{ConnectError, EngineError, checked, is_forbidden, store_error};
-use crate::keys::Keys;
+use crate::events::entry::is_only_event;
 use crate::link::Link;
+use crate::link::keys::Keys;
 use crate::new_session;
 
 /// What is run on one key, which holds a string meanwhile: most of it fails, after the engine has looked at what the user may do.

@@ -8,9 +8,9 @@ use futures_util::future::BoxFuture;
 use redis::{Cmd, Pipeline, Value};
 
 use crate::error::{store_error, unexpected};
+use crate::events::message::millis;
 use crate::json;
 use crate::link::Link;
-use crate::message::millis;
 use crate::new_session::{CREATE, SKIPPED, TAKE};
 use crate::store::RedisStore;
 

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::config::RedisConfig;
-use crate::connection::Engine;
 use crate::error::ConnectError;
-use crate::keys::Keys;
+use crate::events::message::StreamLimits;
+use crate::events::pace::Pace;
+use crate::events::queue::EventQueue;
+use crate::events::shares::Shares;
 use crate::link::Link;
-use crate::message::StreamLimits;
-use crate::pace::Pace;
+use crate::link::config::RedisConfig;
+use crate::link::connection::Engine;
+use crate::link::keys::Keys;
 use crate::permissions;
-use crate::queue::EventQueue;
-use crate::shares::Shares;
 use crate::subscriptions::Subscriber;
 
 /// What the nodes of one server share, on Redis or Valkey.

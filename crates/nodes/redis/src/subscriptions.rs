@@ -12,11 +12,11 @@ use redis::{Cmd, PushInfo, PushKind, Value};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connection::Connection;
 use crate::error::{TimedOut, away, checked};
 use crate::json;
-use crate::keys::Keys;
 use crate::link::Link;
+use crate::link::connection::Connection;
+use crate::link::keys::Keys;
 
 /// The time between two checks that the connection is alive.
 const CHECK: Duration = Duration::from_secs(2);

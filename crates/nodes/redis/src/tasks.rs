@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use redis::{Cmd, Value};
 
 use crate::error::unexpected;
+use crate::events::message::millis;
 use crate::json;
-use crate::message::millis;
 use crate::store::RedisStore;
 
 /// The entries of a list that one command reads, at most.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use agentwire_store::{SessionId, StoreError};
 use bytes::Bytes;
 
-use crate::shares::Room;
-use crate::waiting::Waiter;
+use crate::events::shares::Room;
+use crate::events::waiting::Waiter;
 
 /// What the writer does.
 #[derive(Debug)]

@@ -10,14 +10,15 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use redis::{Cmd, Pipeline, RedisResult, Value};
 
-use crate::entry::{self, END, is_only_event};
 use crate::error::{is_silent, store_error};
-use crate::incomplete::Incomplete;
-use crate::keys::Keys;
-use crate::last_event;
+use crate::events::entry;
+use crate::events::entry::{END, is_only_event};
+use crate::events::incomplete::Incomplete;
+use crate::events::last_event;
+use crate::events::message::{Change, GROUP, StreamLimits, Write, millis};
+use crate::events::pace::Pace;
 use crate::link::Link;
-use crate::message::{Change, GROUP, StreamLimits, Write, millis};
-use crate::pace::Pace;
+use crate::link::keys::Keys;
 
 /// The engine answers, but an event takes it longer than the longest time.
 #[derive(Debug, thiserror::Error)]

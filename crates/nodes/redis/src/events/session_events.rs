@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use crate::message::{GROUP, StreamLimits};
-use crate::running_stream::RunningStream;
+use crate::events::message::{GROUP, StreamLimits};
+use crate::events::running_stream::RunningStream;
 
 /// What a stream takes in the engine beside its events, in bytes: a page of its list is allocated at once.
 pub(crate) const STREAM_COST: usize = 4608;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use redis::Cmd;
 
-use crate::message::StreamLimits;
+use crate::events::message::StreamLimits;
 
 /// A stream that this node writes.
 #[derive(Debug)]

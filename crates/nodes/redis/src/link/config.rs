@@ -46,7 +46,7 @@ pub struct RedisConfig {
     pub(crate) queue_bytes: usize,
     pub(crate) lease: Duration,
     #[cfg(feature = "tls")]
-    pub(crate) certificates: crate::tls::Certificates,
+    pub(crate) certificates: crate::link::tls::Certificates,
 }
 
 impl RedisConfig {

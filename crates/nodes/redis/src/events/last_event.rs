@@ -5,8 +5,8 @@ use std::io::Write as _;
 use bytes::Bytes;
 use redis::{Cmd, RedisWrite, ToRedisArgs, ToSingleRedisArg};
 
-use crate::entry::END;
-use crate::message::{StreamLimits, millis};
+use crate::events::entry::END;
+use crate::events::message::{StreamLimits, millis};
 
 /// Stores the last event of a stream that has others, and its end. KEYS: stream. ARGV: place, id of the end, data, milliseconds. Returns
 /// 0 where the place is taken or the stream has ended.

@@ -9,15 +9,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::error::TimedOut;
-use crate::incomplete::Incomplete;
-use crate::keys::Keys;
+use crate::events::incomplete::Incomplete;
+use crate::events::message::{Change, Message, StreamLimits, Write};
+use crate::events::pipeline::EventPipeline;
+use crate::events::shares::Shares;
+use crate::events::waiting::Waiting;
+use crate::events::writer::Writer;
 use crate::link::Link;
-use crate::message::{Change, Message, StreamLimits, Write};
-use crate::pipeline::EventPipeline;
-use crate::shares::Shares;
-use crate::slot::{SLOTS, slot};
-use crate::waiting::Waiting;
-use crate::writer::Writer;
+use crate::link::keys::Keys;
+use crate::link::slot::{SLOTS, slot};
 
 /// What an event counts in the queue beside its data, in bytes.
 const OVERHEAD: usize = 256;

@@ -14,7 +14,7 @@ use redis::{
 use redis::{ConnectionAddr, TlsMode};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::config::{Address, RedisConfig};
+use crate::link::config::{Address, RedisConfig};
 
 /// A connection, which clones share.
 #[derive(Clone)]
@@ -62,7 +62,7 @@ pub(crate) struct Engine {
     /// The longest time-out of a command.
     response_timeout: Duration,
     #[cfg(feature = "tls")]
-    certificates: crate::tls::Certificates,
+    certificates: crate::link::tls::Certificates,
 }
 
 enum Target {
@@ -94,7 +94,7 @@ impl Engine {
         };
         #[cfg(feature = "tls")]
         if engine.has_tls() {
-            crate::tls::choose_provider();
+            crate::link::tls::choose_provider();
         }
         Ok(engine)
     }

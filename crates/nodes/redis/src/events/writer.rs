@@ -8,14 +8,14 @@ use agentwire_store::{SessionId, StoreError};
 use redis::Cmd;
 use tokio::sync::{mpsc, watch};
 
-use crate::entry::END;
-use crate::keys::Keys;
-use crate::last_event;
+use crate::events::entry::END;
+use crate::events::last_event;
+use crate::events::message::{Change, GROUP, Message, Write};
+use crate::events::pipeline::{EventPipeline, Pending};
+use crate::events::running_stream::RunningStream;
+use crate::events::session_events::{RESULT_COST, STREAM_COST, SessionEvents};
 use crate::link::Link;
-use crate::message::{Change, GROUP, Message, Write};
-use crate::pipeline::{EventPipeline, Pending};
-use crate::running_stream::RunningStream;
-use crate::session_events::{RESULT_COST, STREAM_COST, SessionEvents};
+use crate::link::keys::Keys;
 
 /// How many messages are taken from the queue at once.
 const BATCH: usize = 512;
