@@ -1,18 +1,24 @@
 //! The command line.
 
+pub(crate) mod files;
+pub(crate) mod headers;
+pub(crate) mod help;
+pub(crate) mod values;
+pub(crate) mod words;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::arguments::headers::Secret;
+use crate::arguments::values::{NamedTarget, NamedValue, command, directory, seconds};
 use crate::chat::options::ChatOptions;
 use crate::config::ConfigArguments;
-use crate::headers::Secret;
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
 use crate::terminal::Format;
-use crate::values::{NamedTarget, NamedValue, command, directory, seconds};
 use crate::{agents, check, manual, recording, telemetry};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.

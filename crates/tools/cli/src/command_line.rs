@@ -10,7 +10,7 @@ use agentwire_mcp_hub::Target;
 use agentwire_transport_http::client::shown_url;
 use agentwire_transport_stdio::Command;
 
-use crate::text::one_line;
+use crate::output::text::one_line;
 
 /// Why a command line cannot be read. It has no text of the line but a variable's name: the line may have secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

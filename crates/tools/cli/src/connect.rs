@@ -18,18 +18,18 @@ use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
+use crate::arguments::headers::add_headers;
 use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, Usage};
-use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
-use crate::program_stderr::ProgramStderr;
+use crate::output::text::Notes;
 use crate::questions::{self, Deadline, PersonTime, Questions, Responder};
 use crate::recording::{Recorder, record_kind, recorded_client, recorded_transport};
 use crate::server_target::target_of;
 use crate::signals::Signals;
+use crate::target::program_stderr::ProgramStderr;
+use crate::target::text_lines::TextLines;
 use crate::telemetry::Telemetry;
-use crate::text::Notes;
-use crate::text_lines::TextLines;
 
 /// Where a command's output goes.
 pub(crate) struct Output<'a> {

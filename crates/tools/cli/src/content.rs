@@ -8,10 +8,10 @@ use agentwire_mcp_client::schema::{ContentBlock, ResourceContents, ResourceLink}
 use serde::Serialize;
 
 use crate::failure::{Exit, Failure, Usage};
-use crate::list_line::row;
+use crate::output::list_line::row;
+use crate::output::text;
 use crate::output::{Member, print_json};
 use crate::save::{FILES_LIMIT, Saved, Saver, decode};
-use crate::text;
 
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
 const PART_LIMIT: usize = 4 << 10;

@@ -24,40 +24,26 @@ mod content;
 mod descriptors;
 mod failure;
 mod features;
-mod files;
-mod headers;
-mod help;
-mod list_line;
-mod local_time;
 mod login;
 #[cfg_attr(not(feature = "manual"), path = "absent/manual.rs")]
 mod manual;
 mod mcp;
 mod mcp_config;
 mod output;
-mod output_queue;
-mod pretty;
-mod program_stderr;
 mod programs;
 mod questions;
 #[cfg_attr(not(feature = "record"), path = "absent/recording.rs")]
 mod recording;
 mod save;
-mod schema_reference;
 mod server;
 mod server_target;
 mod sessions;
 mod signals;
-mod signature;
 mod target;
 #[cfg_attr(not(feature = "telemetry"), path = "absent/telemetry.rs")]
 mod telemetry;
 mod terminal;
-mod text;
-mod text_lines;
 mod tools;
-mod values;
-mod words;
 
 use std::process::ExitCode;
 
@@ -72,7 +58,7 @@ use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::recording::Recorder;
 use self::telemetry::Telemetry;
-use self::text::Notes;
+use crate::output::text::Notes;
 
 /// Runs the command with the arguments and the environment of the process.
 pub fn main() -> ExitCode {
@@ -90,8 +76,9 @@ pub fn main() -> ExitCode {
 
 /// The command line. Ends the program where that is wrong.
 fn parse() -> Arguments {
-    let mut command = help::command();
-    let read = command.try_get_matches_from_mut(help::without_help_flag(std::env::args_os().collect()));
+    let mut command = arguments::help::command();
+    let read =
+        command.try_get_matches_from_mut(arguments::help::without_help_flag(std::env::args_os().collect()));
     let read = read.and_then(|mut read| Arguments::from_arg_matches_mut(&mut read));
     read.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
         let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
@@ -102,7 +89,7 @@ fn parse() -> Arguments {
         }
         // Help is not a failure.
         if json && error.use_stderr() {
-            let failure = anyhow::Error::new(Usage(help::first_paragraph(&error)));
+            let failure = anyhow::Error::new(Usage(arguments::help::first_paragraph(&error)));
             // If stdout is closed, stderr is all that is left.
             let _printed = print_json(&failure::to_json(&failure, failure::exit_code(&failure)));
         }
@@ -116,7 +103,7 @@ fn parse() -> Arguments {
             Some(hint) => {
                 // If stderr is closed, no output is left.
                 let _printed = error.print();
-                text::print_error(&hint);
+                output::text::print_error(&hint);
                 std::process::exit(error.exit_code())
             }
             None => error.exit(),
@@ -136,9 +123,9 @@ fn report(error: &anyhow::Error, json: bool, verbose: bool) {
         let _printed = print_json(&failure::to_json(error, failure::exit_code(error)));
     }
     for attempt in failure::attempts(error).iter().filter(|_| verbose) {
-        text::print_error(attempt);
+        output::text::print_error(attempt);
     }
-    text::print_error(&format!("error: {}", failure::sentence(error)));
+    output::text::print_error(&format!("error: {}", failure::sentence(error)));
 }
 
 fn run(arguments: Arguments) -> Result<()> {

@@ -21,16 +21,17 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Uri;
 
+use crate::arguments::files::read_secret_text;
+use crate::arguments::values::NamedValue;
 use crate::arguments::{Login, Logout};
 use crate::command_line::other_scheme;
 use crate::config::{Config, ConfigArguments};
 use crate::failure::{Usage, sentence};
-use crate::files::read_secret_text;
 use crate::output::print_json;
+use crate::output::text;
+use crate::output::text::{Notes, quoted};
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_client};
-use crate::text::{self, Notes, quoted};
-use crate::values::NamedValue;
 
 /// The environment variable with the path of the file of credentials.
 const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";

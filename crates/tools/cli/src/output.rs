@@ -1,5 +1,13 @@
 //! Output for programs: one JSON object a line.
 
+pub(crate) mod list_line;
+pub(crate) mod local_time;
+pub(crate) mod output_queue;
+pub(crate) mod pretty;
+pub(crate) mod schema_reference;
+pub(crate) mod signature;
+pub(crate) mod text;
+
 use std::io::{self, BufWriter, Write};
 
 use agentwire_jsonrpc::Printable;

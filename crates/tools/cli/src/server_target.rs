@@ -13,7 +13,7 @@ use crate::config::{Config, ConfigArguments};
 use crate::failure::{OtherSide, Usage};
 use crate::mcp::arguments::{Connect, Place, unquoted};
 use crate::mcp_config;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The server of a command line.
 ///

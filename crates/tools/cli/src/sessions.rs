@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::arguments::Sessions;
 use crate::failure::{AlreadyPrinted, Usage, sentence};
 use crate::output::print_json;
-use crate::text;
+use crate::output::text;
 
 /// Checks or repairs all sessions of a directory. Fails if any is still damaged.
 pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {

@@ -1,5 +1,8 @@
 //! What is wrong with a target before anything is started.
 
+pub(crate) mod program_stderr;
+pub(crate) mod text_lines;
+
 use std::path::Path;
 
 use agentwire_mcp_hub::Target;
@@ -7,7 +10,7 @@ use anyhow::Result;
 
 use crate::command_line;
 use crate::failure::{Usage, is_launcher};
-use crate::text::one_line;
+use crate::output::text::one_line;
 
 /// Reads a target: a URL, or a command line.
 ///

@@ -7,12 +7,13 @@ use anyhow::Result;
 
 use crate::connect::{Output, with_server};
 use crate::failure::Usage;
-use crate::list_line::with_description;
 use crate::mcp::arguments::Tools;
+use crate::output::list_line::with_description;
+use crate::output::pretty::pretty;
 use crate::output::print_json;
-use crate::pretty::pretty;
-use crate::signature::signature;
-use crate::text::{self, quoted};
+use crate::output::signature::signature;
+use crate::output::text;
+use crate::output::text::quoted;
 
 /// Prints the tools, one a line, or all that the server says about one.
 pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {

@@ -7,8 +7,8 @@ pub(crate) use crate::absent::Absent as Commands;
 pub(crate) use crate::absent::Absent as FolderGuard;
 use crate::failure::{Exit, Failure};
 use crate::features::missing;
+use crate::output::text::Notes;
 use crate::programs;
-use crate::text::Notes;
 
 pub(crate) async fn run(command: Commands, _json: bool, _notes: &Notes) -> Result<()> {
     match command {}

@@ -13,7 +13,7 @@ use clap::Args;
 pub(crate) use crate::absent::Absent as Commands;
 pub(crate) use crate::absent::Absent as Recorder;
 use crate::arguments::Arguments;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The options of every command about recordings, of which this build has none.
 #[derive(Debug, Args)]

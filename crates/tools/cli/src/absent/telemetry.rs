@@ -13,7 +13,7 @@ use clap::Args;
 pub(crate) use crate::absent::Absent as Registry;
 use crate::arguments::{Arguments, Command as OurCommand};
 use crate::features::missing;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The variables that name a collector.
 const ENDPOINTS: [&str; 3] = [

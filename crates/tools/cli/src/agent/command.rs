@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agentwire_acp_sessions::schema::{AvailableCommand, UnstructuredCommandInput};
 use agentwire_jsonrpc::RawJson;
 
-use crate::values::json_object;
+use crate::arguments::values::json_object;
 
 /// The command of a prompt.
 #[derive(Debug, PartialEq)]

@@ -20,9 +20,9 @@ use http::StatusCode;
 use self::turn::DemoAgent;
 use crate::arguments::Agent;
 use crate::login::{authorization, with_tokens};
+use crate::output::text::Notes;
 use crate::recording::{Recorder, recorded_stdio};
 use crate::telemetry::Telemetry;
-use crate::text::Notes;
 
 /// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
 /// prompt, its updates, and its requests to the client.

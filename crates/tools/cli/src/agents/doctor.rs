@@ -10,7 +10,7 @@ use super::list::installed;
 use super::places::ago;
 use crate::failure::sentence;
 use crate::output::print_json;
-use crate::text;
+use crate::output::text;
 
 /// The programs that install and run agents.
 const TOOLS: [&str; 3] = ["node", "npm", "uv"];

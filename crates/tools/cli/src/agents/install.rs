@@ -11,9 +11,10 @@ use serde::Serialize;
 use super::arguments::{Consent, Install, Places};
 use super::errors::{to_failure, with_advice};
 use crate::failure::{Exit, Failure};
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::output::{Member, print_json};
 use crate::terminal::drop_unread_input;
-use crate::text::{self, Notes};
 
 /// What a command on installed agents needs.
 pub(super) struct Context<'a> {

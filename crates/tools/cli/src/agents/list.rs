@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::arguments::Places;
 use super::errors::{to_failure, with_advice};
 use crate::output::print_json;
-use crate::text::{self, Notes};
+use crate::output::text;
+use crate::output::text::Notes;
 
 /// How wide the column of ids is at most.
 const MAX_WIDTH: usize = 24;

@@ -16,8 +16,8 @@ pub(crate) use self::arguments::Commands;
 use self::arguments::{Agents, AgentsCommand};
 pub(crate) use self::find::{find, names};
 use self::install::Context;
+use crate::output::text::Notes;
 use crate::signals::Signals;
-use crate::text::Notes;
 
 /// Runs a command on agents. A signal ends it with all programs that it has started.
 pub(crate) async fn run(Commands::Agents(arguments): Commands, json: bool, notes: &Notes) -> Result<()> {

@@ -11,7 +11,7 @@ use anyhow::Result;
 use super::arguments::Places;
 use super::errors::{of_setting, to_failure};
 use crate::failure::{Exit, Failure, Usage, sentence};
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The environment variable with the index of agents.
 const REGISTRY: &str = "AGENTWIRE_REGISTRY";

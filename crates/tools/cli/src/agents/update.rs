@@ -8,7 +8,7 @@ use super::errors::{to_failure, with_advice};
 use super::install::{Context, Installed, install_one};
 use crate::failure::sentence;
 use crate::output::print_json;
-use crate::text;
+use crate::output::text;
 
 /// Installs newer versions, and damaged agents again. A failure of one agent does not stop the others.
 pub(super) async fn update(context: &Context<'_>, arguments: Update) -> Result<()> {

@@ -6,9 +6,9 @@ use agentwire_jsonrpc::{Printable, RawJson, did_you_mean};
 use serde_json::{Map, Value};
 
 use crate::failure::Usage;
-use crate::schema_reference::{reference, resolve};
-use crate::signature::elements;
-use crate::text;
+use crate::output::schema_reference::{reference, resolve};
+use crate::output::signature::elements;
+use crate::output::text;
 
 /// The most subschemas of an argument that are read, and the most of its allowed values.
 const BUDGET: usize = 100;

@@ -17,16 +17,17 @@ use serde_json::Value;
 use self::reports::Report;
 use self::task::LastTask;
 use self::typed::typed;
+use crate::arguments::words::{Arguments, is_argument};
 use crate::connect::{Output, with_questions};
 use crate::content::Printer;
 use crate::failure::{AlreadyPrinted, Exit, Failure, Interrupted, Overdue, ToolFailed, Usage, to_anyhow};
 use crate::mcp::arguments::{Call, unquoted};
+use crate::output::pretty::pretty;
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::output::{Member, print_json};
-use crate::pretty::pretty;
 use crate::questions::Questions;
-use crate::text::{self, Notes};
 use crate::tools::{find, no_such_tool};
-use crate::words::{Arguments, is_argument};
 
 /// How long the list of tools may take that explains a failed call: 10 s.
 const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);

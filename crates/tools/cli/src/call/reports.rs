@@ -8,8 +8,9 @@ use agentwire_mcp_client::TaskState;
 use agentwire_mcp_client::schema::ProgressNotification;
 use tokio::sync::mpsc;
 
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::output::{Member, print_json};
-use crate::text::{self, Notes};
 
 /// The most queued reports. Beyond that, reports are left out and counted.
 const COUNT_LIMIT: usize = 1024;

@@ -9,7 +9,7 @@ use agentwire_mcp_client::{CallError, RemoteServer, TaskState};
 use agentwire_sync::Mutex;
 use tokio::time::{sleep, timeout};
 
-use crate::text::{Notes, quoted};
+use crate::output::text::{Notes, quoted};
 
 /// How long the server may take to cancel the task, before a note says that it goes on: 2 s.
 const CANCEL_LIMIT: Duration = Duration::from_secs(2);

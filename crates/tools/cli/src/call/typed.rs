@@ -7,10 +7,11 @@ use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
 use super::kinds::{Kinds, array};
+use crate::arguments::words::{Source, Word, twice};
 use crate::failure::Usage;
-use crate::signature::signature;
-use crate::text::{self, quoted};
-use crate::words::{Source, Word, twice};
+use crate::output::signature::signature;
+use crate::output::text;
+use crate::output::text::quoted;
 
 /// The object for a tool.
 ///
@@ -139,8 +140,8 @@ mod tests {
 
     fn words(words: &[&str]) -> Vec<Word> {
         let words: Vec<_> = words.iter().map(ToString::to_string).collect();
-        match crate::words::Arguments::read(&words) {
-            Ok(crate::words::Arguments::Members(words)) => words,
+        match crate::arguments::words::Arguments::read(&words) {
+            Ok(crate::arguments::words::Arguments::Members(words)) => words,
             _ => panic!("{words:?} are no words"),
         }
     }

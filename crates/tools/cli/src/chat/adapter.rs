@@ -10,10 +10,10 @@ use futures_util::Stream;
 use serde::Serialize;
 
 use super::agent_login::{LoginMethod, LoginNeeded};
-use super::display::Display;
-use super::per_session::SessionChange;
-use super::prompt::{Piece, PromptSupport};
 use super::settings::RequestedSetting;
+use crate::chat::input::prompt::{Piece, PromptSupport};
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::view::display::Display;
 use crate::terminal::View;
 
 /// An agent with our client for it. The two versions of the protocol implement it.
@@ -174,6 +174,15 @@ pub(super) enum StopKind {
     Error,
     /// A limit, or a reason that is not known.
     Other,
+}
+
+/// The turn ended, and not because its work is done. The reason is shown already.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(super) struct TurnStopped {
+    pub(super) text: String,
+    /// Whether the agent cancelled it by itself.
+    pub(super) is_cancelled: bool,
 }
 
 /// Our name and version for `initialize`.

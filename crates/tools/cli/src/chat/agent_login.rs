@@ -11,9 +11,9 @@ use agentwire_transport_stdio::Command;
 use serde::Deserialize;
 
 use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted};
+use crate::output::text::quoted;
 use crate::signals::Signals;
 use crate::terminal::{TypedInput, User, short};
-use crate::text::quoted;
 
 /// The message for an agent that requires a login and offers no method.
 const NO_METHOD: &str = "the code says that the agent wants authorization, but it names no way to log in";

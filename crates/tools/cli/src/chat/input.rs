@@ -1,5 +1,14 @@
 //! Text from stdin: the prompt, or a text that is piped beside the prompt of the command line.
 
+pub(crate) mod commands;
+#[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only the line editor completes"))]
+pub(crate) mod complete;
+pub(crate) mod edit_outcome;
+#[cfg_attr(not(feature = "editor"), path = "../absent/editor.rs")]
+pub(crate) mod editor;
+pub(crate) mod interactive;
+pub(crate) mod prompt;
+
 use std::io::{self, IsTerminal as _, Read as _};
 use std::thread;
 use std::time::Duration;

@@ -2,37 +2,17 @@
 
 mod adapter;
 mod agent_login;
-mod call_details;
-mod commands;
-#[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only the line editor completes"))]
-mod complete;
-mod console;
-mod continuation;
-mod display;
 mod draw;
-mod edit_outcome;
-#[cfg_attr(not(feature = "editor"), path = "../absent/editor.rs")]
-mod editor;
 mod input;
-mod interactive;
 pub(crate) mod options;
-mod per_session;
-mod permission_rules;
 mod permissions;
 mod plan;
-mod prompt;
-mod servers;
 mod session;
-mod session_server;
-mod sessions;
 mod settings;
-mod setup;
-mod start;
-mod throttle;
 mod time_limit;
-mod update_text;
 mod v1;
 mod v2;
+mod view;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -49,20 +29,21 @@ use agentwire_transport::Transport;
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
 
+use self::adapter::TurnStopped;
 use self::adapter::{AgentAdapter, client_info};
 use self::agent_login::TerminalLogin;
-use self::console::{Console, PendingPrompt};
-use self::display::Display;
 use self::input::PipedInput;
-use self::interactive::{is_failure, run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::session::{Session, TurnStopped};
-use self::start::show_start;
-use self::throttle::Throttle;
+use self::session::Session;
 use self::time_limit::TimeLimit;
 use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
+use crate::chat::input::interactive::{is_failure, run_interactive, run_once};
+use crate::chat::view::console::{Console, PendingPrompt};
+use crate::chat::view::display::Display;
+use crate::chat::view::start::show_start;
+use crate::chat::view::throttle::Throttle;
 use crate::command_line::{self, is_url, other_scheme};
 use crate::config::Config;
 use crate::connect::Output;
@@ -71,14 +52,14 @@ use crate::failure::{
 };
 use crate::login::authorization;
 use crate::output::print_json;
-use crate::program_stderr::ProgramStderr;
+use crate::output::text::Notes;
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_transport};
 use crate::signals::Signals;
+use crate::target::program_stderr::ProgramStderr;
+use crate::target::text_lines::TextLines;
 use crate::telemetry::Telemetry;
 use crate::terminal::{Format, TerminalModes, View};
-use crate::text::Notes;
-use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(arguments: arguments::Chat, output: Output<'_>) -> Result<()> {
@@ -108,7 +89,7 @@ async fn run_chat(
         config.check_default_agent(&command)?;
     }
     let is_ours = arguments.agent.is_none();
-    let servers = servers::all(&arguments, is_ours, &config, notes)?;
+    let servers = session::servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;
     let plan = Plan::of(arguments)?;
     let rules = plan.rules()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::permission_rules::RuleText;
+use crate::chat::permissions::permission_rules::RuleText;
 use crate::terminal::Format;
 
 /// What the agent may do, how to log in at it, where its log goes, and what is shown.

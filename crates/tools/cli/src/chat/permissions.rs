@@ -1,5 +1,7 @@
 //! Answers an agent's permission requests: by the rules of the command line, by `--yes`, or by the person.
 
+pub(crate) mod permission_rules;
+
 use std::sync::Arc;
 
 use agentwire_acp_client::Error;
@@ -12,11 +14,11 @@ use agentwire_acp_toolkit::{
 };
 use agentwire_sync::Mutex;
 
-use super::call_details::without_shell;
-use super::per_session::{PerSession, SessionChange};
-use super::permission_rules::PermissionRules;
+use crate::chat::permissions::permission_rules::PermissionRules;
+use crate::chat::session::per_session::{PerSession, SessionChange};
+use crate::chat::view::call_details::without_shell;
+use crate::output::text::one_line;
 use crate::terminal::{User, View};
-use crate::text::one_line;
 
 /// The most memory of the known tool calls: 8 MiB. Of a call that is dropped nothing is known.
 const KNOWN_CALLS_LIMIT: usize = 8 << 20;
@@ -268,8 +270,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::output::text::Notes;
     use crate::terminal::Format;
-    use crate::text::Notes;
 
     fn checker(deny: &[&str]) -> PermissionChecker {
         let deny: Vec<_> = deny.iter().map(|rule| rule.parse().unwrap()).collect();

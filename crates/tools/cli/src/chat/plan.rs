@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::continuation::Continuation;
-use super::display::DisplayOptions;
 use super::options::ChatOptions;
-use super::permission_rules::PermissionRules;
 use super::settings::RequestedSetting;
 use crate::arguments;
+use crate::arguments::values::NamedValue;
+use crate::chat::permissions::permission_rules::PermissionRules;
+use crate::chat::session::continuation::Continuation;
+use crate::chat::view::display::DisplayOptions;
 use crate::failure::Usage;
 use crate::terminal::Format;
-use crate::values::NamedValue;
 
 /// How long the agent may take to open a session without `--timeout`: 60 s.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(60);

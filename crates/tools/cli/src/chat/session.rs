@@ -1,21 +1,28 @@
 //! One session with an agent: opening it, its turns, and the commands that begin with `:`.
 
+pub(crate) mod continuation;
+pub(crate) mod per_session;
+pub(crate) mod servers;
+pub(crate) mod session_server;
+pub(crate) mod sessions;
+pub(crate) mod setup;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{McpServer, SessionId};
 
-use super::adapter::{AgentAdapter, StopKind};
+use super::adapter::{AgentAdapter, StopKind, TurnStopped};
 use super::agent_login::{LoginMethod, LoginNeeded, TerminalLogin, choose, unknown_method};
-use super::commands::ColonCommand;
-use super::console::{Console, PendingPrompt};
-use super::per_session::SessionChange;
 use super::plan::{Action, Plan, SessionChoice};
-use super::prompt::Prompt;
-use super::sessions::Sessions;
 use super::settings::{RequestedSetting, check_setting};
 use super::time_limit::TimeLimit;
+use crate::chat::input::commands::ColonCommand;
+use crate::chat::input::prompt::Prompt;
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::session::sessions::Sessions;
+use crate::chat::view::console::{Console, PendingPrompt};
 use crate::failure::{Exit, Failure};
 use crate::terminal::short;
 
@@ -28,15 +35,6 @@ pub(super) struct Session<'a, A> {
     servers: Vec<McpServer>,
     /// Whether a prompt was sent, so that there is something to continue.
     has_turns: bool,
-}
-
-/// The turn ended, and not because its work is done. The reason is shown already.
-#[derive(Debug, thiserror::Error)]
-#[error("{text}")]
-pub(super) struct TurnStopped {
-    text: String,
-    /// Whether the agent cancelled it by itself.
-    pub(super) is_cancelled: bool,
 }
 
 impl<'a, A: AgentAdapter> Session<'a, A> {

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Change, Conversation};
 use agentwire_jsonrpc::did_you_mean;
 
-use super::complete::Completions;
+use crate::chat::input::complete::Completions;
 use crate::failure::Usage;
 use crate::terminal::short;
 

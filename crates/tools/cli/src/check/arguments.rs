@@ -7,8 +7,8 @@ use std::time::Duration;
 use agentwire_conformance::{Level, Revision, SubjectKind, Transport};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::headers::HeaderArguments;
-use crate::values::seconds;
+use crate::arguments::headers::HeaderArguments;
+use crate::arguments::values::seconds;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Commands {

@@ -5,7 +5,7 @@ use agentwire_conformance::{
 };
 use anyhow::Result;
 
-use crate::text;
+use crate::output::text;
 
 /// Prints each program's findings, a list of the broken requirements, and the sums; with `verbose` first what passes and what does
 /// not apply.

@@ -21,13 +21,13 @@ use http::Uri;
 pub(crate) use self::arguments::Commands;
 use self::arguments::{Check, StandIn};
 use self::progress::TerminalProgress;
+use crate::arguments::files::{ReadError, read_regular_text};
+use crate::arguments::headers::Header;
 use crate::descriptors::{self, NEEDED};
 use crate::failure::{AlreadyPrinted, Usage};
-use crate::files::{ReadError, read_regular_text};
-use crate::headers::Header;
 use crate::output::print_json;
+use crate::output::text;
 use crate::signals::Signals;
-use crate::text;
 
 /// The longest profile and the longest baseline: 1 MiB.
 const FILE_LIMIT: u64 = 1 << 20;

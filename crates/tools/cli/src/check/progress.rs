@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use agentwire_conformance::{CheckResult, Config, Counts, Progress};
 
 use crate::output::print_json;
-use crate::text::{self, UnlockedStderr};
+use crate::output::text;
+use crate::output::text::UnlockedStderr;
 
 /// The time between two lines of progress where no terminal is: 30 s.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);

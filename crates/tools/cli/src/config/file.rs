@@ -8,8 +8,8 @@ use clap::ValueEnum as _;
 use toml::{Table, Value};
 
 use super::error::wrong;
+use crate::arguments::files::read_regular_text;
 use crate::failure::Usage;
-use crate::files::read_regular_text;
 use crate::terminal::Format;
 
 /// The longest configuration file: 1 MiB.

@@ -19,9 +19,9 @@ use self::entry::Place;
 use self::file::ConfigFile;
 use crate::command_line::is_url;
 use crate::failure::Usage;
+use crate::output::text::quoted;
 use crate::programs;
 use crate::terminal::Format;
-use crate::text::quoted;
 
 /// The environment variable with the path of the file.
 const CONFIG: &str = "AGENTWIRE_CONFIG";

@@ -9,8 +9,8 @@ use agentwire_mcp_auth::client::{AuthError, Remedy};
 
 use super::chain::{TEXT_LIMIT, causes, chain};
 use super::http::connect_phrase;
-use crate::local_time::local_time;
-use crate::text::beginning;
+use crate::output::local_time::local_time;
+use crate::output::text::beginning;
 
 /// The advice for a server whose tokens come from elsewhere.
 pub(super) const OWN_TOKEN: &str = "send a token that you have by --header-file or --token";

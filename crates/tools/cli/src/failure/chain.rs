@@ -5,7 +5,7 @@ use std::error::Error;
 use agentwire_jsonrpc::Printable;
 pub(super) use agentwire_transport::chain;
 
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// How many bytes of an error's text are shown. The text may be the other side's, of any length.
 pub(super) const TEXT_LIMIT: usize = 16 << 10;

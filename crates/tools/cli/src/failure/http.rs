@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode, Uri};
 
 use super::auth::{OWN_TOKEN, auth_causes};
 use super::chain::{causes, chain};
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// The longest part of a response that is shown, in bytes.
 const EXCERPT_LIMIT: usize = 500;

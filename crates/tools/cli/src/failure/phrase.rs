@@ -17,7 +17,7 @@ use super::chain::{TEXT_LIMIT, causes, chain};
 use super::errors::{ErrorWithHint, Failure, Overdue};
 use super::http::{http_phrase, is_web_page, sse_phrase, web_page};
 use super::side::{OtherSide, Place, Role, program_name};
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// The longest `data` of an error that is shown, in bytes.
 const DATA_LIMIT: usize = 1 << 10;

@@ -11,7 +11,7 @@ use super::chain::TEXT_LIMIT;
 use super::errors::{Exit, to_anyhow};
 use super::phrase::phrase;
 use super::side::OtherSide;
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// A failure of an agent or a server, or of the connection to it. Its text is whole: its causes add nothing.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use super::chain::TEXT_LIMIT;
 use super::errors::AlreadyPrinted;
 use super::remote::RemoteError;
 use crate::descriptors::{files_text, is_too_many_files};
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// A failure and its causes as a sentence. A cause whose text the sentence has already is left out.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {

@@ -9,7 +9,7 @@ use agentwire_sync::Mutex;
 use agentwire_transport_http::client::shown_url;
 use agentwire_transport_stdio::Command;
 
-use crate::text::one_line;
+use crate::output::text::one_line;
 
 /// What the other side is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use clap_mangen::Man as Page;
 
 pub(crate) use self::arguments::Commands;
 use self::arguments::{Completions, Man};
+use crate::arguments::help::command;
 use crate::failure::Usage;
-use crate::help::command;
-use crate::text::print_line;
+use crate::output::text::print_line;
 
 /// Runs `completions` or `man`.
 pub(crate) fn run(command: &Commands) -> Result<()> {

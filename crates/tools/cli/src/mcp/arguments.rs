@@ -9,11 +9,11 @@ use agentwire_mcp_hub::Target;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::arguments::headers::HeaderArguments;
+use crate::arguments::values::{Answer, directory, seconds};
 use crate::config::ConfigArguments;
 use crate::failure::Usage;
-use crate::headers::HeaderArguments;
-use crate::text::quoted;
-use crate::values::{Answer, directory, seconds};
+use crate::output::text::quoted;
 
 /// How to reach a server, and how to answer its questions.
 #[derive(Debug, Args)]

@@ -10,11 +10,12 @@ use agentwire_mcp_client::schema::{
 use anyhow::Result;
 
 use super::arguments::Complete;
+use crate::arguments::values::NamedValue;
 use crate::connect::{Output, with_server};
 use crate::failure::Usage;
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::output::{Member, print_json};
-use crate::text::{self, Notes};
-use crate::values::NamedValue;
 
 /// Prints the values, one a line.
 pub(crate) async fn complete(arguments: Complete, output: Output<'_>) -> Result<()> {

@@ -16,8 +16,8 @@ use super::arguments::{Place, ServerOnly};
 use super::lists::{prompt_line, resource_line, template_line, templates};
 use crate::connect::{Output, is_unknown_session, with_server};
 use crate::output::print_json;
+use crate::output::text;
 use crate::server_target::{target_of, transport};
-use crate::text;
 use crate::tools::tool_line;
 
 /// The most lines of a list that are shown, and of the instructions. `tools`, `resources` and `prompts` show all.

@@ -4,8 +4,8 @@ use agentwire_jsonrpc::code;
 use agentwire_mcp_client::schema::{Prompt, Resource, ResourceTemplate};
 use agentwire_mcp_client::{CallError, RemoteServer};
 
-use crate::list_line::{row, with_description};
-use crate::text;
+use crate::output::list_line::{row, with_description};
+use crate::output::text;
 
 /// The most bytes of a URI or a name, and the most arguments of a prompt, that are shown.
 const PART_LIMIT: usize = 4 << 10;

@@ -9,12 +9,13 @@ use anyhow::Result;
 
 use super::arguments::{Prompt, ServerOnly};
 use super::lists::{prompt_line, prompt_signature};
+use crate::arguments::words::{Arguments, Word, twice};
 use crate::connect::{Output, with_server};
 use crate::content::{self, Printer};
 use crate::failure::{ErrorWithHint, Exit, Failure, Usage};
+use crate::output::text;
+use crate::output::text::quoted;
 use crate::output::{Member, print_json};
-use crate::text::{self, quoted};
-use crate::words::{Arguments, Word, twice};
 
 /// Prints the prompts, one a line.
 pub(crate) async fn prompts(arguments: ServerOnly, output: Output<'_>) -> Result<()> {

@@ -4,13 +4,13 @@ use agentwire_jsonrpc::RawObject;
 use anyhow::Result;
 
 use super::arguments::Request;
+use crate::arguments::values::json_object;
+use crate::arguments::words::{read_file, read_stdin};
 use crate::connect::{Output, with_server};
 use crate::failure::Usage;
+use crate::output::pretty::pretty;
+use crate::output::text;
 use crate::output::{Member, print_json};
-use crate::pretty::pretty;
-use crate::text;
-use crate::values::json_object;
-use crate::words::{read_file, read_stdin};
 
 /// Sends a request and prints its result.
 pub(crate) async fn request(arguments: Request, output: Output<'_>) -> Result<()> {

@@ -11,8 +11,8 @@ use super::arguments::{Read, ServerOnly};
 use super::lists::{resource_line, template_line, templates};
 use crate::connect::{Output, with_server};
 use crate::content::Printer;
+use crate::output::text;
 use crate::output::{Member, print_json};
-use crate::text;
 
 /// Prints the resources and then the templates, one a line. Only warns of a list that fails, if the other one can be used and
 /// the connection is open.

@@ -11,9 +11,9 @@ use anyhow::Result;
 use self::path::{FileAndName, base_folder, check_file, file_and_name, no_such_file};
 use crate::config::Config;
 use crate::failure::Usage;
+use crate::output::text::{Notes, beginning};
 use crate::programs;
 use crate::target::checked_target;
-use crate::text::{Notes, beginning};
 
 /// The longest file: 8 MiB. Those of editors hold more than servers.
 const FILE_LIMIT: usize = 8 << 20;

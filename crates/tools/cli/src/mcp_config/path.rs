@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use agentwire_jsonrpc::nearest;
 
 use crate::failure::Usage;
+use crate::output::text::quoted;
 use crate::programs;
-use crate::text::quoted;
 
 /// A configuration file, and the name of a server in it.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use agentwire_acp_toolkit::Form;
 use agentwire_jsonrpc::{ErrorObject, did_you_mean};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 
-use crate::text;
-use crate::values::Answer;
+use crate::arguments::values::Answer;
+use crate::output::text;
 
 /// The answers of the command line, by the names of the fields. A field that takes a list may have several.
 #[derive(Debug)]

@@ -13,9 +13,10 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResul
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answers::{Answers, Filled};
+use crate::arguments::values::Answer;
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::terminal::{Format, User, View};
-use crate::text::{self, Notes};
-use crate::values::Answer;
 
 /// Why a form has no answer, and a page no visitor.
 const NO_ANSWER: &str =

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::headers::Secret;
-use crate::values::{address, seconds};
+use crate::arguments::headers::Secret;
+use crate::arguments::values::{address, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct RecordingOptions {

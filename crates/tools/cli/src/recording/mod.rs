@@ -34,7 +34,7 @@ use crate::arguments::{Arguments, Command};
 use crate::command_line::is_url;
 use crate::failure::Usage;
 use crate::mcp::arguments::{Connect, Place};
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(30);

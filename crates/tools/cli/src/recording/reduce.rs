@@ -14,8 +14,8 @@ use super::arguments::Reduce;
 use super::replay::{Program, masks, read};
 use crate::failure::{AlreadyPrinted, Usage};
 use crate::output::print_json;
+use crate::output::text::Notes;
 use crate::signals::Signals;
-use crate::text::Notes;
 
 /// Prints or writes the smaller recording, and fails if nothing differs. A signal ends the search, and what was found so far counts.
 pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<()> {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::nodes::NodeOptions;
 use super::operations::Pages;
-use crate::values::{address, pause};
+use crate::arguments::values::{address, pause};
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {

@@ -12,7 +12,7 @@ use http::Uri;
 
 use super::arguments::Server;
 use crate::failure::Usage;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How long a connection to an authorization server may take to open: 10 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

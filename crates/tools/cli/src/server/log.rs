@@ -7,7 +7,7 @@ use agentwire_peer::observe::Outcome;
 use http::{Method, StatusCode};
 use humantime::format_rfc3339_millis;
 
-use crate::text::{Notes, beginning};
+use crate::output::text::{Notes, beginning};
 
 /// How many bytes of a method's name are shown.
 const METHOD_LIMIT: usize = 200;

@@ -46,10 +46,10 @@ use self::readiness::Readiness;
 use self::service::LoggedService;
 use self::shared::Shared;
 use crate::failure::{Interrupted, Usage};
+use crate::output::text::Notes;
 use crate::recording::{Recorder, recorded_server, recorded_stdio};
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
-use crate::text::Notes;
 
 /// Serves until the client closes stdin, or until a signal ends the server.
 pub(crate) async fn run(

@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 
 use super::demo;
+use crate::arguments::headers::Secret;
 use crate::failure::Usage;
-use crate::headers::Secret;
 
 /// The variable with the URL of the engine, which other users of the machine cannot read.
 const REDIS: &str = "AGENTWIRE_REDIS";

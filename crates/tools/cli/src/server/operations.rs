@@ -16,7 +16,7 @@ use prometheus::{Registry, TextEncoder};
 use tower_service::Service;
 
 use super::readiness::Readiness;
-use crate::values::address;
+use crate::arguments::values::address;
 
 /// The option about the pages.
 #[derive(Debug, Args)]

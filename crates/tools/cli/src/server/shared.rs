@@ -12,9 +12,9 @@ use anyhow::{Context as _, Result};
 
 use super::arguments::Sharing;
 use super::nodes::Engine;
+use crate::arguments::files::read_secret_text;
 use crate::failure::Usage;
-use crate::files::read_secret_text;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How long the engine may take to take the lease back: 1 s. After that it expires by itself.
 const RELEASE_LIMIT: Duration = Duration::from_secs(1);

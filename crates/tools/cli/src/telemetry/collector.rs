@@ -21,7 +21,7 @@ use opentelemetry_otlp::{
 use tokio::runtime::Handle;
 
 use super::collector_url::CollectorUrl;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How long an export may take, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says otherwise: 10 s, the specification's default.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -28,7 +28,7 @@ use self::collector::Collector;
 use self::collector_url::CollectorUrl;
 use self::settings::Settings;
 use crate::arguments::Arguments;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How long the last spans and metrics may take to be sent: 2 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);

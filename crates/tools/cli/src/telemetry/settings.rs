@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::collector_url::CollectorUrl;
 use crate::arguments::{Arguments, Command};
 use crate::failure::Usage;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The variable with the URL of a collector.
 pub(super) const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";

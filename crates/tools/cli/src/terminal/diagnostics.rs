@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_sync::Mutex;
 
 use super::screen::Screen;
-use crate::output_queue::OutputQueue;
-use crate::text::Notes;
+use crate::output::output_queue::OutputQueue;
+use crate::output::text::Notes;
 
 /// How many bytes of output may be queued before diagnostics are left out, and counted: 64 KiB.
 const LIMIT: usize = 64 << 10;

@@ -13,8 +13,8 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use tokio::runtime::Handle;
 
 use super::lines::LineReader;
+use crate::output::text::one_line;
 use crate::signals::{is_terminal_gone, stop_process};
-use crate::text::one_line;
 
 /// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text, or a line that a program or a slow network
 /// has sent in one piece.

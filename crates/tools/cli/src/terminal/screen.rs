@@ -9,8 +9,8 @@ use agentwire_acp_toolkit::MessageKind;
 use super::markdown::Markdown;
 use super::shown::without_marks;
 use super::style::Style;
-use crate::output_queue::Output;
-use crate::text::{StyledText, one_line, write_text};
+use crate::output::output_queue::Output;
+use crate::output::text::{StyledText, one_line, write_text};
 
 /// The most characters of a line of a patch or a diff that are shown.
 const MAX_COLUMNS: usize = 2000;

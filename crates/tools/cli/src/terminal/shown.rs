@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
-use crate::text::one_line;
+use crate::output::text::one_line;
 
 /// The most characters of a title, a name or a value that are shown. A title may have 512 KiB, and an update of 100 bytes
 /// shows it again.

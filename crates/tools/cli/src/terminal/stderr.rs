@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::output_queue::{DeferredWrite, Output, OutputQueue};
-use crate::text::UnlockedStderr;
+use crate::output::output_queue::{DeferredWrite, Output, OutputQueue};
+use crate::output::text::UnlockedStderr;
 
 /// Writes to stderr, each piece after what was queued for stdout before it. So a terminal or a file that is both shows what
 /// happened in the order in which it happened.

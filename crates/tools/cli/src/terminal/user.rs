@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify};
 use super::keyboard::{TypedInput, deliberate_line, line, take_typed};
 use super::lines::LineReader;
 use super::view::View;
-use crate::text::{StyledText, one_line};
+use crate::output::text::{StyledText, one_line};
 
 /// The longest text that is kept for the next prompt: 64 KiB of ASCII.
 const TYPED_LIMIT: usize = 64 << 10;

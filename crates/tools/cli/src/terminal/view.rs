@@ -18,11 +18,11 @@ use super::shown::{plain_title, short};
 use super::stderr::OrderedStderr;
 use super::style::{Format, Style};
 use crate::failure::{exit_code, sentence, to_json};
-use crate::list_line::with_description;
-use crate::local_time::local_time;
+use crate::output::list_line::with_description;
+use crate::output::local_time::local_time;
+use crate::output::output_queue::{Output as _, OutputQueue};
+use crate::output::text::{Notes, beginning, one_line};
 use crate::output::{Member, SessionUpdateLine, json_line};
-use crate::output_queue::{Output as _, OutputQueue};
-use crate::text::{Notes, beginning, one_line};
 
 /// The longest line of JSON that is queued as bytes: 64 KiB. A longer one is queued as its value, and encoded when it is
 /// written.

@@ -9,9 +9,9 @@ use agentwire_acp_schema::v2;
 use agentwire_acp_toolkit::names_path;
 use agentwire_jsonrpc::RawObject;
 
-use crate::chat::prompt::embedded_uri;
+use crate::chat::input::prompt::embedded_uri;
+use crate::output::text::one_line;
 use crate::terminal::{MAX_ITEMS, Screen, short};
-use crate::text::one_line;
 
 /// The most lines of a patch that are shown. [`Screen::more`] counts the others.
 const MAX_PATCH_LINES: usize = 5000;

@@ -13,7 +13,7 @@ use agentwire_acp_toolkit::ShownOutput;
 use serde_json::json;
 
 use super::*;
-use crate::output_queue::{DeferredWrite, Output};
+use crate::output::output_queue::{DeferredWrite, Output};
 use crate::terminal::Style;
 
 #[derive(Clone, Default)]

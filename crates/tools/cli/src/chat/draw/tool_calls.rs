@@ -11,8 +11,8 @@ use super::calls::{CallOutput, CallOutputs, TerminalText, terminal_source};
 use super::content::{content_text, draw_diff, draw_patch};
 use super::fold::WholeOutput;
 use super::repeated::is_comparable;
+use crate::output::text::beginning;
 use crate::terminal::{MAX_ITEMS, Mark, Screen, short};
-use crate::text::beginning;
 
 /// Returns what one of our terminals wrote since a position, also after the agent has released it.
 pub(in crate::chat) type OwnTerminals<'a> = &'a dyn Fn(&TerminalId, u64) -> Option<ShownOutput>;

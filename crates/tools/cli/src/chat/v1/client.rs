@@ -16,11 +16,11 @@ use agentwire_acp_toolkit::{
 use agentwire_jsonrpc::{RawJson, Skipped};
 use serde_json::json;
 
-use crate::chat::display::Display;
-use crate::chat::per_session::SessionChange;
 use crate::chat::permissions::{PermissionChecker, all_asked};
-use crate::chat::setup::{SessionSetup, check_id, ignore_output_error};
-use crate::chat::update_text::shown_parts;
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::session::setup::{SessionSetup, check_id, ignore_output_error};
+use crate::chat::view::display::Display;
+use crate::chat::view::update_text::shown_parts;
 use crate::terminal::{User, View};
 
 /// The client. Clones share everything.

@@ -19,11 +19,11 @@ use agentwire_acp_toolkit::Toolkit;
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
 use super::agent_login::LoginMethod;
-use super::display::Display;
-use super::per_session::SessionChange;
-use super::prompt::{Piece, PromptSupport};
 use super::settings::{self, ModeSetting};
-use super::setup::{check_id, ignore_output_error};
+use crate::chat::input::prompt::{Piece, PromptSupport};
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::session::setup::{check_id, ignore_output_error};
+use crate::chat::view::display::Display;
 use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;

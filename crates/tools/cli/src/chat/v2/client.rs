@@ -17,10 +17,10 @@ use agentwire_acp_toolkit::{Conversation, permission_question};
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
 use super::elicitation;
-use crate::chat::display::Display;
-use crate::chat::per_session::SessionChange;
 use crate::chat::permissions::PermissionChecker;
-use crate::chat::setup::{SessionSetup, ignore_output_error};
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::session::setup::{SessionSetup, ignore_output_error};
+use crate::chat::view::display::Display;
 use crate::terminal::{User, View};
 
 /// The client. Clones share everything.

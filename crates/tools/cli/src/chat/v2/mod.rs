@@ -21,11 +21,11 @@ use agentwire_acp_schema::v2::{
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn};
 use super::agent_login::LoginMethod;
-use super::display::{Display, no_terminals};
-use super::per_session::SessionChange;
-use super::prompt::{Piece, PromptSupport};
 use super::settings;
-use super::setup::check_id;
+use crate::chat::input::prompt::{Piece, PromptSupport};
+use crate::chat::session::per_session::SessionChange;
+use crate::chat::session::setup::check_id;
+use crate::chat::view::display::{Display, no_terminals};
 use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;

@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 
 use super::arguments::Record;
 use crate::failure::Usage;
+use crate::output::text::Notes;
 use crate::signals::Signals;
-use crate::text::Notes;
 
 /// How long a connection to the server may take to open.
 const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::drive;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How many messages may wait between a connection and the replay.
 const QUEUE: usize = 4096;

@@ -20,8 +20,9 @@ use super::arguments::{self, PlayedSide};
 use super::host::host;
 use crate::failure::{AlreadyPrinted, Usage, sentence};
 use crate::output::print_json;
+use crate::output::text;
+use crate::output::text::Notes;
 use crate::signals::Signals;
-use crate::text::{self, Notes};
 
 /// Plays the recording, and fails if anything differs.
 pub(super) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes) -> Result<()> {

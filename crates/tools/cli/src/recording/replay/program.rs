@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::super::process_group::spawn;
 use super::END;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The most bytes of a line of stderr that are shown: 16 KiB.
 const LINE_LIMIT: u64 = 16 << 10;

@@ -7,8 +7,8 @@ use agentwire_transport_http::client::{Config, Hyper, InvalidHeader};
 use agentwire_transport_sse::client as sse;
 use anyhow::Result;
 
+use crate::arguments::headers::{Header, Secret};
 use crate::failure::Usage;
-use crate::headers::{Header, Secret};
 
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,8 +6,8 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_schema::v2;
 use agentwire_acp_toolkit::{MessageKind, last_bytes};
 
-use super::draw::content_text;
-use crate::text::beginning;
+use crate::chat::draw::content_text;
+use crate::output::text::beginning;
 
 /// How many bytes of a tool's text are kept, the last of them: 128 KiB.
 const TOOL_TEXT_LIMIT: usize = 128 << 10;
@@ -19,18 +19,18 @@ const LONG_ECHO: usize = 1 << 20;
 const TITLE_LIMIT: usize = 4 << 10;
 
 /// A piece of a message, or all of it.
-pub(super) struct MessageText {
-    pub(super) kind: MessageKind,
-    pub(super) id: Option<MessageId>,
-    pub(super) text: String,
+pub(in crate::chat) struct MessageText {
+    pub(in crate::chat) kind: MessageKind,
+    pub(in crate::chat) id: Option<MessageId>,
+    pub(in crate::chat) text: String,
     /// Whether it is all of the message, and not more of it.
-    pub(super) is_whole: bool,
+    pub(in crate::chat) is_whole: bool,
     /// Whether the agent may send all of the message later.
-    pub(super) may_be_whole: bool,
+    pub(in crate::chat) may_be_whole: bool,
 }
 
 /// Takes the text out of an update of version 1 that extends a message.
-pub(super) fn take(update: &mut SessionUpdate) -> Option<MessageText> {
+pub(in crate::chat) fn take(update: &mut SessionUpdate) -> Option<MessageText> {
     let (kind, chunk) = match update {
         SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
         SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
@@ -58,7 +58,7 @@ fn take_block(chunk: &mut ContentChunk) -> String {
 }
 
 /// Takes the text out of an update of version 2 that extends or sets a message.
-pub(super) fn take_v2(update: &mut v2::SessionUpdate) -> Option<MessageText> {
+pub(in crate::chat) fn take_v2(update: &mut v2::SessionUpdate) -> Option<MessageText> {
     use v2::SessionUpdate as Newer;
     let chunk = match update {
         Newer::UserMessageChunk(chunk) => Some((MessageKind::User, chunk)),
@@ -102,7 +102,7 @@ fn take_block_v2(block: &mut v2::ContentBlock) -> String {
 }
 
 /// Removes the parts of a tool call that are never shown: raw input, raw output and locations. Long texts are cut.
-pub(super) fn remove_hidden_parts(update: &mut SessionUpdate) {
+pub(in crate::chat) fn remove_hidden_parts(update: &mut SessionUpdate) {
     let contents = match update {
         SessionUpdate::ToolCall(call) => {
             (call.raw_input, call.raw_output) = (None, None);
@@ -127,7 +127,7 @@ pub(super) fn remove_hidden_parts(update: &mut SessionUpdate) {
 }
 
 /// The same for version 2.
-pub(super) fn remove_hidden_parts_v2(update: &mut v2::SessionUpdate) {
+pub(in crate::chat) fn remove_hidden_parts_v2(update: &mut v2::SessionUpdate) {
     let keep = |content: &mut v2::ToolCallContent| {
         if let v2::ToolCallContent::Content(content) = content
             && let v2::ContentBlock::Text(text) = &mut content.content
@@ -168,7 +168,7 @@ fn keep_end(text: &mut String) {
 }
 
 /// A copy of a tool call with only its shown parts. All of it may be as long as a message.
-pub(super) fn shown_parts(call: &ToolCallUpdate) -> ToolCallUpdate {
+pub(in crate::chat) fn shown_parts(call: &ToolCallUpdate) -> ToolCallUpdate {
     let content = |content: &ToolCallContent| match content {
         ToolCallContent::Content(part) => match part.content.as_text() {
             Some(text) => Content::from(beginning(text, TOOL_TEXT_LIMIT)).into(),

@@ -19,7 +19,11 @@ const START_DELAY: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows that the agent starts, with the seconds, if that takes longer than a second. Only at a terminal. Never completes.
-pub(super) async fn show_start(view: Arc<View>, command: Command, started: Rc<Cell<bool>>) -> Infallible {
+pub(in crate::chat) async fn show_start(
+    view: Arc<View>,
+    command: Command,
+    started: Rc<Cell<bool>>,
+) -> Infallible {
     let show = async {
         tokio::time::sleep(START_DELAY).await;
         if started.get() || view.is_json() || !io::stderr().is_terminal() {

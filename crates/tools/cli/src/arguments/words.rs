@@ -7,10 +7,10 @@ use std::path::Path;
 
 use agentwire_jsonrpc::{RawJson, RawObject};
 
+use crate::arguments::files::{ReadError, read_text};
+use crate::arguments::values::json_object;
 use crate::failure::Usage;
-use crate::files::{ReadError, read_text};
-use crate::text::quoted;
-use crate::values::json_object;
+use crate::output::text::quoted;
 
 /// The longest file of arguments, and the longest stdin: 32 MiB.
 const FILE_LIMIT: u64 = 32 << 20;

@@ -14,7 +14,12 @@ use crate::failure::{Exit, Failure, Usage};
 use crate::programs;
 
 /// Makes a server of the session, whose directory is `cwd`. `place` names the server in errors.
-pub(super) fn session_server(name: &str, target: &Target, cwd: &Path, place: &str) -> Result<McpServer> {
+pub(in crate::chat) fn session_server(
+    name: &str,
+    target: &Target,
+    cwd: &Path,
+    place: &str,
+) -> Result<McpServer> {
     match target {
         Target::Http(target) => Ok(remote(name, target, place)?),
         Target::Stdio(command) => local(name, command, cwd, place),

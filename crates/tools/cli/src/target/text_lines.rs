@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_transport_stdio::Command;
 
 use crate::failure::OtherSide;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// How many such lines are shown.
 const SHOWN_LINES: usize = 5;

@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use serde_json::json;
 
 /// Whether a call says a command.
-pub(super) fn says_command(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn says_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
     let is_text = |text: String| !text.trim().is_empty();
     input.get("command").is_some_and(|command| {
@@ -16,7 +16,7 @@ pub(super) fn says_command(call: &ToolCallUpdate) -> bool {
 
 /// Whether a call says all of the command that it runs, in the form that
 /// [`PermissionRule::command`](agentwire_acp_toolkit::PermissionRule::command) reads.
-pub(super) fn says_whole_command(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn says_whole_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
     let is_read = |name: &str, value: &RawJson| match name {
         "args" if value.is_null() => true,
@@ -27,18 +27,18 @@ pub(super) fn says_whole_command(call: &ToolCallUpdate) -> bool {
 }
 
 /// Whether a call says on which paths it works.
-pub(super) fn says_paths(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn says_paths(call: &ToolCallUpdate) -> bool {
     let has_locations = call.locations.iter().flatten().next().is_some();
     has_locations || has_diff(call)
 }
 
 /// Whether a call changes files.
-pub(super) fn has_diff(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn has_diff(call: &ToolCallUpdate) -> bool {
     call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
 }
 
 /// The request with the command that a shell of its call runs.
-pub(super) fn without_shell(request: &RequestPermissionRequest) -> RequestPermissionRequest {
+pub(in crate::chat) fn without_shell(request: &RequestPermissionRequest) -> RequestPermissionRequest {
     let mut inner = request.clone();
     unwrap_shell(&mut inner.tool_call);
     inner

@@ -8,8 +8,8 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
-use crate::schema_reference::{reference, resolve};
-use crate::text;
+use crate::output::schema_reference::{reference, resolve};
+use crate::output::text;
 
 /// The longest schema whose arguments are shown: 64 KiB.
 const SCHEMA_LIMIT: usize = 64 << 10;

@@ -10,11 +10,11 @@ use agentwire_acp_schema::v2;
 use agentwire_acp_toolkit::{Applied, Change, Conversation, MessageKind, ShownOutput, Update};
 use agentwire_sync::Mutex;
 
-use super::complete::Completions;
-use super::draw::{OwnTerminals, Renderer};
-use super::per_session::{PerSession, SessionChange};
-use super::settings;
 use super::update_text::{self, MessageText};
+use crate::chat::draw::{OwnTerminals, Renderer};
+use crate::chat::input::complete::Completions;
+use crate::chat::session::per_session::{PerSession, SessionChange};
+use crate::chat::settings;
 use crate::terminal::{Screen, View};
 
 /// The most memory of the conversation: 8 MiB. Messages are shown as they arrive, and are not kept.
@@ -24,7 +24,7 @@ const CONVERSATION_LIMIT: usize = 8 << 20;
 const PROMPT_LINES: usize = 20;
 
 /// What a person sees of a session.
-pub(super) struct Display {
+pub(in crate::chat) struct Display {
     view: Arc<View>,
     completions: Completions,
     conversation: Mutex<PerSession<Conversation>>,
@@ -44,15 +44,15 @@ pub(super) struct Display {
 
 /// What a display shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DisplayOptions {
+pub(in crate::chat) struct DisplayOptions {
     /// Whether the conversation of earlier turns is shown.
-    pub(super) shows_replay: bool,
+    pub(in crate::chat) shows_replay: bool,
     /// Whether the person can type commands.
-    pub(super) is_interactive: bool,
+    pub(in crate::chat) is_interactive: bool,
 }
 
 impl Display {
-    pub(super) fn new(view: Arc<View>, completions: Completions, options: DisplayOptions) -> Self {
+    pub(in crate::chat) fn new(view: Arc<View>, completions: Completions, options: DisplayOptions) -> Self {
         let renderer = Renderer::new(view.is_quiet(), options.is_interactive);
         Self {
             view,
@@ -70,7 +70,7 @@ impl Display {
     }
 
     /// Follows a change of the session: another one begins with an empty conversation.
-    pub(super) fn follow(&self, change: SessionChange) {
+    pub(in crate::chat) fn follow(&self, change: SessionChange) {
         let mut conversation = self.conversation.lock();
         conversation.follow(change, || Conversation::new().limit(CONVERSATION_LIMIT));
         settings::update_all_completions(&self.completions, &conversation);
@@ -84,29 +84,29 @@ impl Display {
         }
     }
 
-    pub(super) fn options(&self) -> DisplayOptions {
+    pub(in crate::chat) fn options(&self) -> DisplayOptions {
         self.options
     }
 
     /// The conversation as it is now.
-    pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
+    pub(in crate::chat) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
         look(&mut self.conversation.lock())
     }
 
     /// Whether what arrives now is not shown: the conversation of earlier turns, where the person does not want it.
-    pub(super) fn hides(&self) -> bool {
+    pub(in crate::chat) fn hides(&self) -> bool {
         !self.options.shows_replay && self.in_replay.load(Ordering::Relaxed)
     }
 
     /// Called when a session begins to be opened. With `replays` the conversation of earlier turns may come.
-    pub(super) fn opening_begins(&self, replays: bool) {
+    pub(in crate::chat) fn opening_begins(&self, replays: bool) {
         self.set_in_flow(true);
         self.has_replayed.store(false, Ordering::Relaxed);
         self.set_in_replay(replays);
     }
 
     /// Called when the session is open, or cannot be opened. After a conversation of earlier turns a line tells where it ends.
-    pub(super) fn opening_ended(&self) -> io::Result<()> {
+    pub(in crate::chat) fn opening_ended(&self) -> io::Result<()> {
         self.set_in_flow(false);
         self.set_in_replay(false);
         self.draw(|renderer, screen| renderer.end_turn(screen, &self.conversation.lock(), &no_terminals))?;
@@ -123,7 +123,7 @@ impl Display {
     }
 
     /// Whether something of an earlier turn was shown.
-    pub(super) fn has_replayed(&self) -> bool {
+    pub(in crate::chat) fn has_replayed(&self) -> bool {
         self.has_replayed.load(Ordering::Relaxed)
     }
 
@@ -132,7 +132,7 @@ impl Display {
     }
 
     /// Called when a turn begins. The agent's copies of the prompt are not shown.
-    pub(super) fn turn_begins(&self, prompt: Vec<ContentBlock>) {
+    pub(in crate::chat) fn turn_begins(&self, prompt: Vec<ContentBlock>) {
         self.set_in_flow(true);
         // Opening a session may have been interrupted.
         self.set_in_replay(false);
@@ -144,7 +144,7 @@ impl Display {
     }
 
     /// Called when a turn has ended. A failed turn counts as cancelled.
-    pub(super) fn turn_ended(&self, was_cancelled: bool, own: OwnTerminals<'_>) -> io::Result<()> {
+    pub(in crate::chat) fn turn_ended(&self, was_cancelled: bool, own: OwnTerminals<'_>) -> io::Result<()> {
         self.set_in_flow(false);
         self.in_turn.store(false, Ordering::Relaxed);
         let reason = if was_cancelled { StopReason::Cancelled } else { StopReason::EndTurn };
@@ -169,12 +169,12 @@ impl Display {
     }
 
     /// Shows the settings that changed.
-    pub(super) fn show_settings(&self) -> io::Result<()> {
+    pub(in crate::chat) fn show_settings(&self) -> io::Result<()> {
         self.draw(|renderer, screen| renderer.draw_settings(screen, &self.conversation.lock()))
     }
 
     /// Shows what our terminals have written meanwhile.
-    pub(super) fn show_running(&self, own: OwnTerminals<'_>) -> io::Result<()> {
+    pub(in crate::chat) fn show_running(&self, own: OwnTerminals<'_>) -> io::Result<()> {
         // Output between a question and its answer waits.
         if self.view.output().is_held() {
             return Ok(());
@@ -183,7 +183,7 @@ impl Display {
     }
 
     /// Shows all of the last output that was shown in part.
-    pub(super) fn show_last(&self) -> io::Result<()> {
+    pub(in crate::chat) fn show_last(&self) -> io::Result<()> {
         let mut is_there = false;
         self.draw(|renderer, screen| {
             is_there = renderer.draw_last(screen)?;
@@ -193,7 +193,7 @@ impl Display {
     }
 
     /// Shows the settings with which a session begins. They are no news.
-    pub(super) fn opened(&self, mut applied: Applied) -> io::Result<()> {
+    pub(in crate::chat) fn opened(&self, mut applied: Applied) -> io::Result<()> {
         if applied.change == Change::ConfigOptions {
             applied.change = Change::Settings;
         }
@@ -201,7 +201,7 @@ impl Display {
     }
 
     /// Shows the changes of an update, and updates the completions.
-    pub(super) fn show(&self, applied: &Applied, own: OwnTerminals<'_>) -> io::Result<()> {
+    pub(in crate::chat) fn show(&self, applied: &Applied, own: OwnTerminals<'_>) -> io::Result<()> {
         settings::update_completions(&self.completions, &self.conversation.lock(), applied.change);
         if !self.hides() {
             let is_entry = applied.change.index().is_some();
@@ -226,14 +226,14 @@ impl Display {
     }
 
     /// Applies and shows an update of version 1. The text of a message is shown and not kept.
-    pub(super) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<()> {
+    pub(in crate::chat) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<()> {
         update_text::remove_hidden_parts(&mut update);
         let text = update_text::take(&mut update);
         self.apply_update(update, text, own)
     }
 
     /// The same for version 2.
-    pub(super) fn update_v2(&self, mut update: v2::SessionUpdate) -> io::Result<()> {
+    pub(in crate::chat) fn update_v2(&self, mut update: v2::SessionUpdate) -> io::Result<()> {
         let in_turn = self.in_turn.load(Ordering::Relaxed);
         let is_users =
             matches!(update, v2::SessionUpdate::UserMessageChunk(_) | v2::SessionUpdate::UserMessage(_));
@@ -288,7 +288,7 @@ impl Display {
     }
 
     /// Shows the prompt of the new turn below an earlier conversation, up to [`PROMPT_LINES`] lines.
-    pub(super) fn show_prompt(&self, text: &str) -> io::Result<()> {
+    pub(in crate::chat) fn show_prompt(&self, text: &str) -> io::Result<()> {
         let text = text.trim_end();
         let count = text.lines().count().saturating_sub(PROMPT_LINES);
         let shown: Vec<_> = text.lines().take(PROMPT_LINES).collect();
@@ -305,6 +305,6 @@ impl Display {
 }
 
 /// The output of our terminals, where there are none.
-pub(super) fn no_terminals(_: &agentwire_acp_schema::v1::TerminalId, _: u64) -> Option<ShownOutput> {
+pub(in crate::chat) fn no_terminals(_: &agentwire_acp_schema::v1::TerminalId, _: u64) -> Option<ShownOutput> {
     None
 }

@@ -3,7 +3,7 @@
 /// How the editing of a line ended.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only a line editor makes them"))]
-pub(super) enum EditOutcome {
+pub(in crate::chat) enum EditOutcome {
     /// Enter: the line.
     Line(String),
     /// The terminal was needed for something else. The editor keeps the text for the next read.

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::{InvalidPattern, PermissionPolicy, PermissionRule, Permissions, Workspaces};
 
-use super::call_details::{has_diff, says_command, says_paths, says_whole_command};
+use crate::chat::view::call_details::{has_diff, says_command, says_paths, says_whole_command};
 use crate::failure::Usage;
 
 /// The kinds of tools that a rule can name, as on the wire.
@@ -59,7 +59,7 @@ impl FromStr for RuleText {
 
 /// The rules of a chat.
 #[derive(Debug, Default)]
-pub(super) struct PermissionRules {
+pub(in crate::chat) struct PermissionRules {
     allow: Vec<Rule>,
     deny: Vec<Rule>,
 }
@@ -81,7 +81,7 @@ impl PermissionRules {
     /// # Errors
     ///
     /// For a pattern that nothing could match.
-    pub(super) fn new(
+    pub(in crate::chat) fn new(
         allow: &[RuleText],
         deny: &[RuleText],
         approve_reads: bool,
@@ -107,17 +107,20 @@ impl PermissionRules {
     }
 
     /// Whether there are no rules.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::chat) fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()
     }
 
     /// The rule of `--deny` that covers the call of a request.
-    pub(super) fn denying(&self, request: &RequestPermissionRequest) -> Option<&str> {
+    pub(in crate::chat) fn denying(&self, request: &RequestPermissionRequest) -> Option<&str> {
         self.deny.iter().find(|rule| rule.denies(request)).map(|rule| &*rule.text)
     }
 
     /// The answer to a request whose call a rule allows.
-    pub(super) fn allowing(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
+    pub(in crate::chat) fn allowing(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Option<RequestPermissionResponse> {
         let granted = |response: &RequestPermissionResponse| {
             matches!(response.outcome, RequestPermissionOutcome::Selected(_))
         };
@@ -125,18 +128,18 @@ impl PermissionRules {
     }
 
     /// Whether something is denied.
-    pub(super) fn has_denials(&self) -> bool {
+    pub(in crate::chat) fn has_denials(&self) -> bool {
         !self.deny.is_empty()
     }
 
     /// Whether the agent may read files by this program.
-    pub(super) fn may_read(&self) -> bool {
+    pub(in crate::chat) fn may_read(&self) -> bool {
         !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.patterns.is_empty())
     }
 
     /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` says whether
     /// it may without rules. A rule with a pattern does not let it: each call may be another.
-    pub(super) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
+    pub(in crate::chat) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
         let is_whole = |rule: &Rule| rule.kind == *kind && rule.patterns.is_empty();
         let is_denied = self.deny.iter().any(|rule| rule.kind == *kind);
         !is_denied && (otherwise || self.allow.iter().any(is_whole))
@@ -147,7 +150,7 @@ impl PermissionRules {
     /// # Errors
     ///
     /// Never: the patterns were read before.
-    pub(super) fn confine(&self, mut workspaces: Workspaces) -> Result<Workspaces, InvalidPattern> {
+    pub(in crate::chat) fn confine(&self, mut workspaces: Workspaces) -> Result<Workspaces, InvalidPattern> {
         for rule in self.deny.iter().filter(|rule| rule.kind == ToolKind::Read) {
             for pattern in &rule.patterns {
                 workspaces = workspaces.deny(pattern)?;

@@ -18,7 +18,7 @@ const ID_LIMIT: usize = 4 << 10;
 ///
 /// The answer arrives before the updates that the agent sends after it, but its caller may be polled later than they are
 /// shown. So the client takes the answer from here before it shows an update.
-pub(super) struct SessionSetup<T> {
+pub(in crate::chat) struct SessionSetup<T> {
     /// None before a session is open, and while another is opened.
     session: Mutex<PerSession<Option<SessionId>>>,
     /// The answer, from its arrival until the client takes it.
@@ -28,28 +28,28 @@ pub(super) struct SessionSetup<T> {
 
 impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
     /// No session yet. `id` gives the session's id of an answer.
-    pub(super) fn new(id: fn(&T) -> &SessionId) -> Self {
+    pub(in crate::chat) fn new(id: fn(&T) -> &SessionId) -> Self {
         Self { session: Mutex::default(), answer: Arc::default(), id }
     }
 
     /// The open session.
-    pub(super) fn session(&self) -> Option<SessionId> {
+    pub(in crate::chat) fn session(&self) -> Option<SessionId> {
         self.session.lock().clone()
     }
 
     /// Sets the session.
-    pub(super) fn open(&self, session: &SessionId) {
+    pub(in crate::chat) fn open(&self, session: &SessionId) {
         **self.session.lock() = Some(session.clone());
     }
 
     /// Follows a change of the session. An answer that has not opened its session never does.
-    pub(super) fn follow(&self, change: SessionChange) {
+    pub(in crate::chat) fn follow(&self, change: SessionChange) {
         *self.answer.lock() = None;
         self.session.lock().follow(change, || None);
     }
 
     /// Whether updates of this session are shown. Before a session is open, those of any are, but for the session that is left.
-    pub(super) fn is_ours(&self, session: &SessionId) -> bool {
+    pub(in crate::chat) fn is_ours(&self, session: &SessionId) -> bool {
         let open = self.session.lock();
         match &**open {
             Some(ours) => ours == session,
@@ -59,7 +59,7 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
 
     /// Keeps the answer to a call when it arrives, for [`take`](Self::take). `split` returns what is kept, and what the caller
     /// of the call gets.
-    pub(super) fn keep<R: 'static>(
+    pub(in crate::chat) fn keep<R: 'static>(
         &self,
         call: Call<R>,
         split: impl FnOnce(R) -> (T, R) + Send + 'static,
@@ -74,7 +74,7 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
 
     /// Takes the answer if it has arrived and was not taken: prints it for programs, and opens its session. An answer whose id
     /// is too long is dropped; its caller refuses it.
-    pub(super) fn take(&self, view: &View) -> io::Result<Option<T>> {
+    pub(in crate::chat) fn take(&self, view: &View) -> io::Result<Option<T>> {
         let Some(answer) = self.answer.lock().take() else { return Ok(None) };
         if check_id((self.id)(&answer)).is_err() {
             return Ok(None);
@@ -88,7 +88,7 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
 }
 
 /// Refuses the id of a session that is too long.
-pub(super) fn check_id(id: &SessionId) -> Result<(), BoxError> {
+pub(in crate::chat) fn check_id(id: &SessionId) -> Result<(), BoxError> {
     let length = id.as_str().len();
     if length <= ID_LIMIT {
         return Ok(());
@@ -97,7 +97,7 @@ pub(super) fn check_id(id: &SessionId) -> Result<(), BoxError> {
 }
 
 /// Drops an error of the output. The wait for the turn reports it; see
-/// [`OutputQueue::failed`](crate::output_queue::OutputQueue::failed).
-pub(super) fn ignore_output_error(outcome: io::Result<()>) {
+/// [`OutputQueue::failed`](crate::output::output_queue::OutputQueue::failed).
+pub(in crate::chat) fn ignore_output_error(outcome: io::Result<()>) {
     let _reported_by_the_turn = outcome;
 }

@@ -15,8 +15,8 @@ use reedline::{
 
 use super::complete::Completions;
 use super::edit_outcome::EditOutcome;
+use crate::output::text::one_line;
 use crate::terminal::Style;
-use crate::text::one_line;
 
 const MENU: &str = "completion";
 
@@ -24,7 +24,7 @@ const MENU: &str = "completion";
 const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Edits lines at the terminal.
-pub(super) struct Editor {
+pub(in crate::chat) struct Editor {
     /// None while a thread reads from the terminal.
     reedline: Option<Reedline>,
     completions: Completions,
@@ -33,13 +33,13 @@ pub(super) struct Editor {
 
 impl Editor {
     /// `None` in a build without the feature `editor`.
-    pub(super) fn open(completions: Completions) -> Option<Self> {
+    pub(in crate::chat) fn open(completions: Completions) -> Option<Self> {
         let stop = Arc::<AtomicBool>::default();
         Some(Self { reedline: Some(reedline(completions.clone(), stop.clone())), completions, stop })
     }
 
     /// Adds to the text of the next read what was typed before it. An Enter in it sends nothing.
-    pub(super) fn add(&mut self, typed: &str) {
+    pub(in crate::chat) fn add(&mut self, typed: &str) {
         let typed: String = typed
             .trim_end()
             .chars()
@@ -51,7 +51,10 @@ impl Editor {
     }
 
     /// Reads a line, until `interruption` completes. The editor has given up the terminal when this returns.
-    pub(super) async fn read(&mut self, interruption: impl Future<Output = ()>) -> io::Result<EditOutcome> {
+    pub(in crate::chat) async fn read(
+        &mut self,
+        interruption: impl Future<Output = ()>,
+    ) -> io::Result<EditOutcome> {
         let Some(mut reedline) = self.reedline.take() else {
             return Err(io::Error::other("the editor is gone"));
         };

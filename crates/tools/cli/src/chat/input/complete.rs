@@ -14,40 +14,40 @@ const MOST: usize = 200;
 
 /// The names that Tab completes, as far as the session has reported them. Clones share the names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Completions(Arc<Mutex<Known>>);
+pub(in crate::chat) struct Completions(Arc<Mutex<Known>>);
 
 /// The names that can be completed.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) folder: PathBuf,
+pub(in crate::chat) struct Known {
+    pub(in crate::chat) folder: PathBuf,
     /// The agent's slash commands: name and description.
-    pub(super) commands: Vec<(String, String)>,
+    pub(in crate::chat) commands: Vec<(String, String)>,
     /// The modes: id and name.
-    pub(super) modes: Vec<(String, String)>,
+    pub(in crate::chat) modes: Vec<(String, String)>,
     /// The options: id and values.
-    pub(super) options: Vec<(String, Vec<String>)>,
+    pub(in crate::chat) options: Vec<(String, Vec<String>)>,
 }
 
 /// A replacement for the end of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(in crate::chat) struct Candidate {
     /// Where the replaced text begins, in bytes.
-    pub(super) start: usize,
-    pub(super) text: String,
-    pub(super) about: Option<String>,
+    pub(in crate::chat) start: usize,
+    pub(in crate::chat) text: String,
+    pub(in crate::chat) about: Option<String>,
     /// Whether a space may follow. False for a folder.
-    pub(super) is_whole: bool,
+    pub(in crate::chat) is_whole: bool,
 }
 
 impl Completions {
     /// Locks the names.
-    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+    pub(in crate::chat) fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock()
     }
 
     /// The possible continuations of the line up to the cursor. Texts with control characters are left out: the person would
     /// not see what is typed.
-    pub(super) fn complete(&self, line: &str) -> Vec<Candidate> {
+    pub(in crate::chat) fn complete(&self, line: &str) -> Vec<Candidate> {
         let mut candidates = self.candidates(line);
         candidates.retain(|candidate| Printable::one_line(&candidate.text).is_plain());
         candidates

@@ -11,7 +11,7 @@ use crate::failure::may_have_secret;
 
 /// The options of the command line that a later command needs as well.
 #[derive(Debug, Default)]
-pub(super) struct Continuation {
+pub(in crate::chat) struct Continuation {
     agent: Option<String>,
     protocol: Option<&'static str>,
     config: Option<PathBuf>,
@@ -20,7 +20,7 @@ pub(super) struct Continuation {
 }
 
 impl Continuation {
-    pub(super) fn of(arguments: &Chat) -> Self {
+    pub(in crate::chat) fn of(arguments: &Chat) -> Self {
         let protocol = match arguments.protocol {
             Protocol::One => None,
             Protocol::Two => Some("2"),
@@ -34,7 +34,7 @@ impl Continuation {
     }
 
     /// The sentence that says how to continue a session. None where its id cannot be typed.
-    pub(super) fn sentence(&self, session: &SessionId, cwd: &Path) -> Option<String> {
+    pub(in crate::chat) fn sentence(&self, session: &SessionId, cwd: &Path) -> Option<String> {
         // The sessions of our own agent end with it, unless its command line names a store.
         let agent = self.agent.as_deref()?;
         let cwd = cwd.to_str()?;

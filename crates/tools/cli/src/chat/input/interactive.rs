@@ -8,22 +8,23 @@ use std::time::Instant;
 use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_transport::TransportError;
 
-use super::adapter::AgentAdapter;
-use super::agent_login::TerminalLogin;
 use super::commands::{COMMANDS, ColonCommand};
-use super::console::Console;
 use super::edit_outcome::EditOutcome;
 use super::editor::Editor;
-use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
-use super::session::{Session, TurnStopped};
+use crate::chat::adapter::AgentAdapter;
+use crate::chat::adapter::TurnStopped;
+use crate::chat::agent_login::TerminalLogin;
+use crate::chat::input::{PipedInput, PipedText};
+use crate::chat::session::Session;
+use crate::chat::view::console::Console;
 use crate::failure::{Exit, Failure, Interrupted};
 use crate::features::missing;
 use crate::signals::stop_process;
 use crate::terminal::{Screen, is_dumb};
 
 /// Reads lines and runs turns until the person ends the conversation. `pending` is a prompt that is sent first.
-pub(super) async fn run_interactive<A: AgentAdapter>(
+pub(in crate::chat) async fn run_interactive<A: AgentAdapter>(
     session: &mut Session<'_, A>,
     pending: Option<Prompt>,
 ) -> Result<(), BoxError> {
@@ -89,7 +90,7 @@ fn report<A: AgentAdapter>(
 
 /// Whether an error is a failure of the agent, which its stderr may explain. A mistyped command, a turn that the agent
 /// stopped with a reason, and a turn that a person or a rule ended are not failures.
-pub(super) fn is_failure(error: &BoxError) -> bool {
+pub(in crate::chat) fn is_failure(error: &BoxError) -> bool {
     match error.downcast_ref().map(Failure::exit) {
         Some(Exit::NotPermitted | Exit::Usage | Exit::Interrupted(_)) => false,
         Some(_) => true,
@@ -103,7 +104,7 @@ pub(super) fn is_failure(error: &BoxError) -> bool {
 }
 
 /// Sends the prompt of the command line with the text of stdin, or that text alone. An empty prompt only opens the session.
-pub(super) async fn run_once<A: AgentAdapter>(
+pub(in crate::chat) async fn run_once<A: AgentAdapter>(
     session: &mut Session<'_, A>,
     prompt: Option<String>,
     piped: Option<PipedInput>,

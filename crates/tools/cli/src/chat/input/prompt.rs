@@ -20,14 +20,14 @@ const IMAGE_LIMIT: u64 = 8 << 20;
 
 /// The kinds of content that the agent takes beside text and links.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PromptSupport {
-    pub(super) image: bool,
-    pub(super) embedded: bool,
+pub(in crate::chat) struct PromptSupport {
+    pub(in crate::chat) image: bool,
+    pub(in crate::chat) embedded: bool,
 }
 
 /// One part of a prompt, before it becomes a content block of a version of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(in crate::chat) enum Piece {
     Text(String),
     /// A text file.
     Embedded {
@@ -48,19 +48,19 @@ pub(super) enum Piece {
 
 /// A prompt, and remarks on it for the person.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prompt {
-    pub(super) pieces: Vec<Piece>,
-    pub(super) notes: Vec<String>,
+pub(in crate::chat) struct Prompt {
+    pub(in crate::chat) pieces: Vec<Piece>,
+    pub(in crate::chat) notes: Vec<String>,
 }
 
 impl Prompt {
     /// A text without files.
-    pub(super) fn plain(text: String) -> Self {
+    pub(in crate::chat) fn plain(text: String) -> Self {
         Self { pieces: vec![Piece::Text(text)], notes: Vec::new() }
     }
 
     /// Reads a text in which files may be named, relative to `folder`.
-    pub(super) fn read(text: &str, folder: &Path, takes: PromptSupport) -> Self {
+    pub(in crate::chat) fn read(text: &str, folder: &Path, takes: PromptSupport) -> Self {
         let mut prompt = Self::default();
         let (mut plain, mut rest, mut in_word) = (String::new(), text, false);
         while let Some(character) = rest.chars().next() {
@@ -95,7 +95,7 @@ impl Prompt {
     }
 
     /// Adds a text as it is, after an empty line.
-    pub(super) fn join(&mut self, text: String) {
+    pub(in crate::chat) fn join(&mut self, text: String) {
         match self.pieces.last_mut() {
             Some(Piece::Text(last)) => {
                 last.push_str("\n\n");
@@ -170,7 +170,7 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// The URI of an embedded resource.
-pub(super) fn embedded_uri(resource: &EmbeddedResource) -> &str {
+pub(in crate::chat) fn embedded_uri(resource: &EmbeddedResource) -> &str {
     match &resource.resource {
         EmbeddedResourceResource::Text(contents) => &contents.uri,
         EmbeddedResourceResource::Blob(contents) => &contents.uri,

@@ -17,12 +17,12 @@ use futures_util::future::Fuse;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::complete::Completions;
-use super::prompt::{Prompt, PromptSupport};
-use super::time_limit::TimeLimit;
+use crate::chat::input::complete::Completions;
+use crate::chat::input::prompt::{Prompt, PromptSupport};
+use crate::chat::time_limit::TimeLimit;
 use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, is_cut_short, sentence};
-use crate::program_stderr::ProgramStderr;
 use crate::signals::Signals;
+use crate::target::program_stderr::ProgramStderr;
 use crate::terminal::{TerminalModes, User, View};
 
 /// How long writing the rest of the output may take after a signal or a time limit has ended the conversation: 1 s. A full
@@ -49,47 +49,47 @@ const LATE_UPDATES_LIMIT: Duration = Duration::from_secs(1);
 const CANCEL_HINT_DELAY: Duration = Duration::from_secs(1);
 
 /// A prompt that is sent again on the next connection, because the one before ended for a login.
-pub(super) struct PendingPrompt {
-    pub(super) session: SessionId,
-    pub(super) prompt: Prompt,
+pub(in crate::chat) struct PendingPrompt {
+    pub(in crate::chat) session: SessionId,
+    pub(in crate::chat) prompt: Prompt,
 }
 
 /// The local side of a chat.
-pub(super) struct Console {
-    pub(super) view: Arc<View>,
+pub(in crate::chat) struct Console {
+    pub(in crate::chat) view: Arc<View>,
     /// The agent's stderr.
-    pub(super) log: ProgramStderr,
-    pub(super) user: User,
-    pub(super) completions: Completions,
+    pub(in crate::chat) log: ProgramStderr,
+    pub(in crate::chat) user: User,
+    pub(in crate::chat) completions: Completions,
     /// Notified by ^C as a key, in raw mode, where the terminal sends no signal.
     interrupt: Arc<Notify>,
-    pub(super) signals: Signals,
+    pub(in crate::chat) signals: Signals,
     /// The session's directory, absolute.
-    pub(super) cwd: PathBuf,
+    pub(in crate::chat) cwd: PathBuf,
     /// How long the agent may take outside of turns, for all answers until a session is open.
-    pub(super) limit: TimeLimit,
+    pub(in crate::chat) limit: TimeLimit,
     /// Whether the limit holds for the turn too.
     limits_turn: bool,
     /// The agent, as errors name it.
     side: OtherSide,
     /// The variables of the environment that are set for the agent alone.
-    pub(super) variables: Vec<OsString>,
+    pub(in crate::chat) variables: Vec<OsString>,
     /// Whether a person at a terminal can be asked.
-    pub(super) has_person: bool,
+    pub(in crate::chat) has_person: bool,
     /// Whether the agent has answered `initialize`.
-    pub(super) started: Rc<Cell<bool>>,
+    pub(in crate::chat) started: Rc<Cell<bool>>,
     /// Whether the login of `--auth` was done.
-    pub(super) is_logged_in: bool,
-    pub(super) pending: Option<PendingPrompt>,
+    pub(in crate::chat) is_logged_in: bool,
+    pub(in crate::chat) pending: Option<PendingPrompt>,
     /// What has interrupted the last turn.
-    pub(super) interrupted: Option<Interrupted>,
+    pub(in crate::chat) interrupted: Option<Interrupted>,
 }
 
 impl Console {
     /// # Errors
     ///
     /// When signals cannot be handled.
-    pub(super) fn new(
+    pub(in crate::chat) fn new(
         (view, log): (Arc<View>, ProgramStderr),
         has_person: bool,
         cwd: PathBuf,
@@ -120,17 +120,21 @@ impl Console {
     }
 
     /// An error that names the agent.
-    pub(super) fn named(&self, error: BoxError) -> anyhow::Error {
+    pub(in crate::chat) fn named(&self, error: BoxError) -> anyhow::Error {
         RemoteError::name(&self.side, self.started.get(), error)
     }
 
     /// An error as a sentence that names the agent.
-    pub(super) fn sentence(&self, error: BoxError) -> String {
+    pub(in crate::chat) fn sentence(&self, error: BoxError) -> String {
         sentence(&self.named(error))
     }
 
     /// Makes a prompt. With `support`, it has the files that the text names.
-    pub(super) fn prompt(&self, text: String, support: Option<PromptSupport>) -> Result<Prompt, BoxError> {
+    pub(in crate::chat) fn prompt(
+        &self,
+        text: String,
+        support: Option<PromptSupport>,
+    ) -> Result<Prompt, BoxError> {
         let Some(support) = support else { return Ok(Prompt::plain(text)) };
         let prompt = Prompt::read(&text, &self.cwd, support);
         for note in &prompt.notes {
@@ -148,7 +152,7 @@ impl Console {
     }
 
     /// Runs until the end, a signal, or an error of the output. Keys that are pressed meanwhile are not shown.
-    pub(super) async fn interruptible<R>(
+    pub(in crate::chat) async fn interruptible<R>(
         &mut self,
         running: impl Future<Output = Result<R, BoxError>>,
     ) -> Result<R, BoxError> {
@@ -163,7 +167,7 @@ impl Console {
     /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end, and so does
     /// [`CANCEL_TIMEOUT`] where no person can press ^C. After another signal, or the time limit, the agent has
     /// [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed meanwhile are not shown; the next line has them.
-    pub(super) async fn run_turn<R>(
+    pub(in crate::chat) async fn run_turn<R>(
         &mut self,
         turn: impl Future<Output = R>,
         cancel: impl AsyncFn() -> Result<(), CallError>,
@@ -238,7 +242,7 @@ impl Console {
     /// Waits for updates that an agent sends after the answer which ends the turn. Returns when none has come for
     /// [`LATE_UPDATES_PAUSE`], when the agent is gone, or after [`LATE_UPDATES_LIMIT`]. Between two prompts of a person, late
     /// updates are shown as they come.
-    pub(super) async fn late_updates(&mut self, closed: impl Future<Output = Closed>) {
+    pub(in crate::chat) async fn late_updates(&mut self, closed: impl Future<Output = Closed>) {
         let limit = Instant::now() + LATE_UPDATES_LIMIT;
         let view = self.view.clone();
         let quiet = async {
@@ -292,7 +296,7 @@ impl Console {
     }
 
     /// Waits until all output is written, or until a signal.
-    pub(super) async fn written(&mut self) -> Result<(), BoxError> {
+    pub(in crate::chat) async fn written(&mut self) -> Result<(), BoxError> {
         tokio::select! {
             written = self.view.output().written() => Ok(written?),
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
@@ -301,7 +305,7 @@ impl Console {
 
     /// The same at the end of a conversation with this outcome. Takes at most [`LAST_OUTPUT_TIMEOUT`] after a signal or a time
     /// limit.
-    pub(super) async fn last_written(&mut self, outcome: &Result<()>) -> Result<(), BoxError> {
+    pub(in crate::chat) async fn last_written(&mut self, outcome: &Result<()>) -> Result<(), BoxError> {
         if !outcome.as_ref().is_err_and(is_cut_short) {
             return self.written().await;
         }

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 /// What happens to the open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SessionChange {
+pub(in crate::chat) enum SessionChange {
     /// Another session is opened in its place. It may be tried again after a login.
     Begins,
     /// The other session is open, and this one is left.
@@ -15,18 +15,18 @@ pub(super) enum SessionChange {
 
 /// A value of the open session. While another session is opened, the value of the one before is kept.
 #[derive(Debug, Default)]
-pub(super) struct PerSession<T> {
+pub(in crate::chat) struct PerSession<T> {
     current: T,
     before: Option<T>,
 }
 
 impl<T> PerSession<T> {
-    pub(super) fn new(current: T) -> Self {
+    pub(in crate::chat) fn new(current: T) -> Self {
         Self { current, before: None }
     }
 
     /// Follows a change. `initial` makes the value of another session.
-    pub(super) fn follow(&mut self, change: SessionChange, initial: impl FnOnce() -> T) {
+    pub(in crate::chat) fn follow(&mut self, change: SessionChange, initial: impl FnOnce() -> T) {
         match change {
             SessionChange::Begins => {
                 let left = std::mem::replace(&mut self.current, initial());
@@ -42,7 +42,7 @@ impl<T> PerSession<T> {
     }
 
     /// The value of the session before, while another is opened.
-    pub(super) fn before(&self) -> Option<&T> {
+    pub(in crate::chat) fn before(&self) -> Option<&T> {
         self.before.as_ref()
     }
 }

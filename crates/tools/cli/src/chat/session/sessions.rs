@@ -9,23 +9,23 @@ use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{McpServer, SessionId};
 use futures_util::TryStreamExt as _;
 
-use super::adapter::{AgentAdapter, ListedSession as _, SessionRow};
-use super::plan::SessionChoice;
+use crate::chat::adapter::{AgentAdapter, ListedSession as _, SessionRow};
+use crate::chat::plan::SessionChoice;
 use crate::failure::Usage;
 use crate::terminal::View;
 
 /// An agent's sessions. `limit` is how long the agent may take for each answer.
-pub(super) struct Sessions<'a, A> {
-    pub(super) agent: &'a A,
-    pub(super) view: &'a View,
-    pub(super) limit: Duration,
+pub(in crate::chat) struct Sessions<'a, A> {
+    pub(in crate::chat) agent: &'a A,
+    pub(in crate::chat) view: &'a View,
+    pub(in crate::chat) limit: Duration,
     /// The open session, which a list marks.
-    pub(super) present: Option<&'a SessionId>,
+    pub(in crate::chat) present: Option<&'a SessionId>,
 }
 
 impl<A: AgentAdapter> Sessions<'_, A> {
     /// Shows the sessions, those of a directory if one is given, as they arrive: there may be more than fit in memory.
-    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
+    pub(in crate::chat) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
         let mut any = false;
         self.each(cwd, |session| {
             any = true;
@@ -44,7 +44,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
     }
 
     /// Deletes a session.
-    pub(super) async fn delete(&self, session: &str) -> Result<(), BoxError> {
+    pub(in crate::chat) async fn delete(&self, session: &str) -> Result<(), BoxError> {
         if self.present.is_some_and(|present| present.as_str() == session) {
             return Err(Usage("this session is open; `:new` first".into()).into());
         }
@@ -55,7 +55,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
     }
 
     /// Begins a session, or opens an existing one.
-    pub(super) async fn open(
+    pub(in crate::chat) async fn open(
         &self,
         choice: &SessionChoice,
         cwd: &Path,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
 
-use crate::output_queue::{OutputHold, OutputQueue};
+use crate::output::output_queue::{OutputHold, OutputQueue};
 
 /// How many bytes of notes may be queued. Beyond that, notes are left out and counted.
 const NOTES_LIMIT: usize = 64 << 10;

@@ -6,16 +6,16 @@ use std::task::{Context, Poll, ready};
 use agentwire_transport::{Packet, Transport, TransportError};
 use futures_util::{Sink, Stream};
 
-use crate::output_queue::{OutputQueue, RoomWaiter};
+use crate::output::output_queue::{OutputQueue, RoomWaiter};
 
 /// A transport that pauses reading while the output queue is full. Writing goes on.
-pub(super) struct Throttle<T> {
+pub(in crate::chat) struct Throttle<T> {
     transport: T,
     room: RoomWaiter,
 }
 
 impl<T: Transport> Throttle<T> {
-    pub(super) fn new(transport: T, output: &OutputQueue) -> Self {
+    pub(in crate::chat) fn new(transport: T, output: &OutputQueue) -> Self {
         Self { transport, room: output.room_waiter() }
     }
 }

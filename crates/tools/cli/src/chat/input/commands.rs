@@ -4,7 +4,7 @@ use agentwire_jsonrpc::nearest;
 
 /// A command of `chat` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ColonCommand {
+pub(in crate::chat) enum ColonCommand {
     /// `:mode [ID]`
     Mode(Option<String>),
     /// `:option [ID VALUE]`
@@ -26,7 +26,7 @@ pub(super) enum ColonCommand {
 }
 
 /// The commands, for `:help` and completion: name, arguments, description.
-pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
+pub(in crate::chat) const COMMANDS: [(&str, &str, &str); 9] = [
     ("mode", " [ID]", "show the modes, or change to one"),
     ("option", " [ID VALUE]", "show the options, or set one"),
     ("new", "", "begin a new session"),
@@ -44,7 +44,7 @@ impl ColonCommand {
     /// # Errors
     ///
     /// When the line is no such command. The error's text is for the person.
-    pub(super) fn read(line: &str) -> Result<Self, String> {
+    pub(in crate::chat) fn read(line: &str) -> Result<Self, String> {
         let mut words = line.trim_start_matches(':').split_whitespace();
         let name = words.next().unwrap_or_default();
         let rest: Vec<_> = words.map(str::to_owned).collect();

@@ -11,9 +11,9 @@ use agentwire_mcp_hub::HttpTarget;
 use anyhow::Result;
 use clap::Args;
 
+use crate::arguments::files::read_secret_text;
 use crate::failure::Usage;
-use crate::files::read_secret_text;
-use crate::text::Notes;
+use crate::output::text::Notes;
 
 /// The longest file of headers: 64 KiB.
 const FILE_LIMIT: u64 = 64 << 10;

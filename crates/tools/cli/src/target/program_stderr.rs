@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_sync::Mutex;
 use agentwire_transport_stdio::Stderr;
 
+use crate::output::text::beginning;
 use crate::recording::{Recorder, record_stderr};
-use crate::text::beginning;
 
 /// How many of the last lines are kept: 20, as many as the transport keeps for its errors.
 const KEPT_LINES: usize = 20;

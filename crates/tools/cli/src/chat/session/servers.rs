@@ -9,12 +9,12 @@ use anyhow::{Context as _, Result};
 
 use super::session_server::session_server;
 use crate::arguments;
+use crate::arguments::headers::{Header, Secret, add_headers};
+use crate::arguments::values::{NamedTarget, NamedValue};
 use crate::config::Config;
 use crate::failure::Usage;
-use crate::headers::{Header, Secret, add_headers};
 use crate::mcp_config;
-use crate::text::Notes;
-use crate::values::{NamedTarget, NamedValue};
+use crate::output::text::Notes;
 
 /// The headers of a server, by its name.
 struct NamedHeaders(Vec<(String, Header)>);
@@ -38,7 +38,7 @@ impl NamedHeaders {
 
 /// The session's servers: those of `--mcp`, and all of the files of `--mcp-config`. Without any, our own agent gets our own
 /// server.
-pub(super) fn all(
+pub(in crate::chat) fn all(
     arguments: &arguments::Chat,
     our_agent: bool,
     config: &Config,

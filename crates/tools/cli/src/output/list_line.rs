@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 
 use agentwire_jsonrpc::Printable;
 
-use crate::text::beginning;
+use crate::output::text::beginning;
 
 /// The most bytes of the first line of a description that are shown: 4 KiB.
 const LINE_LIMIT: usize = 4 << 10;

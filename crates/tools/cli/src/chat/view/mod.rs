@@ -1,0 +1,8 @@
+//! What is shown of a session while it goes on.
+
+pub(crate) mod call_details;
+pub(crate) mod console;
+pub(crate) mod display;
+pub(crate) mod start;
+pub(crate) mod throttle;
+pub(crate) mod update_text;
