@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

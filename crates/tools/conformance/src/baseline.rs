@@ -6,9 +6,9 @@ use agentwire_jsonrpc::Printable;
 use serde::Deserialize;
 use yaml_rust2::parser::{Event, Parser};
 
-use crate::registry::{Registry, RegistryError};
 use crate::report::Report;
-use crate::revision::Revision;
+use crate::requirements::registry::{Registry, RegistryError};
+use crate::requirements::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
 use crate::verdict::Verdict;
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::protocol::Protocol;
-use crate::registry::Registry;
-use crate::requirement::{Requirement, Role, Wire};
+use crate::requirements::protocol::Protocol;
+use crate::requirements::registry::Registry;
+use crate::requirements::requirement::{Requirement, Role, Wire};
 use crate::{acp_agent, acp_client, acp_conductor, acp_proxy, mcp_client, mcp_server};
 
 /// The coverage of one protocol.

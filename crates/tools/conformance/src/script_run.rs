@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 
 use crate::check::Running;
-use crate::config::{Config, SuiteError};
 use crate::engine::{Engine, shuffle};
 use crate::progress::Progress;
-use crate::registry::Registry;
 use crate::report::{CheckResult, Excerpt, Ran};
-use crate::requirement::{Requirement, Role};
-use crate::revision::Revision;
-use crate::script_file::ScriptFile;
+use crate::requirements::registry::Registry;
+use crate::requirements::requirement::{Requirement, Role};
+use crate::requirements::revision::Revision;
+use crate::scripts::script_file::ScriptFile;
 use crate::setting::Setting;
+use crate::settings::config::{Config, SuiteError};
 use crate::verdict::Verdict;
 
 /// A script, the requirements that it is a check of, and the revision in which it runs.

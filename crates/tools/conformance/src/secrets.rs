@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::Config;
+use crate::settings::config::Config;
 use crate::subject::Target;
 
 /// The values of the user's headers, and those of the URL's query. Clones share them.

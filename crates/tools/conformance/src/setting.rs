@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::fault::Faults;
 use crate::link::processes::Processes;
-use crate::profile::Profile;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
+use crate::settings::profile::Profile;
 use crate::subject::{SubjectKind, Transport};
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};

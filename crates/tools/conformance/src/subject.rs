@@ -1,13 +1,17 @@
 //! Programs under test: how they are started or reached.
 
+pub(crate) mod driver;
+pub(crate) mod location;
+pub(crate) mod played;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Protocol;
-use crate::requirement::Role;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::requirement::Role;
 
 /// Which party of which protocol a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

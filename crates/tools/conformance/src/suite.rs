@@ -6,15 +6,15 @@ use crate::acp_agent::{self, Agent};
 use crate::acp_client::{self, AcpClient};
 use crate::acp_conductor::{self, Conductor};
 use crate::acp_proxy::{self, Proxy};
-use crate::config::{Config, SuiteError};
 use crate::engine::{Engine, Kind};
-use crate::location::Location;
 use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
 use crate::progress::Progress;
-use crate::registry::Registry;
 use crate::report::{MutantResult, Ran, Report};
+use crate::requirements::registry::Registry;
 use crate::setting::Setting;
+use crate::settings::config::{Config, SuiteError};
+use crate::subject::location::Location;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 impl Config {

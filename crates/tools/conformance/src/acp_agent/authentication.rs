@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Agent, capabilities};
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[

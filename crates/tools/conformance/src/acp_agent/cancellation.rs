@@ -7,7 +7,7 @@ use super::jsonrpc::{SILENCE, works};
 use super::turn::{Turn, is_update};
 use crate::check::{ANY, Check, ORDERED, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[

@@ -11,7 +11,7 @@ use crate::acp_messages::{
 use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -12,8 +12,8 @@ use crate::conversation::Conversation;
 use crate::fault::{ClientRequest, Fault, Incoming};
 use crate::faults;
 use crate::link::Link;
-use crate::revision::Revision;
-use crate::stand_in::StandIns;
+use crate::link::stand_in::StandIns;
+use crate::requirements::revision::Revision;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -8,7 +8,7 @@ use super::turn::update_in;
 use crate::acp_messages::is_version;
 use crate::check::{ANY, Check, audit};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -44,11 +44,11 @@ use crate::link::acp_http::{AcpConnection, AcpHttp};
 use crate::link::http::HttpTarget;
 use crate::link::received::QUEUE;
 use crate::link::websocket::WebSocket;
-use crate::location::Location;
-use crate::revision::Revision;
-use crate::script_file::ScriptFile;
-use crate::script_play::play_script;
+use crate::requirements::revision::Revision;
+use crate::scripts::script_file::ScriptFile;
+use crate::scripts::script_play::play_script;
 use crate::setting::Setting;
+use crate::subject::location::Location;
 use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
 

@@ -7,7 +7,7 @@ use super::turn::{is_update, update_in};
 use crate::check::{ANY, Check, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

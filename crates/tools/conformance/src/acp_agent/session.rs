@@ -8,7 +8,7 @@ use super::turn::{Turn, is_update, update_in};
 use crate::check::{ANY, Check, ORDERED, STDIO, check};
 use crate::conversation::Conversation;
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[

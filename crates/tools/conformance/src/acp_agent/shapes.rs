@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::acp_messages::is_integer;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 
 type Fields = HashMap<&'static str, (bool, &'static str)>;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use crate::conversation::Conversation;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop};
 
 /// A prompt that has ended, with what the agent sent until then.

@@ -10,7 +10,7 @@ use super::run::QUIET;
 use super::script::Script;
 use crate::check::{ANY, Check, STDIO, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[

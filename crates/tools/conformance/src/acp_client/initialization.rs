@@ -8,7 +8,7 @@ use super::run::{QUIET, audited};
 use crate::acp_messages::is_count;
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -13,7 +13,7 @@ use crate::acp_messages::{
 };
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -7,7 +7,7 @@ use super::mutants;
 use super::run::{PromptTurn, permission};
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[

@@ -9,7 +9,7 @@ use super::session::items;
 use crate::acp_messages::is_integer;
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[

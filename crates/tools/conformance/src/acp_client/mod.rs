@@ -32,13 +32,13 @@ use serde_json::json;
 use self::script::Script;
 use crate::acp_messages::{is_version, version};
 use crate::check::Running;
-use crate::played::Played;
-use crate::revision::Revision;
-use crate::script_file::ScriptFile;
-use crate::script_play::play_script;
+use crate::link::stand_in::StandIns;
+use crate::requirements::revision::Revision;
+use crate::scripts::script_file::ScriptFile;
+use crate::scripts::script_play::play_script;
 use crate::setting::Setting;
-use crate::stand_in::StandIns;
 use crate::subject::CommandLine;
+use crate::subject::played::Played;
 use crate::verdict::{Outcome, Stop};
 
 /// A client under test, as one check reaches it.

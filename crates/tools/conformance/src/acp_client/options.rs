@@ -8,7 +8,7 @@ use super::plain::settings;
 use super::run::{ClientRun, QUIET};
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::AcpClient;
 use super::run::{PromptTurn, permission};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::Outcome;
 
 /// A turn in which the agent asks for everything, then each step that the client has.

@@ -7,7 +7,7 @@ use super::mutants;
 use super::run::{PromptTurn, QUIET, audited, permission};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -10,9 +10,9 @@ use super::AcpClient;
 use super::script::Script;
 use crate::acp_messages::is_below;
 use crate::conversation::Conversation;
-use crate::driver::StepId;
-use crate::played::Played;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
+use crate::subject::driver::StepId;
+use crate::subject::played::Played;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 

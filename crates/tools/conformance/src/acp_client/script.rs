@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::acp_messages::greeting;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 
 /// What a played agent answers to each method. Each entry can be replaced.
 pub(crate) struct Script {

@@ -8,7 +8,7 @@ use super::mutants;
 use super::run::{ClientRun, audited};
 use crate::check::{ANY, Check, audit, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -28,7 +28,7 @@ fn text(text: &str) -> Value {
 
 async fn merges_compactions(client: AcpClient) -> Outcome {
     let mut turn = client.prompted(client.script()).await?;
-    if client.revision() == crate::revision::Revision::Acp1 {
+    if client.revision() == crate::requirements::revision::Revision::Acp1 {
         turn.run.needs("/session/compaction")?;
     }
     let update = |more: Value| {

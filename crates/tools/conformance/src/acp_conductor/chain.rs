@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::acp_messages::{SUCCESSOR, greeting};
 use crate::conversation::Conversation;
 use crate::link::Link;
-use crate::revision::Revision;
+use crate::link::stand_in::StandIns;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
-use crate::stand_in::StandIns;
 use crate::verdict::{Outcome, Stop};
 
 /// How long a conductor may take to start a component.

@@ -12,9 +12,9 @@ use self::chain::{Chain, Components};
 use crate::acp_messages::{START_TIME, capabilities, initialize, is_below, version};
 use crate::check::Running;
 use crate::conversation::Conversation;
-use crate::revision::Revision;
+use crate::link::stand_in::StandIns;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
-use crate::stand_in::StandIns;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
 

@@ -7,7 +7,7 @@ use crate::acp_messages::greeting;
 use crate::check::{Check, STDIO, check};
 use crate::fault::Fault;
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-02", answers_as_its_successor, STDIO, [

@@ -14,7 +14,7 @@ use crate::acp_messages::{
 };
 use crate::check::Running;
 use crate::conversation::Conversation;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};

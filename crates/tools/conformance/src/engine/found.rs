@@ -4,7 +4,7 @@ use super::plan::{Kind, Planned};
 use crate::check::{Check, Run};
 use crate::progress::Progress;
 use crate::report::{CheckResult, Excerpt};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
 use crate::trace::Sender;
 use crate::verdict::{Outcome, Stop};

@@ -15,16 +15,16 @@ use self::found::{Audit, Found};
 pub(crate) use self::plan::Kind;
 use self::plan::{Done, Job, Planned, transport_of};
 use crate::check::{Run, Running};
-use crate::config::{Config, SuiteError};
 use crate::conversation::shared::Shared;
 use crate::fault::{Faults, Mutant};
 use crate::link::processes::{Processes, STDERR_TIME};
 use crate::progress::Progress;
-use crate::registry::Registry;
 use crate::report::{CheckResult, Excerpt, Ran};
-use crate::revision::Revision;
+use crate::requirements::registry::Registry;
+use crate::requirements::revision::Revision;
 use crate::secrets::Secrets;
 use crate::setting::Setting;
+use crate::settings::config::{Config, SuiteError};
 use crate::subject::Transport;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
@@ -32,7 +32,7 @@ use crate::verdict::{Outcome, Stop};
 /// Runs checks.
 pub(crate) struct Engine {
     pub(crate) config: Config,
-    profile: Arc<crate::profile::Profile>,
+    profile: Arc<crate::settings::profile::Profile>,
     secrets: Secrets,
     pub(crate) processes: Processes,
     pub(crate) registry: Registry,

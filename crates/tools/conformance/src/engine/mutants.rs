@@ -7,9 +7,9 @@ use futures_util::{StreamExt as _, stream};
 use super::Engine;
 use super::plan::{Kind, Planned};
 use crate::check::Run;
-use crate::config::SuiteError;
 use crate::fault::Mutant;
 use crate::report::MutantResult;
+use crate::settings::config::SuiteError;
 use crate::verdict::Verdict;
 
 /// How long a mutant may be silent before the suite says that a message is missing.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::check::{Check, Running};
 use crate::conversation::shared::Shared;
-use crate::protocol::Protocol;
-use crate::requirement::Requirement;
-use crate::revision::Revision;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::requirement::Requirement;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::Transport;
 use crate::trace::Trace;

@@ -5,9 +5,11 @@ mod connect;
 pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod http_sse;
+pub(crate) mod lines;
 pub(crate) mod process;
 pub(crate) mod processes;
 pub(crate) mod received;
+pub(crate) mod stand_in;
 pub(crate) mod streamable;
 pub(crate) mod tcp;
 pub(crate) mod watchdog;
@@ -43,7 +45,7 @@ pub(crate) enum Link {
     /// ACP over WebSocket.
     WebSocket(WebSocket),
     /// A client under test, which has started the suite's stand-in for a server or an agent.
-    Socket(super::stand_in::Socket),
+    Socket(crate::link::stand_in::Socket),
     /// A client under test that reaches the suite's server over HTTP.
     Served(super::played_http::Served),
 }

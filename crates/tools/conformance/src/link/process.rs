@@ -312,7 +312,7 @@ async fn read_text(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<m
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::revision::Revision;
+    use crate::requirements::revision::Revision;
     use crate::subject::{SubjectKind, Transport};
 
     fn shell(script: &str) -> CommandLine {

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::watchdog::Watchdog;
-use crate::config::Config;
+use crate::settings::config::Config;
 use crate::subject::Target;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};

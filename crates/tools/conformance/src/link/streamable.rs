@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::http::{HttpRequest, HttpResponse, HttpTarget};
 use super::received::{Received, forward, forward_events, read_body};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::Outcome;
 
 /// A conversation over Streamable HTTP. Dropping it closes its streams.

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, STDIO, audit, check};
-use crate::driver::StepId;
 use crate::fault::Fault;
 use crate::faults;
 use crate::subject::Transport;
+use crate::subject::driver::StepId;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

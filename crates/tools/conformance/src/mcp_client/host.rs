@@ -8,12 +8,12 @@ use tokio::time::Instant;
 use super::McpClient;
 use super::script::Script;
 use crate::conversation::Answers;
-use crate::driver::{Driver, StepId};
 use crate::fault::ClientRequest;
 use crate::link::events::Event;
 use crate::played_http::{EventStream, Exchange, HeaderCase, HttpServer, error, is_modern, status_of, text};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::subject::Transport;
+use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop};
 
 /// The session id that the server gives.

@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
 const CALL: &str = "tools/call";
 
 /// A client that has called a tool, and its request.
-async fn calling(client: &McpClient) -> Outcome<(Opened, crate::driver::StepId, Value)> {
+async fn calling(client: &McpClient) -> Outcome<(Opened, crate::subject::driver::StepId, Value)> {
     let mut opened = client.connected(client.script().leaves(CALL)).await?;
     let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
     let request = opened.server.call(CALL).await.map_err(Stop::while_preparing)?;

@@ -27,10 +27,10 @@ use serde_json::json;
 
 use self::script::Script;
 use crate::check::Running;
-use crate::played::Played;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
+use crate::subject::played::Played;
 use crate::verdict::{Outcome, Stop};
 
 /// A client under test, as one check reaches it.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::script::Script;
 use crate::conversation::Conversation;
-use crate::driver::StepId;
-use crate::played::Played;
+use crate::subject::driver::StepId;
+use crate::subject::played::Played;
 use crate::verdict::{Outcome, Stop};
 
 /// How long nothing may arrive until the suite says that nothing will.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 
 /// The answers of a played server to each method. Each entry can be replaced. Methods without an entry are refused, so that no
 /// step of a client waits for ever.

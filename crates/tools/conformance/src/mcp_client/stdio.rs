@@ -9,7 +9,7 @@ use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::fault::Incoming;
 use crate::faults;
-use crate::lines::odd_lines;
+use crate::link::lines::odd_lines;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -165,7 +165,7 @@ async fn sizes_do_not_matter(client: McpClient) -> Outcome {
 }
 
 /// Calls of a tool that wait for their responses.
-async fn several(opened: &mut Opened) -> Outcome<(Vec<crate::driver::StepId>, Vec<Value>)> {
+async fn several(opened: &mut Opened) -> Outcome<(Vec<crate::subject::driver::StepId>, Vec<Value>)> {
     let (mut steps, mut requests) = (Vec::new(), Vec::new());
     for number in 0..5 {
         let params = json!({"tool": "echo", "arguments": {"text": number.to_string()}});

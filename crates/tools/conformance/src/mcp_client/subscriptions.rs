@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::opened::Opened;
 use crate::check::{ANY, Check, HTTP, STDIO, check};
-use crate::driver::StepId;
 use crate::faults;
+use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[

@@ -8,8 +8,8 @@ use super::McpClient;
 use super::opened::Opened;
 use super::script::Script;
 use crate::check::{ANY, Check, check};
-use crate::driver::StepId;
 use crate::faults;
+use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[

@@ -6,7 +6,7 @@ use super::Server;
 use super::features::{METHOD_NOT_FOUND, has_code, refusal};
 use crate::check::{ANY, Check, check};
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// The error for a protocol version that the server does not support.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Server;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Part, Sender, Trace, message_of};
 
 /// A request of the suite and its response.

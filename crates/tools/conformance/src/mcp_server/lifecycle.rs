@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::faults;
 use crate::link::Link;
 use crate::mcp_messages::is_notification;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -40,9 +40,9 @@ use crate::link::http::HttpTarget;
 use crate::link::http_sse::HttpSse;
 use crate::link::received::QUEUE;
 use crate::link::streamable::Streamable;
-use crate::location::Location;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::setting::Setting;
+use crate::subject::location::Location;
 use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
 

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use self::Kind::{Any, Bool, Each, Int, List, Map, Num, Obj, Text};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 
 const A: Revision = Revision::Mcp20241105;
 const B: Revision = Revision::Mcp20250326;

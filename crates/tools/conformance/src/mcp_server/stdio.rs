@@ -8,7 +8,7 @@ use crate::check::{Check, STDIO, audit, check, shared};
 use crate::conversation::Conversation;
 use crate::fault::{Fault, Incoming};
 use crate::faults;
-use crate::lines::odd_lines;
+use crate::link::lines::odd_lines;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -142,7 +142,7 @@ async fn nothing_after_a_cancel(server: Server) -> Outcome {
 
 async fn both_kinds_of_client(server: Server) -> Outcome {
     let mut legacy = server.connect().await?;
-    let version = crate::revision::Revision::Mcp20251125;
+    let version = crate::requirements::revision::Revision::Mcp20251125;
     let mut params = server.initialize(super::capabilities(version));
     params["protocolVersion"] = json!(version.as_str());
     let initialized = legacy.request("initialize", params).await.map_err(Stop::while_preparing)?;

@@ -11,7 +11,7 @@ use crate::check::{ANY, Check, check};
 use crate::conversation::shared::Open;
 use crate::fault::Fault;
 use crate::faults;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[

@@ -30,8 +30,8 @@ use self::exchange::{Reply, ResponseBody, write_down};
 pub(crate) use self::messages::{error, is_modern, status_of};
 pub(crate) use self::served::{Conversations, Served};
 use crate::fault::{ClientRequest, Faults, Incoming};
+use crate::link::stand_in::secret;
 use crate::setting::Setting;
-use crate::stand_in::secret;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
 
@@ -218,7 +218,7 @@ pub(crate) fn requests_in(trace: &Trace) -> Vec<ClientRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revision::Revision;
+    use crate::requirements::revision::Revision;
     use crate::subject::{SubjectKind, Transport};
 
     fn setting() -> Setting {

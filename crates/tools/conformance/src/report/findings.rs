@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::results::{CheckResult, Report};
-use crate::requirement::Level;
-use crate::revision::Revision;
+use crate::requirements::requirement::Level;
+use crate::requirements::revision::Revision;
 use crate::subject::SubjectKind;
 use crate::verdict::Verdict;
 

@@ -9,7 +9,7 @@ use super::findings::Finding;
 use super::limit::beginning;
 use super::reasons::Reason;
 use super::results::{CheckResult, Counts, Report};
-use crate::requirement::Level;
+use crate::requirements::requirement::Level;
 use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("page.css");

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::file::file_of;
 use super::limit::{Excerpt, MAX_TEXT, beginning, cut};
-use crate::config::Config;
 use crate::link::processes::EarlyEnds;
-use crate::requirement::{Level, Requirement};
-use crate::revision::Revision;
+use crate::requirements::requirement::{Level, Requirement};
+use crate::requirements::revision::Revision;
+use crate::settings::config::Config;
 use crate::subject::{SubjectKind, Transport};
 use crate::trace::TraceEvent;
 use crate::verdict::Verdict;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::escape::without_links;
 use super::results::{CheckResult, Report};
-use crate::requirement::Level;
+use crate::requirements::requirement::Level;
 use crate::verdict::Verdict;
 
 /// One run; a rule for each requirement that was judged, a result for each failure and each check without a finding.

@@ -3,11 +3,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::*;
-use crate::config::Config;
-use crate::protocol::Protocol;
-use crate::registry::Registry;
-use crate::requirement::{Level, Requirement};
-use crate::revision::Revision;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::registry::Registry;
+use crate::requirements::requirement::{Level, Requirement};
+use crate::requirements::revision::Revision;
+use crate::settings::config::Config;
 use crate::subject::{SubjectKind, Transport};
 use crate::trace::Trace;
 use crate::trace::{Part, Sender};

@@ -9,7 +9,7 @@ use super::conversation::steps;
 use super::findings::{Finding, broken};
 use super::limit::beginning;
 use super::results::{CheckResult, Counts, Report};
-use crate::requirement::Level;
+use crate::requirements::requirement::Level;
 use crate::verdict::Verdict;
 
 /// How many characters of a step a terminal shows.

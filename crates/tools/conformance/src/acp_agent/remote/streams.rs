@@ -17,7 +17,7 @@ use crate::faults;
 use crate::link::acp_http::AcpConnection;
 use crate::link::http::HttpResponse;
 use crate::link::websocket::handshake;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[

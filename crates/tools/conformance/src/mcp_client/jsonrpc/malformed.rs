@@ -7,7 +7,7 @@ use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::QUIET;
 use crate::mcp_messages::is_answer;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

@@ -8,7 +8,7 @@ use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::lifecycle::end::ends;
 use crate::mcp_client::opened::{Opened, QUIET};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};

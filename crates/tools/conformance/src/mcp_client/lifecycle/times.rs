@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::check::{ANY, Check, STDIO, check};
-use crate::driver::StepId;
 use crate::fault::Fault;
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::Opened;
+use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

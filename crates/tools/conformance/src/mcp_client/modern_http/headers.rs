@@ -6,12 +6,12 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 use crate::check::{Check, HTTP, check};
-use crate::driver::Driver;
 use crate::fault::{Answer, ClientRequest};
 use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, start_call_of};
 use crate::played_http::{Exchange, HeaderCase, text};
+use crate::subject::driver::Driver;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

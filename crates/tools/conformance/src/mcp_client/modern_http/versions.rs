@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::VERSION;
 use crate::check::{Check, HTTP, check};
-use crate::driver::{Driver, StepId};
 use crate::fault::{Answer, ClientRequest};
 use crate::faults;
 use crate::mcp_client::McpClient;
@@ -12,7 +11,8 @@ use crate::mcp_client::host::{Host, ServerKind, start_call, words};
 use crate::mcp_client::http_sse::fallback::{falls_back, opens_stream};
 use crate::mcp_client::script::Script;
 use crate::played_http::{Exchange, text};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
+use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

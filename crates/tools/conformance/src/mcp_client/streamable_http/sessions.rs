@@ -13,7 +13,7 @@ use crate::mcp_client::host::{Host, SESSION, start_call};
 use crate::mcp_client::script::Script;
 use crate::mcp_client::streamable_http::some;
 use crate::played_http::{is_modern, requests_in, text};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::check::{Check, HTTP, check};
-use crate::driver::{Driver, StepId};
 use crate::fault::{Answer, ClientRequest};
 use crate::faults;
 use crate::link::events::Event;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, priming, start_call, start_call_of};
 use crate::played_http::{Exchange, text};
+use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 use crate::fault::Fault;
 use crate::faults;
 use crate::mcp_messages::is_answer;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -15,7 +15,7 @@ use crate::fault::{Fault, Incoming};
 use crate::faults;
 use crate::link::http::HttpRequest;
 use crate::link::streamable::post;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 

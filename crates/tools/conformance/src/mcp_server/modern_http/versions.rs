@@ -10,7 +10,7 @@ use crate::check::{ANY, Check, HTTP, check};
 use crate::faults;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{INVALID_PARAMS, METHOD_NOT_FOUND, other_code, refusal};
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -17,7 +17,7 @@ use super::{Server, capabilities};
 use crate::link::events::Event;
 use crate::link::http::{HttpRequest, HttpResponse, HttpTarget};
 use crate::link::streamable;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop};
 
 /// How long the suite watches a stream on which nothing should arrive.

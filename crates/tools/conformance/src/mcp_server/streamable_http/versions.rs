@@ -6,7 +6,7 @@ use super::{Session, initialized};
 use crate::check::{Check, HTTP, check};
 use crate::faults;
 use crate::mcp_server::Server;
-use crate::revision::Revision;
+use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 const HEADER: &str = "mcp-protocol-version";

@@ -1,7 +1,7 @@
 //! The pages of the specifications that requirements name: which revisions have a page, and its address there.
 
-use crate::protocol::Protocol;
-use crate::revision::Revision;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::revision::Revision;
 
 /// A page and the revisions that have it.
 struct Page {
@@ -124,7 +124,7 @@ fn place(path: &str, revision: Revision) -> (Revision, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Registry;
+    use crate::requirements::registry::Registry;
 
     #[test]
     fn a_page_is_that_of_the_revision_or_the_nearest_one() {

@@ -122,7 +122,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::profile::Profile;
+    use crate::settings::profile::Profile;
 
     /// The source text of the checks of a kind, with that of what drives clients.
     fn sources(kind: SubjectKind) -> String {

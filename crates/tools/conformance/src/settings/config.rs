@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::profile::Profile;
-use crate::registry::RegistryError;
-use crate::revision::Revision;
-use crate::script_file::ScriptFile;
+use crate::requirements::registry::RegistryError;
+use crate::requirements::revision::Revision;
+use crate::scripts::script_file::ScriptFile;
+use crate::settings::profile::Profile;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 /// What to judge, and how.

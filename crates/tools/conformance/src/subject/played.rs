@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::conversation::Conversation;
-use crate::driver::Driver;
 use crate::link::Link;
+use crate::link::stand_in::StandIns;
 use crate::played_http::{Conversations, play_agent, play_server};
-use crate::protocol::Protocol;
+use crate::requirements::protocol::Protocol;
 use crate::setting::Setting;
-use crate::stand_in::StandIns;
+use crate::subject::driver::Driver;
 use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::nearest::nearest;
-use crate::roles::roles;
+use crate::requirements::nearest::nearest;
+use crate::settings::roles::roles;
 use crate::subject::SubjectKind;
 
 /// What a subject's own tools, prompts and commands are good for, by role. An empty profile is valid: checks that need a role
@@ -50,8 +50,8 @@ pub enum ProfileError {
 
 /// The profiles that are built in.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("agentwire", include_str!("../profiles/agentwire.toml")),
-    ("everything", include_str!("../profiles/everything.toml")),
+    ("agentwire", include_str!("../../profiles/agentwire.toml")),
+    ("everything", include_str!("../../profiles/everything.toml")),
 ];
 
 impl Profile {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Protocol;
-use crate::revision::Revision;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::revision::Revision;
 
 /// One testable demand of a specification, as an entry of `requirements/PROTOCOL/AREA.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -135,7 +135,7 @@ impl Requirement {
 
     /// The address of its page in a revision, or in the nearest one that has the page.
     pub fn url(&self, revision: Revision) -> String {
-        crate::page::url(&self.page, revision)
+        crate::requirements::page::url(&self.page, revision)
     }
 
     /// The sentence of a revision's page for it. `None` if it is implied.

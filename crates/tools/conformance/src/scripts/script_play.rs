@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentwire_recording::script::{ScriptConfig, ScriptFailure, ScriptWire, play};
 
 use crate::conversation::Conversation;
-use crate::script_file::ScriptFile;
+use crate::scripts::script_file::ScriptFile;
 use crate::setting::Setting;
 use crate::trace::{Part, Sender};
 use crate::verdict::{Outcome, Stop};

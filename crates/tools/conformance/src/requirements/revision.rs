@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Protocol;
+use crate::requirements::protocol::Protocol;
 
 /// A version of ACP or a revision of MCP. Those of one protocol are ordered by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::nearest::nearest;
-use crate::protocol::Protocol;
-use crate::requirement::Requirement;
+use crate::requirements::nearest::nearest;
+use crate::requirements::protocol::Protocol;
+use crate::requirements::requirement::Requirement;
 
 /// Every requirement of both protocols, in the order of the files.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ struct File {
 macro_rules! files {
     ($($protocol:ident $folder:literal [$($area:literal),* $(,)?])*) => {
         &[$($((Protocol::$protocol, concat!($folder, "/", $area, ".toml"),
-            include_str!(concat!("../requirements/", $folder, "/", $area, ".toml")))),*),*]
+            include_str!(concat!("../../requirements/", $folder, "/", $area, ".toml")))),*),*]
     };
 }
 
