@@ -79,7 +79,7 @@ fn declared_module(text: &str) -> Option<&str> {
     is_module.then_some(name)
 }
 
-/// The words of a predicate that are not in quotes.
+/// The unquoted words of a predicate.
 fn words(predicate: &str) -> impl Iterator<Item = &str> {
     let outside = predicate.split('"').step_by(2);
     outside.flat_map(|text| text.split(|character: char| !character.is_alphanumeric() && character != '_'))

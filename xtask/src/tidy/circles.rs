@@ -1,7 +1,8 @@
 //! Circles: files, and folders, of one crate that use each other's items, directly or through others.
 //!
-//! A folder is one directly below `src`. Folders form no circle unless it is known. //! A circle of up to four files needs a comment in the crate's root that names them and says why they belong together:
-//! `// circle: a.rs, b/mod.rs: why`. Larger ones are allowed only while they are listed as known.
+//! The folders are those directly below `src`. A circle of folders fails unless it is listed as known. A circle of up to four
+//! files needs a comment in the crate's root, with the reason: `// circle: a.rs, b/mod.rs: why`. Larger circles of files fail
+//! unless they are listed as known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,10 +93,10 @@ fn explained(root: &str) -> Vec<Circle> {
         .collect()
 }
 
-/// What uses what: files, or folders.
+/// The files, or folders, that each file, or folder, uses.
 type Uses<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Which folders use which others, by their files.
+/// The folders that each folder uses, from the uses of its files.
 fn by_folder<'a>(crate_folder: &str, uses: &Uses<'a>) -> Uses<'a> {
     let folder = |file: &&'a str| {
         let (name, _) = file.strip_prefix(crate_folder)?.split_once('/')?;

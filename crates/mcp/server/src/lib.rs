@@ -153,9 +153,9 @@
 //!
 //! # The files
 //!
-//! They depend on each other in one direction: settings and limits, the request's [scope](Context) and its client, the
-//! context, progress and questions, layers, tools and what else is registered, the parts of a server, tasks, the functions
-//! that answer requests, [`Server`], dispatch, connections. Registering a resource, prompt or completion names the functions
+//! They depend on each other in one direction: settings and limits, `scope`, `request` (client, [context](Context), progress
+//! and questions), `define` (layers, tools and other definitions, over `decode`), the parts of a `server`, `tasks`, the
+//! functions that answer requests (those about tasks in `task_requests`), [`Server`], `dispatch`, connections. Registering a resource, prompt or completion names the functions
 //! that answer for it, so that a program without these is linked without their code.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,4 +1,4 @@
-//! From JSON text to the argument of a function, and what is wrong with it.
+//! Decodes JSON text into a function's argument, and describes what is wrong with it.
 
 pub(crate) mod arguments;
 pub(crate) mod checks;

@@ -1,4 +1,4 @@
-//! What an author registers: tools, resources, templates and prompts, and the functions behind them.
+//! The definitions that an author registers: tools, resources, templates and prompts, with their functions.
 
 pub(crate) mod completion;
 pub(crate) mod function;

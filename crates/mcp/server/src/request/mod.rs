@@ -1,4 +1,4 @@
-//! One request: its client, its params, and what a function does while it works.
+//! One request: its client, its params, and the reports and questions of the running function.
 
 pub(crate) mod cancelled;
 pub(crate) mod client_context;

@@ -254,7 +254,7 @@ impl EventPipeline {
         join_all(others).await.into_iter().flatten().collect()
     }
 
-    /// Tells the sender of a write that was refused what became of it. Returns it where it is to be repeated.
+    /// Answers the sender of a refused write with its outcome. Returns the write instead if it must be repeated.
     async fn finish(&self, mut pending: Pending, is_there: bool, may_be_done: bool) -> Option<Pending> {
         let result = match pending.write.change {
             Change::End => Ok(()),

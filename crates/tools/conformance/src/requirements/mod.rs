@@ -1,4 +1,4 @@
-//! What the specifications demand: requirements, their revisions, and the pages that have them.
+//! The requirements of the specifications, with their revisions and pages.
 
 pub(crate) mod nearest;
 pub(crate) mod page;

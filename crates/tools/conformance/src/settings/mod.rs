@@ -1,4 +1,4 @@
-//! What a user sets for a run, and what the suite is told of a subject.
+//! The settings of a run, and the description of its subject.
 
 pub(crate) mod config;
 pub(crate) mod profile;

@@ -59,8 +59,8 @@ impl Backoff {
         self.fruitless = 0;
     }
 
-    /// How long to wait before the stream is resumed. None where the server asks for more than the longest wait, and after the configured
-    /// number of failures; of a stream that `is_kept`, after so many in a row in which it could not be opened.
+    /// Returns how long to wait before the stream is resumed. `None` if the server's `retry` exceeds the longest wait, or if
+    /// the failures exceed [`Config::retries`]. For a stream that `is_kept`, only consecutive refusals count as failures.
     pub(crate) fn delay(&mut self, config: &Config, is_kept: bool) -> Option<Duration> {
         let (failures, counted) = match is_kept {
             true => (self.failures.min(config.retries), self.refusals),
@@ -72,8 +72,8 @@ impl Backoff {
     }
 }
 
-/// How long to wait after `failures` consecutive failures and `fruitless` consecutive streams without a message; `told` is the server's
-/// `retry`. None where that exceeds the longest wait.
+/// Returns how long to wait after `failures` consecutive failures and `fruitless` consecutive streams without a message.
+/// `told` is the server's `retry`. `None` if it exceeds the longest wait.
 fn delay(config: &Config, told: Option<Duration>, failures: u32, fruitless: u32) -> Option<Duration> {
     let longest = config.longest_retry_delay;
     // What a server asks for has a floor: with `retry: 0` it would be asked as often as it can answer.

@@ -1,4 +1,4 @@
-//! Addresses: of the server, of what it redirects to, and how they are shown.
+//! URLs of servers and of redirects, and their display.
 
 pub(crate) mod redirect;
 pub(crate) mod server_url;

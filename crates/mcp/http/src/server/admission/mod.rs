@@ -1,4 +1,4 @@
-//! Who may send what: what is looked at before a request is read, and how much one caller may take.
+//! Admission of requests: the checks before a body is read, and the share of each caller.
 
 pub(crate) mod bearer;
 pub(crate) mod caller;

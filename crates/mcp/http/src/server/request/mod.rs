@@ -1,4 +1,4 @@
-//! What a request brings: its head, its headers, its body, and where it belongs.
+//! The parts of a request: its head, headers and body, and the session it names.
 
 pub(crate) mod body_buffer;
 pub(crate) mod dispatch;

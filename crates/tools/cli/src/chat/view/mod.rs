@@ -1,4 +1,4 @@
-//! What is shown of a session while it goes on.
+//! The display of a running session.
 
 pub(crate) mod call_details;
 pub(crate) mod console;
