@@ -137,7 +137,7 @@ mod tests {
         let mut text = String::new();
         read(&root.join(kind.as_str().replace('-', "_")), &mut text);
         if kind.role() == crate::Role::Client {
-            read(&root.join("driver.rs"), &mut text);
+            read(&root.join("subject/driver.rs"), &mut text);
         }
         text
     }
