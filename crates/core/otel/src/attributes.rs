@@ -1,12 +1,20 @@
 //! The attributes of a request.
 
+pub(crate) mod error_type;
+pub(crate) mod methods;
+pub(crate) mod names;
+pub(crate) mod network;
+pub(crate) mod params;
+pub(crate) mod text;
+pub(crate) mod uri;
+
 use opentelemetry::KeyValue;
 
+use crate::attributes::params::Params;
+use crate::attributes::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
+use crate::attributes::uri::public_part;
 use crate::connection::ConnectionKind;
-use crate::params::Params;
 use crate::protocol::Protocol;
-use crate::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
-use crate::uri::public_part;
 
 pub(crate) const TOOLS_CALL: &str = "tools/call";
 const PROMPTS_GET: &str = "prompts/get";

@@ -1,5 +1,9 @@
 //! The end of a request's span, and its measurement.
 
+pub(crate) mod active;
+pub(crate) mod incoming;
+pub(crate) mod outgoing;
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::RequestId;
@@ -7,11 +11,11 @@ use agentwire_peer::observe::{CallEnd, CallObserver, Outcome};
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 
-use crate::active::ActiveCall;
+use crate::attributes::error_type::{description, error_type, status_code};
+use crate::attributes::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
 use crate::attributes::{CallAttributes, TOOLS_CALL};
-use crate::error_type::{description, error_type, status_code};
+use crate::call::active::ActiveCall;
 use crate::protocol::{Protocol, Role};
-use crate::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
 
 /// A request with its span, until it ends.
 pub(crate) struct ObservedCall {

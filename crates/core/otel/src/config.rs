@@ -2,7 +2,7 @@
 
 use opentelemetry::trace::SpanContext;
 
-use crate::trace_context;
+use crate::propagation::trace_context;
 
 /// The configuration of a [`Telemetry`](crate::Telemetry).
 #[derive(Clone, Debug)]

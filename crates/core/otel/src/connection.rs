@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agentwire_peer::observe::Direction;
 use opentelemetry::KeyValue;
 
+use crate::attributes::network::Network;
 use crate::inner::TelemetryInner;
-use crate::network::Network;
 use crate::protocol::{Protocol, Role};
 
 /// The instruments, protocol and attributes of a kind of connection.

@@ -4,9 +4,9 @@ use opentelemetry::Context;
 use opentelemetry::global::BoxedTracer;
 use opentelemetry::trace::TraceContextExt;
 
+use crate::attributes::names::Names;
 use crate::config::Config;
 use crate::instruments::Instruments;
-use crate::names::Names;
 
 pub(crate) struct TelemetryInner {
     pub(crate) config: Config,

@@ -92,37 +92,26 @@
 //! It starts no exporter and no thread, and sets no global. It does not report notifications as spans. It does not see
 //! the headers of HTTP responses, so a client's spans have no `mcp.session.id`.
 
-mod active;
 mod attributes;
-mod baggage;
 mod call;
 mod config;
 mod connection;
-mod error_type;
-mod incoming;
 mod inner;
 mod instruments;
-mod methods;
-mod names;
-mod network;
 mod observer;
-mod outgoing;
-mod params;
+mod propagation;
 mod protocol;
 mod telemetry;
-mod text;
-mod trace_context;
-mod uri;
 mod watch;
 
+pub use attributes::names::NAME_LIMIT;
+pub use attributes::network::Network;
+pub use attributes::text::{CONTENT_LIMIT, OTHER, TEXT_LIMIT};
+pub use call::outgoing::ExecuteToolSpan;
 pub use config::Config;
 pub use instruments::DURATION_BOUNDARIES;
-pub use names::NAME_LIMIT;
-pub use network::Network;
 pub use observer::ProtocolObserver;
-pub use outgoing::ExecuteToolSpan;
 pub use telemetry::{SEMCONV_VERSION, Telemetry};
-pub use text::{CONTENT_LIMIT, OTHER, TEXT_LIMIT};
 pub use watch::{Counts, Stats};
 
 /// Compiles the examples of the README.

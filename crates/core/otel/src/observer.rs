@@ -10,9 +10,9 @@ use agentwire_peer::observe::{
 };
 use opentelemetry::KeyValue;
 
+use crate::attributes::network::Network;
+use crate::call::{incoming, outgoing};
 use crate::connection::ConnectionKind;
-use crate::network::Network;
-use crate::{incoming, outgoing};
 
 /// Observes the connections of a client or server of one protocol, and a server's requests without a connection.
 ///

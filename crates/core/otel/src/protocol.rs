@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use agentwire_mcp_wire::Revision;
 use agentwire_peer::observe::Direction;
 
-use crate::methods;
-use crate::text::OTHER;
+use crate::attributes::methods;
+use crate::attributes::text::OTHER;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {

@@ -8,12 +8,12 @@ use opentelemetry::global::{self, BoxedTracer};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry::trace::{Tracer, TracerProvider};
 
+use crate::attributes::names::Names;
+use crate::attributes::network::Network;
 use crate::config::Config;
 use crate::connection::ConnectionKind;
 use crate::inner::TelemetryInner;
 use crate::instruments::Instruments;
-use crate::names::Names;
-use crate::network::Network;
 use crate::observer::ProtocolObserver;
 use crate::protocol::{Protocol, Role};
 use crate::watch::{Stats, Watched};

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use agentwire_jsonrpc::RawJson;
 use agentwire_peer::observe::Outcome;
 
+use crate::attributes::text::{OTHER, TEXT_LIMIT, bounded};
 use crate::protocol::Role;
-use crate::text::{OTHER, TEXT_LIMIT, bounded};
 
 /// The reserved codes of JSON-RPC, which both protocols use for errors of their own too.
 const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;

@@ -10,14 +10,16 @@ use opentelemetry::baggage::BaggageExt;
 use opentelemetry::trace::{Link, SpanBuilder, SpanId, SpanKind, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 
-use crate::active::ActiveCall;
+use crate::attributes::error_type::NOT_SENT;
+use crate::attributes::params::Params;
 use crate::attributes::{CallAttributes, TOOLS_CALL};
-use crate::baggage::{self, BAGGAGE};
+use crate::call::active::ActiveCall;
 use crate::call::{ObservedCall, id_attribute};
 use crate::connection::ConnectionKind;
-use crate::error_type::NOT_SENT;
-use crate::params::Params;
-use crate::trace_context::{self, TRACEPARENT, TRACESTATE};
+use crate::propagation::baggage;
+use crate::propagation::baggage::BAGGAGE;
+use crate::propagation::trace_context;
+use crate::propagation::trace_context::{TRACEPARENT, TRACESTATE};
 
 /// Marks the current span of a context as the span of a tool's execution, which instrumentation of a model's library has begun.
 ///

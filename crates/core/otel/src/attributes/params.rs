@@ -6,9 +6,10 @@ use agentwire_mcp_wire::meta;
 use opentelemetry::baggage::Baggage;
 use opentelemetry::trace::SpanContext;
 
-use crate::baggage;
-use crate::text::string;
-use crate::trace_context::{self, TRACEPARENT, TRACESTATE};
+use crate::attributes::text::string;
+use crate::propagation::baggage;
+use crate::propagation::trace_context;
+use crate::propagation::trace_context::{TRACEPARENT, TRACESTATE};
 
 /// The text of members of a request's params.
 #[derive(Clone, Copy, Default)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use agentwire_sync::Mutex;
 
-use crate::text::TEXT_LIMIT;
+use crate::attributes::text::TEXT_LIMIT;
 
 /// How many different names of tools and prompts become an attribute of a metric. Each is a time series of its own.
 pub const NAME_LIMIT: usize = 1000;

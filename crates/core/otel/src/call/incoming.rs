@@ -10,14 +10,15 @@ use opentelemetry::baggage::{BaggageExt, KeyValueMetadata};
 use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 
-use crate::active::ActiveCall;
 use crate::attributes::CallAttributes;
+use crate::attributes::params::{Params, Trace};
+use crate::attributes::text::{TEXT_LIMIT, bounded};
+use crate::call::active::ActiveCall;
 use crate::call::{ObservedCall, id_attribute};
 use crate::connection::ConnectionKind;
-use crate::params::{Params, Trace};
+use crate::propagation::trace_context;
+use crate::propagation::trace_context::{TRACEPARENT, TRACESTATE};
 use crate::protocol::Protocol;
-use crate::text::{TEXT_LIMIT, bounded};
-use crate::trace_context::{self, TRACEPARENT, TRACESTATE};
 
 pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall {
     let params = Params::of(call.params);
