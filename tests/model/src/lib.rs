@@ -21,64 +21,38 @@
 
 extern crate futures_util as futures;
 
-#[path = "../../../crates/core/peer/src/call.rs"]
+#[path = "../../../crates/core/peer/src/call/mod.rs"]
 mod call;
-#[path = "../../../crates/core/peer/src/call_slots.rs"]
-mod call_slots;
-#[path = "../../../crates/core/peer/src/cancellations.rs"]
-mod cancellations;
 #[path = "../../../crates/core/peer/src/clock.rs"]
 mod clock;
 #[path = "../../../crates/core/peer/src/config.rs"]
 mod config;
-#[path = "../../../crates/core/peer/src/cursors.rs"]
-mod cursors;
 #[path = "../../../crates/core/peer/src/driver.rs"]
 mod driver;
 #[path = "../../../crates/core/transport/src/duplex.rs"]
 mod duplex;
-#[path = "../../../crates/core/peer/src/encode_buffer.rs"]
-mod encode_buffer;
-#[path = "../../../crates/core/peer/src/error.rs"]
+#[path = "../../../crates/core/peer/src/error/mod.rs"]
 mod error;
-#[path = "../../../crates/core/peer/src/event_loop.rs"]
+#[path = "../../../crates/core/peer/src/event_loop/mod.rs"]
 mod event_loop;
-#[path = "../../../crates/core/peer/src/handler.rs"]
+#[path = "../../../crates/core/peer/src/handler/mod.rs"]
 mod handler;
-#[path = "../../../crates/core/peer/src/handler_future.rs"]
-mod handler_future;
 #[path = "../../../crates/core/sync/src/monitor.rs"]
 mod monitor;
-#[path = "../../../crates/core/peer/src/notify.rs"]
-mod notify;
 #[path = "../../../crates/core/peer/src/observe/mod.rs"]
 pub mod observe;
 #[path = "../../../crates/core/peer/src/panics.rs"]
 mod panics;
-#[path = "../../../crates/core/peer/src/peer.rs"]
+#[path = "../../../crates/core/peer/src/peer/mod.rs"]
 mod peer;
 #[path = "../../../crates/core/peer/src/peer_inner.rs"]
 mod peer_inner;
 #[path = "../../../crates/core/peer/src/port/mod.rs"]
 mod port;
-#[path = "../../../crates/core/peer/src/result.rs"]
-mod result;
-#[path = "../../../crates/core/peer/src/run.rs"]
-mod run;
-#[path = "../../../crates/core/peer/src/runtime.rs"]
+#[path = "../../../crates/core/peer/src/runtime/mod.rs"]
 pub mod runtime;
-#[path = "../../../crates/core/peer/src/send_capacity.rs"]
-mod send_capacity;
-#[path = "../../../crates/core/peer/src/shutdown.rs"]
-mod shutdown;
-#[path = "../../../crates/core/peer/src/state.rs"]
+#[path = "../../../crates/core/peer/src/state/mod.rs"]
 mod state;
-#[path = "../../../crates/core/peer/src/state_guard.rs"]
-mod state_guard;
-#[path = "../../../crates/core/peer/src/timer.rs"]
-mod timer;
-#[path = "../../../crates/core/peer/src/waker_slots.rs"]
-mod waker_slots;
 
 mod server;
 
@@ -92,7 +66,10 @@ pub use clock::Clock;
 pub use config::Config;
 pub use driver::{Driver, driver};
 pub use duplex::{Duplex, duplex};
+pub use error::box_error::BoxError;
+pub use error::connection_error::ConnectionError;
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
-pub use notify::Notify;
+
+pub use peer::notify::Notify;
 pub use peer::{Peer, WhenClosed};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use agentwire_connection::Dialect;
 
+use crate::event_loop::shutdown::Shutdown;
 use crate::observe::Observer;
-use crate::shutdown::Shutdown;
 
 /// The configuration of a [`Driver`](crate::Driver).
 #[derive(Clone, Debug)]

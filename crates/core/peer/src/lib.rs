@@ -140,7 +140,7 @@
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
 //!   Messages that were queued and not yet written are lost.
 
-// circle: box_error.rs, connection_error.rs: each becomes the other by `?`.
+// circle: error/box_error.rs, error/connection_error.rs: each becomes the other by `?`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
@@ -148,58 +148,40 @@
 extern crate futures_util as futures;
 
 mod backoff;
-mod box_error;
 mod call;
-mod call_slots;
-mod cancellations;
 mod clock;
 mod config;
-mod connection_error;
-mod cursors;
 mod driver;
-mod encode_buffer;
 mod error;
 mod event_loop;
 mod handler;
-mod handler_future;
 #[cfg(feature = "layers")]
 pub mod layers;
-mod method_trait;
-mod notify;
 pub mod observe;
-mod or_internal;
 mod panics;
 mod peer;
 mod peer_inner;
 mod port;
-mod result;
-mod run;
 pub mod runtime;
-mod runtime_config;
-mod send_capacity;
-mod shutdown;
 mod state;
-mod state_guard;
 mod sync;
-mod timer;
-mod waker_slots;
 
 pub use agentwire_connection::{CallId, Dialect};
 pub use backoff::Backoff;
-pub use box_error::BoxError;
 pub use call::Call;
 pub use clock::Clock;
 #[cfg(feature = "tokio")]
 pub use clock::TokioClock;
 pub use config::Config;
-pub use connection_error::ConnectionError;
 pub use driver::{Driver, driver};
+pub use error::box_error::BoxError;
+pub use error::connection_error::ConnectionError;
+pub use error::or_internal::OrInternal;
 pub use error::{CallError, Closed};
+pub use event_loop::shutdown::Shutdown;
 pub use handler::{Cancelled, Handler, RequestContext};
-pub use notify::Notify;
-pub use or_internal::OrInternal;
+pub use peer::notify::Notify;
 pub use peer::{Peer, WhenClosed};
-pub use shutdown::Shutdown;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

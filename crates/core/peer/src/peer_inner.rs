@@ -11,14 +11,14 @@ use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 use serde::Serialize;
 
-use crate::call_slots::SettleAction;
 use crate::clock::Clock;
-use crate::encode_buffer::EncodeBuffer;
 use crate::error::Closed;
 use crate::observe::{NewCallObserver, Observer};
 use crate::panics::guarded;
+use crate::peer::encode_buffer::EncodeBuffer;
 use crate::state::PeerState;
-use crate::state_guard::StateGuard;
+use crate::state::call_slots::SettleAction;
+use crate::state::guard::StateGuard;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 
 /// The part of a connection that the event loop and all handles share.

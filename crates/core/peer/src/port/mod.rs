@@ -12,7 +12,6 @@ use agentwire_connection::{CallFailure, CallId, Event, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_transport::{MessageSource, TransportError};
 
-use crate::call_slots::SettleAction;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::Driver;
@@ -22,6 +21,7 @@ use crate::panics::guarded;
 use crate::peer::Peer;
 use crate::peer_inner::PeerInner;
 use crate::state::PeerState;
+use crate::state::call_slots::SettleAction;
 
 /// One connection over one transport, without handlers: reads, writes, settles calls, and keeps the bounds.
 ///

@@ -1,5 +1,8 @@
 //! The handle on a connection's other side. Queues notifications, encodes params and answers, and waits for the connection's end.
 
+pub(crate) mod encode_buffer;
+pub(crate) mod notify;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

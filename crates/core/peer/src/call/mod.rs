@@ -1,6 +1,8 @@
 //! The future of one outgoing request: waits for queue room, sends the request, and decodes the answer. Dropping it cancels the
 //! call.
 
+pub(crate) mod result;
+
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -15,12 +17,12 @@ use bytestring::ByteString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::call_slots::{CallSlot, ProgressHook};
+use crate::call::result::{Check, Decode, Received, read, read_on_arrival};
 use crate::error::CallError;
 use crate::observe::make_call;
 use crate::peer::Peer;
-use crate::result::{Check, Decode, Received, read, read_on_arrival};
-use crate::send_capacity::Ticket;
+use crate::state::call_slots::{CallSlot, ProgressHook};
+use crate::state::send_capacity::Ticket;
 use crate::state::{PeerState, Wait};
 
 /// A call to the peer: a value until it is awaited, which sends it.

@@ -69,6 +69,9 @@
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(example());
 //! ```
 
+pub(crate) mod config;
+pub(crate) mod cursors;
+
 use std::task::{Context, Waker};
 
 use agentwire_connection::{CallId, Connection};
@@ -79,14 +82,14 @@ use serde::Serialize;
 use crate::call::Call;
 use crate::error::{CallError, Closed};
 use crate::handler::Cancelled;
-use crate::notify::Notify;
 use crate::peer::Peer;
+use crate::peer::notify::Notify;
 
-pub use crate::cursors::{CursorStep, Cursors};
+pub use crate::event_loop::timer::Timer;
 pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
 pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
-pub use crate::timer::Timer;
+pub use crate::runtime::cursors::{CursorStep, Cursors};
 pub use agentwire_connection::{CallFailure, Event, IncomingId, Responses};
 
 /// Methods of [`Peer`] for protocol runtimes.

@@ -9,9 +9,9 @@ use futures::future::select;
 use crate::driver::Driver;
 use crate::error::Closed;
 use crate::event_loop::EventLoop;
+use crate::event_loop::shutdown::Shutdown;
 use crate::handler::Handler;
 use crate::port::Port;
-use crate::shutdown::Shutdown;
 
 impl Driver {
     /// Serves the peer until it closes the connection, or until the signal of [`Config::shutdown`](crate::Config::shutdown).

@@ -1,5 +1,8 @@
 //! The trait that answers the peer's requests and receives its notifications, and the context of one request.
 
+pub(crate) mod future;
+pub(crate) mod method_trait;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -9,9 +9,9 @@ use agentwire_jsonrpc::{RawJson, TreeCost, noting};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
-use crate::call_slots::AnswerHook;
 use crate::error::CallError;
 use crate::peer_inner::PeerInner;
+use crate::state::call_slots::AnswerHook;
 use crate::sync::Mutex;
 
 /// Reads a result.

@@ -1,5 +1,9 @@
 //! One poll of the event loop: read, call, write, check the time, until there is nothing to do.
 
+pub(crate) mod run;
+pub(crate) mod shutdown;
+pub(crate) mod timer;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,11 +19,11 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
 use crate::error::Closed;
+use crate::event_loop::timer::Timer;
+use crate::handler::future::{Answer, HandlerFuture};
 use crate::handler::{Handler, RequestContext};
-use crate::handler_future::{Answer, HandlerFuture};
 use crate::panics::guarded;
 use crate::port::{Input, Port};
-use crate::timer::Timer;
 
 /// How many frames are read before what they caused is written.
 const FRAMES_AT_ONCE: usize = 256;

@@ -1,6 +1,12 @@
 //! The state of a connection behind its lock: open calls, waiting futures, cancellations, and whether the event loop must be
 //! woken.
 
+pub(crate) mod call_slots;
+pub(crate) mod cancellations;
+pub(crate) mod guard;
+pub(crate) mod send_capacity;
+pub(crate) mod waker_slots;
+
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
@@ -10,11 +16,11 @@ use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId, Skipped};
 use agentwire_transport::TransportError;
 use bytestring::ByteString;
 
-use crate::call_slots::{CallSlot, CallSlots};
-use crate::cancellations::Cancellations;
 use crate::error::Closed;
-use crate::send_capacity::{SendCapacity, Ticket};
-use crate::waker_slots::{WakerSlots, replace};
+use crate::state::call_slots::{CallSlot, CallSlots};
+use crate::state::cancellations::Cancellations;
+use crate::state::send_capacity::{SendCapacity, Ticket};
+use crate::state::waker_slots::{WakerSlots, replace};
 
 /// Of the futures of a connection that complete at once, one in so many is pending for one poll first.
 const READY_IN_A_ROW: u32 = 128;

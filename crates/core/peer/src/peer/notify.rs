@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::error::CallError;
 use crate::peer::Peer;
-use crate::send_capacity::Ticket;
 use crate::state::Wait;
+use crate::state::send_capacity::Ticket;
 
 /// A notification that waits for room in the queue; see [`Peer::notify`].
 #[derive(Debug)]

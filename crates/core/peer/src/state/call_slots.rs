@@ -8,7 +8,7 @@ use agentwire_connection::{CallFailure, CallId};
 use agentwire_jsonrpc::RawJson;
 use agentwire_transport::TransportError;
 
-use crate::waker_slots::replace;
+use crate::state::waker_slots::replace;
 
 /// The result of a call, or why it has none, with the transport's error where there is one.
 pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<TransportError>>)>;

@@ -5,7 +5,7 @@ use std::task::Waker;
 
 use agentwire_connection::IncomingId;
 
-use crate::waker_slots::WakerSlots;
+use crate::state::waker_slots::WakerSlots;
 
 /// The cancelled requests of the peer's, and the futures that wait for the cancellation of a request.
 #[derive(Default)]

@@ -1,5 +1,9 @@
 //! The errors of calls and of closed connections, and their conversion to JSON-RPC error objects.
 
+pub(crate) mod box_error;
+pub(crate) mod connection_error;
+pub(crate) mod or_internal;
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
