@@ -1,6 +1,11 @@
 //! The parts of `elicitation/create` that both versions share: URL mode, scope and client capabilities. Also the params of
 //! `elicitation/complete`.
 
+pub(crate) mod choice;
+pub(crate) mod request;
+pub(crate) mod response;
+pub(crate) mod schema;
+
 use agentwire_jsonrpc::wire::{WriteMembers, write_members};
 use agentwire_jsonrpc::{NotificationMethod, RawObject, RequestId};
 use agentwire_wire_derive::{Build, Wire};

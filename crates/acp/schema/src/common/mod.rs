@@ -4,58 +4,44 @@
 //! in scope.
 
 mod cancel;
-mod compaction;
-mod config_option;
 mod content;
 #[cfg(any(feature = "unstable", feature = "v2"))]
 mod draft;
 mod elicitation;
-mod elicitation_choice;
-mod elicitation_request;
-mod elicitation_response;
-mod elicitation_schema;
 mod empty;
 mod error_info;
 mod id;
 mod implementation;
-mod mcp_server;
 mod method;
-mod notice;
 mod permission;
-mod plan;
 mod prompt;
 mod session;
 mod string_id;
-mod tool;
 #[cfg(feature = "unstable")]
 pub(crate) mod unstable;
-mod usage;
+mod update;
 mod version;
 
 pub use cancel::CancelRequestNotification;
-pub use compaction::CompactionStatus;
-pub(crate) use compaction::compaction_updates;
-pub(crate) use config_option::config_option_types;
-pub use config_option::{SessionConfigBoolean, SessionConfigOptionCategory, SessionConfigSelectOption};
 pub use content::{Annotations, Role, TextContent};
 pub(crate) use content::{content_types, not_null};
 #[cfg(any(feature = "unstable", feature = "v2"))]
 pub(crate) use draft::plan_update;
 #[cfg(any(feature = "unstable", feature = "v2"))]
 pub use draft::{ErrorStopReason, IdleStopReason, PlanId};
+pub use elicitation::choice::{
+    EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringMultiSelectItems, TitledMultiSelectItems,
+};
+pub(crate) use elicitation::request::elicitation_request_types;
+pub(crate) use elicitation::response::elicitation_response_types;
+pub use elicitation::schema::{
+    BooleanPropertySchema, ElicitationPropertySchema, IntegerPropertySchema, NumberPropertySchema,
+    StringFormat, StringPropertySchema,
+};
 pub use elicitation::{
     CompleteElicitationNotification, ElicitationCapabilities, ElicitationFormCapabilities,
     ElicitationRequestScope, ElicitationScope, ElicitationSessionScope, ElicitationUrlCapabilities,
     ElicitationUrlMode,
-};
-pub use elicitation_choice::{
-    EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringMultiSelectItems, TitledMultiSelectItems,
-};
-pub(crate) use elicitation_request::elicitation_request_types;
-pub(crate) use elicitation_response::elicitation_response_types;
-pub use elicitation_schema::{
-    BooleanPropertySchema, ElicitationPropertySchema, IntegerPropertySchema, NumberPropertySchema,
-    StringFormat, StringPropertySchema,
 };
 pub(crate) use empty::{empty_object, marker_capability};
 pub use error_info::ErrorInfo;
@@ -65,23 +51,29 @@ pub use id::{
     SessionConfigId, SessionConfigValueId, SessionId, SessionModeId, TerminalId, ToolCallId,
 };
 pub use implementation::Implementation;
-pub(crate) use mcp_server::read_pairs;
-pub use mcp_server::{EnvVariable, HttpHeader};
 pub(crate) use method::methods;
 pub use method::{Direction, MethodInfo, MethodKind};
-pub use notice::{Notice, NoticeSeverity};
 pub use permission::{PermissionOption, PermissionOptionKind, SelectedPermissionOutcome};
-pub use plan::PlanEntryPriority;
-pub(crate) use plan::plan_entries;
 pub(crate) use prompt::prompt_request;
+pub(crate) use session::config_option::config_option_types;
+pub use session::config_option::{
+    SessionConfigBoolean, SessionConfigOptionCategory, SessionConfigSelectOption,
+};
+pub(crate) use session::mcp_server::read_pairs;
+pub use session::mcp_server::{EnvVariable, HttpHeader};
 pub use session::{
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
     SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities,
 };
 pub(crate) use string_id::string_id;
-pub(crate) use tool::tool_call_content;
-pub use tool::{Terminal, ToolKind};
-pub use usage::{Cost, UsageUpdate};
+pub use update::compaction::CompactionStatus;
+pub(crate) use update::compaction::compaction_updates;
+pub use update::notice::{Notice, NoticeSeverity};
+pub use update::plan::PlanEntryPriority;
+pub(crate) use update::plan::plan_entries;
+pub(crate) use update::tool::tool_call_content;
+pub use update::tool::{Terminal, ToolKind};
+pub use update::usage::{Cost, UsageUpdate};
 pub use version::ProtocolVersion;
 
 pub use agentwire_jsonrpc::wire::Patch;

@@ -1,5 +1,8 @@
 //! The params and results of `session/delete` and `session/close`, and two session capabilities that both versions share.
 
+pub(crate) mod config_option;
+pub(crate) mod mcp_server;
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,5 +1,7 @@
 //! The params of `elicitation/create`. Reading a form schema fills in a missing `type` or `properties`.
 
+pub(crate) mod response;
+
 use agentwire_wire_derive::Wire;
 
 use super::CreateElicitationResponse;

@@ -5,32 +5,20 @@
 //! [`RequestId`](agentwire_jsonrpc::RequestId), [`ErrorObject`](agentwire_jsonrpc::ErrorObject) with a code of
 //! [`error_code`].
 
-mod agent_capabilities;
-mod authentication;
 mod cancel;
-mod client_capabilities;
-mod command;
-mod compaction;
-mod config_option;
 mod content;
 mod elicitation;
-mod elicitation_response;
 pub mod error_code;
 mod file_system;
-mod initialize;
+mod lifecycle;
 mod mcp_server;
 mod method;
-mod mode;
 mod permission;
-mod plan;
 mod prompt;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod session;
-mod session_list;
-mod set_config_option;
 mod terminal;
-mod tool_call;
 #[cfg(feature = "unstable")]
 pub mod unstable;
 mod update;
@@ -50,63 +38,63 @@ pub use crate::common::{
     StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId, TextContent, TitledMultiSelectItems,
     ToolCallId, ToolKind, UsageUpdate,
 };
-pub use agent_capabilities::{
-    AgentAuthCapabilities, AgentCapabilities, LogoutCapabilities, McpCapabilities, PromptCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
-};
-pub use authentication::{
-    AuthMethod, AuthMethodAgent, AuthMethodTerminal, AuthenticateRequest, AuthenticateResponse,
-    LogoutRequest, LogoutResponse,
-};
 pub use cancel::CancelNotification;
-pub use client_capabilities::{
-    AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
-    CompactionCapabilities, FileSystemCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
-};
-pub use command::{
-    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, UnstructuredCommandInput,
-};
-pub use compaction::{CompactionSummaryChunk, CompactionUpdate};
-pub use config_option::{
-    ConfigOptionUpdate, SessionConfigKind, SessionConfigOption, SessionConfigSelect,
-    SessionConfigSelectGroup, SessionConfigSelectOptions,
-};
 pub use content::{
     AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource, EmbeddedResourceResource,
     ImageContent, ResourceLink, TextResourceContents,
 };
+pub use elicitation::response::{
+    CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationContentValue,
+};
 pub use elicitation::{
     CreateElicitationRequest, ElicitationFormMode, ElicitationMode, ElicitationSchema, ElicitationSchemaType,
-};
-pub use elicitation_response::{
-    CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationContentValue,
 };
 pub use file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
-pub use initialize::{InitializeRequest, InitializeResponse};
+pub use lifecycle::agent_capabilities::{
+    AgentAuthCapabilities, AgentCapabilities, LogoutCapabilities, McpCapabilities, PromptCapabilities,
+    SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
+};
+pub use lifecycle::authentication::{
+    AuthMethod, AuthMethodAgent, AuthMethodTerminal, AuthenticateRequest, AuthenticateResponse,
+    LogoutRequest, LogoutResponse,
+};
+pub use lifecycle::client_capabilities::{
+    AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
+    CompactionCapabilities, FileSystemCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
+};
+pub use lifecycle::initialize::{InitializeRequest, InitializeResponse};
 pub use mcp_server::{McpServer, McpServerHttp, McpServerSse, McpServerStdio};
 pub use method::METHODS;
-pub use mode::{
+pub use permission::{RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse};
+pub use prompt::{PromptContent, PromptRequest, PromptResponse, StopReason};
+pub use session::config_option::{
+    ConfigOptionUpdate, SessionConfigKind, SessionConfigOption, SessionConfigSelect,
+    SessionConfigSelectGroup, SessionConfigSelectOptions,
+};
+pub use session::list::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
+pub use session::mode::{
     CurrentModeUpdate, SessionMode, SessionModeState, SetSessionModeRequest, SetSessionModeResponse,
 };
-pub use permission::{RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse};
-pub use plan::{Plan, PlanEntry, PlanEntryStatus};
-pub use prompt::{PromptContent, PromptRequest, PromptResponse, StopReason};
+pub use session::set_config_option::{
+    SessionConfigOptionValue, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+};
 pub use session::{
     LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
     ResumeSessionResponse,
-};
-pub use session_list::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-pub use set_config_option::{
-    SessionConfigOptionValue, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
 pub use terminal::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalExitStatus, TerminalOutputRequest,
     TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
-pub use tool_call::{
+pub use update::command::{
+    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, UnstructuredCommandInput,
+};
+pub use update::compaction::{CompactionSummaryChunk, CompactionUpdate};
+pub use update::plan::{Plan, PlanEntry, PlanEntryStatus};
+pub use update::tool_call::{
     Content, Diff, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
 };
 pub use update::{ContentChunk, SessionInfoUpdate, SessionNotification, SessionUpdate};

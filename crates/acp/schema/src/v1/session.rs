@@ -1,5 +1,10 @@
 //! The params and results of `session/new`, `session/load` and `session/resume`.
 
+pub(crate) mod config_option;
+pub(crate) mod list;
+pub(crate) mod mode;
+pub(crate) mod set_config_option;
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RequestMethod;

@@ -1,5 +1,10 @@
 //! The notification `session/update` and the union of its updates. Also defines the message chunks and `session_info_update`.
 
+pub(crate) mod command;
+pub(crate) mod compaction;
+pub(crate) mod plan;
+pub(crate) mod tool_call;
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,5 +1,7 @@
 //! The params of `elicitation/create`. A form schema without `type` or `properties` fails to read.
 
+pub(crate) mod response;
+
 use serde::{Deserialize, Serialize};
 
 use super::CreateElicitationResponse;

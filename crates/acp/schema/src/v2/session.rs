@@ -1,6 +1,10 @@
 //! The params and results of `session/new` and `session/resume`. `replayFrom` selects whether the agent replays the
 //! conversation.
 
+pub(crate) mod config_option;
+pub(crate) mod list;
+pub(crate) mod set_config_option;
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,6 +1,14 @@
 //! The notification `session/update` and the union of its updates. Also defines `config_option_update`, `session_info_update`
 //! and `usage_update`.
 
+pub(crate) mod command;
+pub(crate) mod compaction;
+pub(crate) mod diff;
+pub(crate) mod message;
+pub(crate) mod plan;
+pub(crate) mod state;
+pub(crate) mod tool_call;
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

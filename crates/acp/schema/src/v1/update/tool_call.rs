@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 
-use super::ContentBlock;
 use crate::common::{Meta, ToolCallId, ToolKind, tool_call_content};
+use crate::v1::ContentBlock;
 
 /// The update `tool_call`: the model calls a tool.
 ///

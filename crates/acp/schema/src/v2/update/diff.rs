@@ -2,8 +2,8 @@
 
 use agentwire_wire_derive::{Build, Wire};
 
-use super::{AbsolutePath, MediaType};
 use crate::common::Meta;
+use crate::v2::{AbsolutePath, MediaType};
 
 /// The changes of files that a tool call made.
 ///

@@ -54,7 +54,7 @@ pub struct AgentCapabilities {
     #[wire(lenient)]
     pub session: Option<SessionCapabilities>,
     /// Its capabilities for authentication beyond `auth/login` and `auth/logout`, which
-    /// [`InitializeResponse::auth_methods`](super::InitializeResponse::auth_methods) advertises.
+    /// [`InitializeResponse::auth_methods`](crate::v2::InitializeResponse::auth_methods) advertises.
     #[wire(lenient)]
     pub auth: Option<AgentAuthCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.

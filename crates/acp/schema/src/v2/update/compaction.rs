@@ -1,6 +1,6 @@
 //! The compaction updates over the `ContentBlock` of version 2.
 
-use super::ContentBlock;
 use crate::common::compaction_updates;
+use crate::v2::ContentBlock;
 
 compaction_updates! {}

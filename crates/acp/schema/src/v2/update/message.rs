@@ -3,8 +3,8 @@
 
 use agentwire_wire_derive::{Build, Wire};
 
-use super::ContentBlock;
 use crate::common::{MessageId, Meta, Patch};
+use crate::v2::ContentBlock;
 
 /// Content to append to a message. Chunks of different messages may alternate.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]

@@ -2,8 +2,8 @@
 
 use agentwire_wire_derive::{Build, Wire};
 
-use super::{EnumOption, MultiSelectPropertySchema};
 use crate::common::Meta;
+use crate::common::{EnumOption, MultiSelectPropertySchema};
 
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq, Wire)]

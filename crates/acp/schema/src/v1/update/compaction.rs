@@ -1,6 +1,6 @@
 //! The compaction updates over the `ContentBlock` of version 1.
 
-use super::ContentBlock;
 use crate::common::compaction_updates;
+use crate::v1::ContentBlock;
 
 compaction_updates! {}

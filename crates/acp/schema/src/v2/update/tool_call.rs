@@ -5,10 +5,10 @@ use std::num::NonZeroU32;
 use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
-use super::{AbsolutePath, ContentBlock, Diff};
 use crate::common::{
     Meta, Patch, SessionId, ToolCallId, ToolKind, empty_object, marker_capability, tool_call_content,
 };
+use crate::v2::{AbsolutePath, ContentBlock, Diff};
 
 /// The update `tool_call_update`: a tool call began or changed.
 ///
@@ -148,7 +148,7 @@ marker_capability! {
 ///
 /// The answer means that the agent tries. An update with a final status reports the end, which may also be `completed` or
 /// `failed`. For a call that is unknown, has ended or cannot be cancelled, the agent answers with the error
-/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
+/// [`INVALID_PARAMS`](crate::v2::error_code::INVALID_PARAMS). See
 /// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]

@@ -3,8 +3,8 @@
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
-use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
 use crate::common::{Implementation, Meta, ProtocolVersion};
+use crate::v1::{AgentCapabilities, AuthMethod, ClientCapabilities};
 
 /// `initialize`: the client's first message, with its version and capabilities.
 ///

@@ -47,7 +47,7 @@ macro_rules! compaction_updates {
             #[wire(patch)]
             pub error: $crate::common::Patch<String>,
             /// Extension metadata, as a patch: version 1 replaces the object, version 2
-            /// [merges](super::Patch::merge) its keys.
+            /// [merges](crate::common::Patch::merge) its keys.
             #[wire(patch, name = "_meta")]
             pub meta: $crate::common::Patch<$crate::common::Meta>,
         }

@@ -3,8 +3,8 @@
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
-use super::AbsolutePath;
 use crate::common::{Meta, SessionId, string_id};
+use crate::v2::AbsolutePath;
 
 string_id! {
     /// The beginning of a page of a list. It is opaque to clients, and may be empty.

@@ -6,8 +6,8 @@ use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, de};
 
-use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
+use crate::v1::SessionConfigOption;
 
 /// `session/set_config_option`: changes the value of an option.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]

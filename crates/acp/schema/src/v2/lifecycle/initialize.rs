@@ -3,8 +3,8 @@
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
-use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
 use crate::common::{Implementation, Meta, ProtocolVersion};
+use crate::v2::{AgentCapabilities, AuthMethod, ClientCapabilities};
 
 /// `initialize`: the client's first message, with its version, name and capabilities.
 ///
@@ -34,7 +34,7 @@ impl RequestMethod for InitializeRequest {
 /// The answer to `initialize`.
 ///
 /// An agent that supports no version up to the client's refuses with
-/// [`UNSUPPORTED_PROTOCOL_VERSION`](super::error_code::UNSUPPORTED_PROTOCOL_VERSION) instead.
+/// [`UNSUPPORTED_PROTOCOL_VERSION`](crate::v2::error_code::UNSUPPORTED_PROTOCOL_VERSION) instead.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct InitializeResponse {

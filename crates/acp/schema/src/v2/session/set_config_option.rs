@@ -7,13 +7,13 @@ use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, de};
 
-use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
+use crate::v2::SessionConfigOption;
 
 /// `session/set_config_option`: changes the value of an option.
 ///
 /// The agent refuses an unknown option, value or type with
-/// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS), and changes nothing. See
+/// [`INVALID_PARAMS`](crate::v2::error_code::INVALID_PARAMS), and changes nothing. See
 /// <https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]

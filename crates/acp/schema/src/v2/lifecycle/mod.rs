@@ -1,0 +1,5 @@
+//! The beginning of a connection.
+
+pub(crate) mod authentication;
+pub(crate) mod capabilities;
+pub(crate) mod initialize;
