@@ -12,12 +12,12 @@ use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Notify};
 
 use crate::handle::handle;
-use crate::initialized::same_version;
 use crate::list::{Pages, Sessions};
-use crate::prompt::{PromptCall, TurnGuard};
 use crate::rules;
 use crate::session::ConnectionState;
-use crate::session_options::{Offered, OpenedSession};
+use crate::session::initialized::same_version;
+use crate::session::options::{Offered, OpenedSession};
+use crate::session::prompt::{PromptCall, TurnGuard};
 
 handle! {
     /// The agent at the other end: the methods that a client calls.

@@ -1,5 +1,7 @@
 //! A connection whose version the agent's answer to `initialize` selects.
 
+pub(crate) mod negotiated;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +14,9 @@ use agentwire_transport::{Packet, Transport, tap};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::any::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::decode::decode;
 use crate::dispatch::Dispatch;
-use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::session::ConnectionState;
 use crate::{AgentHandle, BoxError, Client, Config, ConnectionError, v2};
 

@@ -104,17 +104,11 @@ mod dispatcher;
 mod drafts;
 mod elicitations;
 mod handle;
-mod initialized;
 mod list;
-#[cfg(feature = "v2")]
-mod negotiated;
-mod prompt;
 mod rules;
 mod session;
-mod session_options;
 #[cfg(feature = "unstable")]
 pub mod unstable;
-mod updates;
 #[cfg(feature = "v2")]
 pub mod v2;
 
@@ -138,7 +132,7 @@ pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;
 pub use config::Config;
 pub use list::Sessions;
-pub use prompt::{PromptCall, Turn, TurnEvent};
+pub use session::prompt::{PromptCall, Turn, TurnEvent};
 
 connection! { "1", "" }
 

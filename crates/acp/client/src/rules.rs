@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::RawObject;
 
 use crate::Error;
-use crate::session_options::{Options, Value, Values, ids};
+use crate::session::options::{Options, Value, Values, ids};
 
 pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }

@@ -1,3 +1,8 @@
+pub(crate) mod initialized;
+pub(crate) mod options;
+pub(crate) mod prompt;
+pub(crate) mod updates;
+
 use std::collections::HashMap;
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
@@ -7,9 +12,9 @@ use agentwire_peer::{CallId, Peer, RequestContext};
 use agentwire_sync::{Mutex, MutexGuard};
 
 use crate::elicitations::Elicitations;
-use crate::initialized::Initialized;
-use crate::session_options::SessionOptions;
-use crate::updates::Readers;
+use crate::session::initialized::Initialized;
+use crate::session::options::SessionOptions;
+use crate::session::updates::Readers;
 
 /// Of a session, how many prompts are kept that were dropped and not answered.
 const MAX_DROPPED: usize = 64;

@@ -16,10 +16,10 @@ use super::close::CloseCall;
 use super::prompt::PromptCall;
 use super::{ConnectionState, Sessions, rules};
 use crate::handle::handle;
-use crate::initialized::same_version;
 use crate::list::{Listing, Pages};
 use crate::rules::{absolute, advertised};
-use crate::session_options::{Offered, OpenedSession};
+use crate::session::initialized::same_version;
+use crate::session::options::{Offered, OpenedSession};
 
 handle! {
     /// The agent at the other end: the methods that a client calls in version 2.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateUpdate};
 
-use crate::updates::Observer;
+use crate::session::updates::Observer;
 
 /// How many events before the answer are kept, and how many bytes they may have together, apart from the last.
 const MARKS: usize = 256;

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use super::ConnectionState;
 use super::end::EndDetector;
-use crate::updates::{Limit, Reader};
+use crate::session::updates::{Limit, Reader};
 
 /// How long an idle agent that has not sent the message may send no update before the turn is over.
 const QUIET: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v2::{
 };
 
 use crate::rules::{absolute, advertised, names_acp};
-use crate::session_options::{Options, Value, Values, ids};
+use crate::session::options::{Options, Value, Values, ids};
 
 /// Returns the capabilities of the agent's sessions, or an error where it has no sessions.
 pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {

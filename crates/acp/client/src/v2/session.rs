@@ -6,9 +6,9 @@ use agentwire_acp_schema::v2::{ClientCapabilities, InitializeResponse, SessionId
 use super::end::EndDetector;
 use super::states::SessionStates;
 use crate::elicitations::Elicitations;
-use crate::initialized::Initialized;
-use crate::session_options::SessionOptions;
-use crate::updates::Readers;
+use crate::session::initialized::Initialized;
+use crate::session::options::SessionOptions;
+use crate::session::updates::Readers;
 
 /// The state of a connection, shared by the handle and the handler of the agent's requests.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use futures_util::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
 use crate::session::ConnectionState;
-use crate::updates::{Limit, Reader};
+use crate::session::updates::{Limit, Reader};
 
 /// A prompt. Awaiting it returns the answer to `session/prompt`; [`updates`](Self::updates) returns a stream of the
 /// turn. The prompt is sent at the first poll of either.
