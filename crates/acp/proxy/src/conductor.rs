@@ -1,3 +1,6 @@
+pub(crate) mod closing;
+pub(crate) mod component;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;

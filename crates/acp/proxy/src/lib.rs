@@ -104,18 +104,15 @@
 //! It starts no processes and knows no concrete transport. It does not bridge MCP over ACP. It does not restart or bypass
 //! a component that has failed, because that component may have been there to hold messages back.
 
-// circle: malformed.rs, split.rs: text that cannot be read is sent to the channels that the splitter has.
+// circle: split/malformed.rs, split.rs: text that cannot be read is sent to the channels that the splitter has.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod closing;
-mod component;
 mod conductor;
 mod config;
 mod deadline;
 mod envelope;
 mod error;
 mod forwarding;
-mod malformed;
 mod names;
 mod next;
 mod passing;
@@ -130,8 +127,8 @@ pub use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 pub use agentwire_peer::Closed;
 pub use agentwire_peer::observe;
 pub use agentwire_transport::Transport;
-pub use component::{serve, serve_with};
 pub use conductor::Conductor;
+pub use conductor::component::{serve, serve_with};
 pub use config::Config;
 pub use error::ProxyError;
 pub use next::{Cancelled, Next, Run};

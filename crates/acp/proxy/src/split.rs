@@ -9,6 +9,8 @@
 //! Both ends of the transport are split like this, in the component and in its conductor. No table of requests is needed:
 //! ids of requests that leave are numbers, even ones on one channel and odd ones on the other.
 
+pub(crate) mod malformed;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
@@ -24,8 +26,8 @@ use futures_util::task::AtomicWaker;
 use futures_util::{Sink, Stream};
 
 use crate::envelope::{self, Unwrapped};
-use crate::malformed::{incoming_id, malformed_by_channel};
 use crate::names;
+use crate::split::malformed::{incoming_id, malformed_by_channel};
 
 /// One of the two channels of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
