@@ -7,8 +7,8 @@ use agentwire_jsonrpc::Printable;
 
 use crate::changed::ChangedVersion;
 use crate::fetch::FetchError;
+use crate::packages::programs::RunError;
 use crate::probe::ProbeError;
-use crate::programs::RunError;
 
 /// Why an operation on the registry or the store failed.
 #[derive(Debug, thiserror::Error)]

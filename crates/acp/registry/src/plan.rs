@@ -11,9 +11,9 @@ use crate::error::RegistryError;
 use crate::executable::check_executable;
 use crate::fetch::checked;
 use crate::index::{Archive, Entry, Index, Package};
-use crate::package_name::{PinnedPackage, npm_package, pypi_package};
+use crate::packages::name::{PinnedPackage, npm_package, pypi_package};
+use crate::packages::programs::SearchPath;
 use crate::platform::platform;
-use crate::programs::SearchPath;
 use crate::variables::{Effect, effect};
 use crate::version;
 

@@ -130,7 +130,7 @@ impl Unpacker {
     /// Copies a file that was unpacked before, for a hard link.
     pub(super) fn copy(&mut self, path: &Path, of: &Path) -> io::Result<()> {
         let source = self.root.join(of);
-        let mode = if crate::programs::is_executable(&source) { 0o755 } else { 0o644 };
+        let mode = if crate::packages::programs::is_executable(&source) { 0o755 } else { 0o644 };
         let mut content = File::open(source)?;
         self.file(path, mode, &mut content)
     }

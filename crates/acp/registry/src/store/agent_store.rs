@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::error::RegistryError;
 use crate::index::{Index, IndexSource, is_id};
 use crate::limits::Limits;
-use crate::npm;
+use crate::packages::npm;
+use crate::packages::programs::{RunError, SearchPath, is_executable, program_version};
 use crate::plan::{Kind, Plan};
 use crate::probe::{Probe, ProbeError, StartCommand, probe};
-use crate::programs::{RunError, SearchPath, is_executable, program_version};
 
 use super::layout::Layout;
 use super::lock::FolderGuard;

@@ -8,12 +8,13 @@ use super::agent_store::AgentStore;
 use super::digests::Digests;
 use super::lock::FileLock;
 use super::record::{Install, Record};
+use crate::archive;
 use crate::digest::Digest;
 use crate::error::RegistryError;
 use crate::files::{blocking, sync_tree};
+use crate::packages::{npm, uv};
 use crate::plan::{Kind, Plan};
 use crate::probe::Probe;
-use crate::{archive, npm, uv};
 
 /// How an install ended.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::RegistryError;
+use crate::packages::programs::{Run, SearchPath, is_executable};
 use crate::plan::Plan;
-use crate::programs::{Run, SearchPath, is_executable};
 
 /// Installs a package into a folder. Returns the path of its executable in the folder.
 pub(crate) async fn install(

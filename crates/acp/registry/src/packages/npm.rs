@@ -13,9 +13,9 @@ use crate::digest::Digest;
 use crate::error::RegistryError;
 use crate::executable::check_executable;
 use crate::files::read_text;
-use crate::package_name::split;
+use crate::packages::name::split;
+use crate::packages::programs::{Run, SearchPath};
 use crate::plan::Plan;
-use crate::programs::{Run, SearchPath};
 
 /// How long npm may take to describe a package.
 const VIEW_TIMEOUT: Duration = Duration::from_secs(60);
