@@ -12,8 +12,8 @@ use agentwire_transport::Transport;
 use futures_util::FutureExt;
 use futures_util::future::{join, join_all, select};
 
-use crate::auth::Auth;
 use crate::clock::sleep;
+use crate::connection::auth::Auth;
 use crate::questions::OnSampling;
 use crate::runtime::Runtime;
 use crate::settings::{PermissionPolicy, Settings};

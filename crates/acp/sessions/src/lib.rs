@@ -132,32 +132,24 @@
 //! tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod auth;
-mod background;
 mod builder;
-mod call_status;
 mod client;
 mod clock;
-mod elicitation;
+mod connection;
 mod error;
-mod list;
 mod log;
-mod message;
 mod questions;
 mod random;
 mod registry;
 mod replay;
-mod responder;
 mod runtime;
 mod session;
 mod settings;
 mod setup;
-mod shorten;
-mod signal;
 mod state;
 mod store;
-mod tool_call;
 mod turn;
+mod update;
 mod v1;
 #[cfg(feature = "v2")]
 mod v2;
@@ -169,10 +161,10 @@ pub use agentwire_acp_agent::{BoxError, CallError, Closed, Config, Error};
 pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.
 pub use agentwire_mcp_hub as hub;
-pub use auth::Auth;
 pub use builder::{SessionAgent, agent};
 pub use client::RemoteClient;
-pub use elicitation::{answer_to_mcp, form_from_mcp};
+pub use connection::auth::Auth;
+pub use questions::elicitation::{answer_to_mcp, form_from_mcp};
 pub use settings::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, PermissionPolicy};
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,

@@ -1,5 +1,8 @@
 //! Passes what a session's MCP servers ask to the ACP client and to the agent's author.
 
+pub(crate) mod elicitation;
+pub(crate) mod responder;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,8 +19,8 @@ use agentwire_mcp_hub::schema::{
 use futures_util::FutureExt;
 
 use crate::client::RemoteClient;
-use crate::elicitation::{answer_to_mcp, form_from_mcp};
-use crate::responder::{Answer, Respond, Responder};
+use crate::questions::elicitation::{answer_to_mcp, form_from_mcp};
+use crate::questions::responder::{Answer, Respond, Responder};
 use crate::session::Session;
 use crate::turn::Turn;
 

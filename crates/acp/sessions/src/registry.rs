@@ -7,9 +7,9 @@ use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 
+use crate::connection::signal::Signal;
 use crate::error::{busy, not_open};
 use crate::session::Session;
-use crate::signal::Signal;
 use crate::store::Claim;
 
 /// A slot for each session that is open, or that a request is opening, closing or deleting.

@@ -4,8 +4,8 @@
 use agentwire_acp_schema::v1::{MessageId, ProtocolVersion, SessionUpdate};
 
 use crate::client::RemoteClient;
-use crate::message::MessageIds;
 use crate::state::{SessionState, for_client};
+use crate::update::message::MessageIds;
 
 /// Adapts the records of one session to its client, in their order.
 pub(crate) struct Replay<'a> {

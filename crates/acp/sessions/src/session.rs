@@ -12,11 +12,11 @@ use agentwire_mcp_hub::schema::Tool;
 use agentwire_sync::{Mutex, MutexGuard};
 use futures_util::future::join;
 
+use crate::connection::signal::Signal;
 use crate::error::busy;
 use crate::log::UpdateLog;
+use crate::questions::responder::Responder;
 use crate::random::random;
-use crate::responder::Responder;
-use crate::signal::Signal;
 #[cfg(feature = "v2")]
 use crate::v2::workspace::LocalWorkspace;
 

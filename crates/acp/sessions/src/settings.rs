@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{Implementation, PromptCapabilities};
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use agentwire_mcp_hub::ServerConfig;
 
-use crate::auth::Auth;
+use crate::connection::auth::Auth;
 use crate::state::SessionState;
 use crate::store::{MemoryStore, SessionStore};
 use crate::warning::Warning;

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 };
 
 use crate::client::RemoteClient;
-use crate::tool_call::is_open;
+use crate::update::tool_call::is_open;
 
 /// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
 const MODE_OPTION: &str = "mode";

@@ -14,9 +14,9 @@ use super::change::{Change, Update};
 use super::error::LogError;
 use super::queue::{self, Command, Failure, Queue};
 use crate::client::RemoteClient;
-use crate::shorten::shortened;
 use crate::state::{SessionState, for_client};
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp, first_words};
+use crate::update::shorten::shortened;
 
 /// Carries out the commands of an [`UpdateLog`](super::UpdateLog). Dropping it refuses those that are left.
 pub(super) struct LogWriter {

@@ -11,11 +11,11 @@ use agentwire_acp_schema::v1::{ContentBlock, SessionId};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 
-use crate::auth::AuthState;
-use crate::background::{Background, Tasks};
 use crate::clock::sleep;
+use crate::connection::auth::AuthState;
+use crate::connection::background::{Background, Tasks};
+use crate::connection::list;
 use crate::error::{busy, not_open, unreadable, unwritable};
-use crate::list;
 use crate::log::Change;
 use crate::questions::{OnSampling, TurnResponder};
 use crate::registry::{Registry, SlotGuard};

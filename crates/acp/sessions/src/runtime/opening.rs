@@ -19,16 +19,16 @@ use crate::client::RemoteClient;
 use crate::error::{unreadable, unwritable};
 use crate::log::{UpdateLog, ended_call};
 use crate::questions::answering;
+use crate::questions::responder::Responder;
 use crate::random::random;
 use crate::registry::SlotGuard;
 use crate::replay::Replay;
-use crate::responder::Responder;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::setup::Setup;
-use crate::shorten::shortened;
 use crate::state::SessionState;
 use crate::store::SessionHeader;
+use crate::update::shorten::shortened;
 use crate::warning::Warning;
 
 impl Runtime {

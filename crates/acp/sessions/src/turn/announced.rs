@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::{SessionUpdate, ToolCall, ToolCallId, ToolCallUpda
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 
-use crate::tool_call::{fill, is_open};
+use crate::update::tool_call::{fill, is_open};
 
 /// How much is kept of all open calls of a turn: 4 MiB.
 const BYTES_LIMIT: usize = 4 << 20;

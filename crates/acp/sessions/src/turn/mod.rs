@@ -44,12 +44,12 @@ pub use self::tool_run::{IntoToolCall, ToolRun};
 
 use self::announced::AnnouncedCalls;
 use self::terminals::Terminals;
-use crate::background::Background;
 use crate::client::RemoteClient;
-use crate::message::MessageIds;
+use crate::connection::background::Background;
+use crate::connection::signal::Signal;
 use crate::session::{Session, TurnGuard};
 use crate::settings::Settings;
-use crate::signal::Signal;
+use crate::update::message::MessageIds;
 use crate::workspace::Workspace;
 
 /// A turn: the prompt, and everything the agent can do to answer it. Cloning is cheap.

@@ -9,9 +9,9 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 
 use super::{BoxTurnHandler, Turn, TurnError};
-use crate::call_status::CANCELLED;
 use crate::clock::sleep;
 use crate::session::TurnGuard;
+use crate::update::call_status::CANCELLED;
 
 /// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
 /// this completes or is dropped.

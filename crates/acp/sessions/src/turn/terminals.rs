@@ -13,7 +13,7 @@ use agentwire_sync::Monitor;
 use futures_channel::oneshot;
 use futures_util::future::join;
 
-use crate::background::Background;
+use crate::connection::background::Background;
 use crate::workspace::Workspace;
 
 /// The terminals of one turn.

@@ -22,7 +22,7 @@ use super::tool_lifecycle::RunningToolCall;
 use super::{Turn, TurnError};
 use crate::clock::sleep;
 use crate::settings::PermissionPolicy;
-use crate::shorten::cut;
+use crate::update::shorten::cut;
 
 /// How much of a tool's own title is shown, in bytes.
 const TITLE_LIMIT: usize = 256;

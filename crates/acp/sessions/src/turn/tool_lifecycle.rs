@@ -12,7 +12,7 @@ use super::announced::description;
 use super::permission::PermissionSubject;
 use super::tool_content::ToolContent;
 use super::{Turn, TurnError};
-use crate::call_status::CANCELLED;
+use crate::update::call_status::CANCELLED;
 
 /// A tool call that runs, for reports to the client. Cloning is cheap. See [`ToolRun::run`](crate::ToolRun::run).
 #[derive(Clone)]

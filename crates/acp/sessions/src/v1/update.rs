@@ -2,7 +2,7 @@
 
 use agentwire_acp_schema::v1::{SessionUpdate, ToolCallStatus};
 
-use crate::call_status::{CANCELLED, PAUSED};
+use crate::update::call_status::{CANCELLED, PAUSED};
 
 /// Returns an update as version 1 spells it, or none for an update that version 1 does not have: what a terminal of the
 /// agent itself shows.

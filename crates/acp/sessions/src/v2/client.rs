@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::update;
-use crate::message::MessageIds;
+use crate::update::message::MessageIds;
 
 /// The title of a question about a tool call without a title.
 const UNTITLED: &str = "May this tool call go on?";

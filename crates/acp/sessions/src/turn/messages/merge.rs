@@ -10,7 +10,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 
 use super::message::{AssistantMessage, Message, ToolResult, ToolUse, UserMessage};
 use super::render::push_block;
-use crate::tool_call::{apply, is_open};
+use crate::update::tool_call::{apply, is_open};
 
 /// The longest name that is made of a title: the limit that the APIs of models have for a tool's name.
 const NAME_LIMIT: usize = 64;

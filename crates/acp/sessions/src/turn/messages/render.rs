@@ -3,8 +3,8 @@
 use agentwire_acp_schema::v1::{ContentBlock, EmbeddedResourceResource, ToolCallContent, ToolCallStatus};
 use agentwire_jsonrpc::RawJson;
 
-use crate::call_status::CANCELLED;
-use crate::tool_call::is_open;
+use crate::update::call_status::CANCELLED;
+use crate::update::tool_call::is_open;
 
 pub(super) fn blocks(blocks: &[ContentBlock]) -> String {
     let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use agentwire_acp_schema::v1::{ToolCall, ToolCallStatus, ToolCallUpdate};
 
-use crate::call_status::PAUSED;
+use crate::update::call_status::PAUSED;
 
 /// Applies an update of a tool call: a member that is missing keeps its value.
 pub(crate) fn apply(call: &mut ToolCall, update: ToolCallUpdate) {
