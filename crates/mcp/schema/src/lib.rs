@@ -102,108 +102,91 @@ mod meta;
 #[macro_use]
 mod pagination;
 #[macro_use]
-mod resource_type;
-#[macro_use]
-mod task_types;
+mod server_features;
 
-mod call_tool;
-mod cancellation;
-mod capabilities;
+mod client_features;
 pub mod code;
-mod completion;
 mod content;
-pub mod core_tasks;
-mod discover;
-mod elicitation;
-mod elicitation_schema;
 mod implementation;
-mod initialize;
 mod input_required;
 mod json_schema;
-mod logging;
+mod lifecycle;
 mod methods;
 mod outcome;
 #[macro_use]
 mod downgrade;
-mod ping;
-mod progress;
-mod prompts;
 mod request_meta;
-mod resource_contents;
-mod resources;
 mod results;
-mod roots;
-mod sampling;
-mod sampling_content;
 #[cfg(feature = "schema")]
 pub mod schema;
-mod select_schema;
+#[cfg(feature = "schema")]
+mod shapes;
 mod subscriptions;
-pub mod task_extension;
-mod task_status;
-mod tools;
-mod version;
+mod tasks;
+mod utilities;
 
 pub use agentwire_mcp_wire::{Era, HeaderMark, InvalidHeaderMark, Revision};
 
-pub use call_tool::{CallToolParams, CallToolRequest, CallToolResult};
-pub use cancellation::CancelledNotification;
-pub use capabilities::{
-    ClientCapabilities, ElicitationCapability, PromptsCapability, ResourcesCapability, RootsCapability,
-    SamplingCapability, ServerCapabilities, ToolsCapability,
-};
-pub use completion::{
-    CompleteRequest, CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
-    PromptReference, ResourceTemplateReference,
-};
-pub use content::{
-    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, Role, TextContent,
-};
-pub use discover::{DiscoverRequest, DiscoverResult};
-pub use downgrade::{Downgrade, Range, Unsupported};
-pub use elicitation::{
+pub use tasks::{core as core_tasks, extension as task_extension};
+
+pub use client_features::elicitation::{
     ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest,
     ElicitationCompleteNotification,
 };
-pub use elicitation_schema::{
+pub use client_features::elicitation_schema::{
     BooleanSchema, ElicitSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
+pub use client_features::roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
+pub use client_features::sampling::{
+    CreateMessageRequest, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,
+    StopReason, ToolChoice, ToolChoiceMode,
+};
+pub use client_features::sampling_content::{SamplingContent, ToolResultContent, ToolUseContent};
+pub use client_features::select_schema::{Choice, MultiSelectSchema, SingleSelectSchema};
+pub use content::{
+    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, Role, TextContent,
+};
+pub use downgrade::{Downgrade, Range, Unsupported};
 pub use implementation::{Icon, IconTheme, Implementation};
-pub use initialize::{InitializeRequest, InitializeResult, InitializedNotification};
 pub use input_required::{InputRequest, InputRequests, InputRequiredResult, InputResponse, InputResponses};
 pub use json_schema::JsonSchema;
-pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
+pub use lifecycle::capabilities::{
+    ClientCapabilities, ElicitationCapability, PromptsCapability, ResourcesCapability, RootsCapability,
+    SamplingCapability, ServerCapabilities, ToolsCapability,
+};
+pub use lifecycle::discover::{DiscoverRequest, DiscoverResult};
+pub use lifecycle::initialize::{InitializeRequest, InitializeResult, InitializedNotification};
+pub use lifecycle::version::ProtocolVersion;
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
 pub use outcome::Outcome;
 pub use pagination::{Cursor, Paginated};
-pub use ping::{EmptyResult, PingRequest};
-pub use progress::ProgressNotification;
-pub use prompts::{
+pub use request_meta::{NotificationMeta, RequestMeta, ResultMeta, SubscriptionsListenResultMeta};
+pub use results::{CacheScope, ResultType};
+pub use server_features::call_tool::{CallToolParams, CallToolRequest, CallToolResult};
+pub use server_features::completion::{
+    CompleteRequest, CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
+    PromptReference, ResourceTemplateReference,
+};
+pub use server_features::logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
+pub use server_features::prompts::{
     GetPromptRequest, GetPromptResult, ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
     PromptListChangedNotification, PromptMessage,
 };
-pub use request_meta::{NotificationMeta, RequestMeta, ResultMeta, SubscriptionsListenResultMeta};
-pub use resource_contents::{BlobResourceContents, ResourceContents, TextResourceContents};
-pub use resources::{
+pub use server_features::resource_contents::{BlobResourceContents, ResourceContents, TextResourceContents};
+pub use server_features::resources::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
     ReadResourceRequest, ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
     ResourceUpdatedNotification, SubscribeRequest, UnsubscribeRequest,
 };
-pub use results::{CacheScope, ResultType};
-pub use roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
-pub use sampling::{
-    CreateMessageRequest, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,
-    StopReason, ToolChoice, ToolChoiceMode,
+pub use server_features::tools::{
+    ListToolsRequest, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
+    ToolListChangedNotification,
 };
-pub use sampling_content::{SamplingContent, ToolResultContent, ToolUseContent};
-pub use select_schema::{Choice, MultiSelectSchema, SingleSelectSchema};
 pub use subscriptions::{
     SubscriptionFilter, SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
     SubscriptionsListenResult,
 };
-pub use tools::{
-    ListToolsRequest, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
-    ToolListChangedNotification,
-};
-pub use version::ProtocolVersion;
+pub use utilities::cancellation::CancelledNotification;
+pub use utilities::ping::{EmptyResult, PingRequest};
+pub use utilities::progress::ProgressNotification;

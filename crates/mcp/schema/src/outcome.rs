@@ -4,7 +4,7 @@ use agentwire_jsonrpc::RawJson;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::task_extension::CreateTaskResult;
+use crate::tasks::extension::CreateTaskResult;
 use crate::{InputRequiredResult, ResultType};
 
 /// What comes back in 2026-07-28 for a request whose answer is a `T`, told apart by `resultType`.

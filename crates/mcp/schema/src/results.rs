@@ -14,7 +14,7 @@ pub enum ResultType {
     /// What the server must know before it can go on: an [`InputRequiredResult`](crate::InputRequiredResult).
     #[wire("input_required")]
     InputRequired,
-    /// The work goes on as a task: the [`CreateTaskResult`](crate::task_extension::CreateTaskResult) of the tasks extension.
+    /// The work goes on as a task: the [`CreateTaskResult`](crate::tasks::extension::CreateTaskResult) of the tasks extension.
     #[wire("task")]
     Task,
     /// A string that this version of the library does not know, unchanged.

@@ -23,7 +23,7 @@ pub struct SubscriptionFilter {
     /// That one of these resources, by their URIs, changed.
     #[wire(plain_list)]
     pub resource_subscriptions: Vec<String>,
-    /// What extensions add, such as the `taskIds` of [`task_extension`](crate::task_extension).
+    /// What extensions add, such as the `taskIds` of [`task_extension`](crate::tasks::extension).
     #[wire(extra)]
     pub other: JsonObject,
 }

@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::shapes::{
-    LegacyTitledEnum, TitledMultiSelect, TitledSingleSelect, UntitledMultiSelect, UntitledSingleSelect,
-};
 use super::{
     Definition, DowngradeText, ErrorSchema, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema,
     RequestIdSchema, Role,
 };
 use crate::Role as Speaker;
-use crate::core_tasks::{
+use crate::shapes::{
+    LegacyTitledEnum, TitledMultiSelect, TitledSingleSelect, UntitledMultiSelect, UntitledSingleSelect,
+};
+use crate::tasks::core::{
     CancelTaskResult, CreateTaskResult, GetTaskPayloadResult, GetTaskResult, ListTasksRequest,
     ListTasksResult, RelatedTaskMetadata, Task, TaskMetadata, TaskStatus, TaskStatusNotification,
 };
@@ -36,8 +36,9 @@ use crate::{
     SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest, SubscriptionsListenResult,
     SubscriptionsListenResultMeta, TextContent, TextResourceContents, Tool, ToolAnnotations, ToolChoice,
     ToolExecution, ToolListChangedNotification, ToolResultContent, ToolUseContent, UnsubscribeRequest,
-    Unsupported, code, core_tasks, task_extension,
+    Unsupported, code,
 };
+use crate::{core_tasks, task_extension};
 
 fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> Result<String, serde_json::Error> {
     serde_json::to_string(&agentwire_jsonrpc::read::<T>(text)?)

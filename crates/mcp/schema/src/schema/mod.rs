@@ -7,18 +7,16 @@
 //! know, and `"x-nullable": true` a member whose `null` is not the same as its absence.
 
 mod definitions;
-mod parts;
-mod shapes;
 
 use schemars::{Schema, SchemaGenerator};
 
 pub use crate::downgrade::{Member, Variant};
-pub use definitions::{DEFINITIONS, INLINED, TASK_EXTENSION};
-pub(crate) use parts::{add_form_mode, union};
-pub(crate) use shapes::{
+pub(crate) use crate::shapes::parts::{add_form_mode, union};
+pub(crate) use crate::shapes::{
     ErrorSchema, FormValue, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema, Milliseconds,
     OneOrMany, RequestIdSchema,
 };
+pub use definitions::{DEFINITIONS, INLINED, TASK_EXTENSION};
 
 use crate::{Range, Revision, Unsupported};
 

@@ -19,7 +19,7 @@ pub(crate) fn add_form_mode(schema: &mut Schema) {
 }
 
 /// Adds a member to the schema of an object.
-pub(super) fn add_property(schema: &mut Schema, name: &str, property: Value) {
+pub(crate) fn add_property(schema: &mut Schema, name: &str, property: Value) {
     let properties = schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
     properties.as_object_mut().expect("`properties` is an object").insert(name.to_owned(), property);
 }

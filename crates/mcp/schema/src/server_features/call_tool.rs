@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::join_lines;
-use crate::core_tasks::TaskMetadata;
+use crate::tasks::core::TaskMetadata;
 use crate::wire::{borrowed_object, encode_object, rare};
 use crate::{ContentBlock, InputResponses, Meta};
 

@@ -5,7 +5,7 @@ use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::core_tasks::TaskMetadata;
+use crate::tasks::core::TaskMetadata;
 use crate::{ElicitSchema, HasMeta, JsonObject, Meta};
 
 /// Asks the user something through the client. The server sends it. Since 2025-06-18.

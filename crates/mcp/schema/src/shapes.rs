@@ -1,5 +1,7 @@
 //! Schemas of what has no type of its own here: text that stays undecoded, and types of other crates.
 
+pub(crate) mod parts;
+
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -7,7 +9,7 @@ use agentwire_jsonrpc::RequestMethod;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use super::parts::{add_property, union};
+use crate::shapes::parts::{add_property, union};
 use crate::{
     CreateMessageRequest, ElicitRequest, InputRequest, InputResponse, ListRootsRequest, MultiSelectSchema,
     ProgressToken, SingleSelectSchema,

@@ -4,7 +4,7 @@
 use agentwire_wire_derive::Wire;
 
 use crate::JsonObject;
-use crate::core_tasks::{ClientTasksCapability, ServerTasksCapability};
+use crate::tasks::core::{ClientTasksCapability, ServerTasksCapability};
 
 /// What a client offers to the server.
 ///

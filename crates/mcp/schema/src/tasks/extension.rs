@@ -6,7 +6,7 @@
 //! its task *completed*, with a result that says so.
 //!
 //! The tasks of 2025-11-25 are another protocol with some of the same names:
-//! [`core_tasks`](crate::core_tasks).
+//! [`core_tasks`](crate::tasks::core).
 //!
 //! See <https://modelcontextprotocol.io/extensions/tasks/overview>.
 
@@ -14,7 +14,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_wire_derive::Wire;
 use serde_json::Value;
 
-pub use crate::task_status::TaskStatus;
+pub use crate::tasks::status::TaskStatus;
 use crate::{InputRequests, InputResponses, JsonObject, Meta, ResultType, SubscriptionFilter};
 
 /// The extension's name, a key of `capabilities.extensions`.

@@ -6,7 +6,7 @@
 //! *failed*.
 //!
 //! The tasks of 2026-07-28 are another protocol with some of the same names:
-//! [`task_extension`](crate::task_extension).
+//! [`task_extension`](crate::tasks::extension).
 //!
 //! See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
 
@@ -22,7 +22,7 @@ pub use self::capabilities::{
     ClientTaskRequests, ClientTasksCapability, ElicitationTasks, SamplingTasks, ServerTaskRequests,
     ServerTasksCapability, ToolTasks,
 };
-pub use crate::task_status::TaskStatus;
+pub use crate::tasks::status::TaskStatus;
 use crate::{Cursor, Meta, Paginated};
 
 /// The key in `_meta` under which messages about a task name it, with a [`RelatedTaskMetadata`].

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agentwire_wire_derive::Wire;
 
 use crate::content::join_lines;
-use crate::core_tasks::TaskMetadata;
+use crate::tasks::core::TaskMetadata;
 use crate::wire::{number, one_or_many};
 use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
 

@@ -10,7 +10,7 @@ pub enum TaskStatus {
     #[wire("working")]
     Working,
     /// It waits for input. In 2025-11-25 the requestor sends
-    /// [`GetTaskPayloadRequest`](crate::core_tasks::GetTaskPayloadRequest) to receive the question; in the extension the task
+    /// [`GetTaskPayloadRequest`](crate::tasks::core::GetTaskPayloadRequest) to receive the question; in the extension the task
     /// has `input_requests`.
     #[wire("input_required")]
     InputRequired,
