@@ -1,3 +1,6 @@
+pub(crate) mod cleanup;
+pub(crate) mod connecting;
+
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
@@ -9,16 +12,16 @@ use agentwire_peer::{CallError, Peer};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
-use crate::answers::{Agreed, AnswerFuture, Answers};
 use crate::cache::ConnectionCache;
+use crate::changes::subscription::Subscriptions;
 use crate::changes::{ChangeQueue, Registration, Subscribers};
-use crate::cleanup::Cleanup;
-use crate::hooks::{Hook, ProgressHooks, call_hook};
+use crate::connection::cleanup::Cleanup;
+use crate::handler::answers::{Agreed, AnswerFuture, Answers};
+use crate::handler::hooks::{Hook, ProgressHooks, call_hook};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
 use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
-use crate::subscription::Subscriptions;
 use crate::tools::Tools;
 use crate::{Tasks, Warning, result};
 

@@ -1,5 +1,8 @@
 //! The server's requests and notifications.
 
+pub(crate) mod answers;
+pub(crate) mod hooks;
+
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -24,14 +27,14 @@ use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 
 use crate::Warning;
-use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, ConnectionCache, RESOURCES};
 use crate::changes::Subscribers;
-use crate::cleanup::Cleanup;
-use crate::hooks::{Hook, ProgressHooks, call_hook};
+use crate::changes::subscription::Subscriptions;
+use crate::connection::cleanup::Cleanup;
+use crate::handler::answers::{Agreed, Answers, Outcome, encode};
+use crate::handler::hooks::{Hook, ProgressHooks, call_hook};
 use crate::raw::RawCall;
 use crate::result::check;
-use crate::subscription::Subscriptions;
 use crate::tasks::deadline::now;
 use crate::tasks::report::{TaskState, read_state};
 use crate::tasks::settings::Tasks;

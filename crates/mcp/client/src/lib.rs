@@ -110,28 +110,21 @@ struct Readme;
 
 // circle: call.rs, pages.rs, server.rs: the handle makes calls and lists, and these keep the handle.
 // `tasks::run` follows the tasks of both protocols by `tasks::core` and `tasks::extension`, which use it.
-mod answers;
 mod cache;
 mod call;
 mod changes;
-mod cleanup;
 mod client;
 mod config;
-mod connecting;
 mod connection;
 mod handler;
 mod handshake;
-mod hooks;
-mod listening;
 #[cfg(feature = "validate")]
 mod output;
-mod page;
 mod pages;
 mod raw;
 mod result;
 mod server;
 mod stack;
-mod subscription;
 mod tasks;
 mod tools;
 mod versions;
@@ -147,15 +140,15 @@ pub use agentwire_peer::observe;
 pub use agentwire_peer::{Backoff, BoxError, CallError, Clock, Closed, ConnectionError, TokioClock};
 pub use cache::Cache;
 pub use call::{Call, CallDraft, CallFuture};
+pub use changes::subscription::Subscription;
 pub use changes::{Change, Changes};
 pub use client::Client;
 pub use config::Config;
-pub use connecting::connect;
+pub use connection::connecting::connect;
 pub use handshake::HandshakeError;
 pub use pages::Pages;
 pub use raw::{RawAnswer, RawCall};
 pub use server::RemoteServer;
 pub use stack::{Next, RawCallFuture, Retry, RetryFuture, RetryService, from_fn};
-pub use subscription::Subscription;
 pub use tasks::{Task, TaskOrResult, TaskState, Tasks};
 pub use warning::Warning;

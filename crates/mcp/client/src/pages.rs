@@ -1,3 +1,5 @@
+pub(crate) mod page;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,7 +11,7 @@ use agentwire_peer::CallError;
 use futures_util::Stream;
 
 use crate::connection::Connection;
-use crate::page::{BYTE_LIMIT, ITEM_LIMIT, PAGE_LIMIT, PageReader};
+use crate::pages::page::{BYTE_LIMIT, ITEM_LIMIT, PAGE_LIMIT, PageReader};
 use crate::stack::{CallStack, RawCallFuture};
 use crate::{Call, RawAnswer};
 

@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceReques
 use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use bytestring::ByteString;
 
-use crate::hooks::{ProgressHook, ProgressRegistration};
+use crate::handler::hooks::{ProgressHook, ProgressRegistration};
 use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::connection::{Connection, ServerInfo};
 use crate::handler::ClientHandler;
-use crate::hooks::{Hook, hook};
+use crate::handler::hooks::{Hook, hook};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
 use crate::stack::downgrade::downgrade;

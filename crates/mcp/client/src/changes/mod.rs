@@ -1,6 +1,8 @@
 //! The changes of a server, as a stream.
 
+pub(crate) mod listening;
 mod queue;
+pub(crate) mod subscription;
 
 use std::fmt;
 use std::pin::Pin;

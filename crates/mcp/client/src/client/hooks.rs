@@ -4,7 +4,7 @@ use agentwire_jsonrpc::Notification;
 use agentwire_mcp_schema::LoggingMessageNotification;
 
 use super::Client;
-use crate::hooks::hook;
+use crate::handler::hooks::hook;
 use crate::{TaskState, Warning};
 
 impl Client {

@@ -11,8 +11,8 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use super::recovery;
-use crate::answers::{Question, questions};
 use crate::connection::Connection;
+use crate::handler::answers::{Question, questions};
 use crate::raw::{ASKING, RawAnswer, RawCall};
 use crate::result::{ResultKind, check, malformed};
 

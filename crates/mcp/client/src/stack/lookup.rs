@@ -6,7 +6,7 @@ use agentwire_peer::CallError;
 
 use super::send;
 use crate::connection::Connection;
-use crate::page::PageReader;
+use crate::pages::page::PageReader;
 use crate::raw::{CallOptions, RawCall};
 use crate::result::ResultKind;
 

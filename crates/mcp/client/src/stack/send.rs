@@ -6,7 +6,7 @@ use agentwire_peer::CallError;
 use agentwire_peer::runtime::{CallExt, PeerExt};
 
 use crate::connection::Connection;
-use crate::hooks::contained;
+use crate::handler::hooks::contained;
 use crate::raw::{RawAnswer, RawCall, with_meta};
 use crate::result::{ResultKind, UNKNOWN_KIND, as_text, kind_of, malformed};
 

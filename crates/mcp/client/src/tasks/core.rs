@@ -18,7 +18,7 @@ use super::report::CreatedTask;
 use super::requests::{cancel_later, unusable};
 use super::run::{Run, cancel_on_drop};
 use crate::connection::Connection;
-use crate::hooks::{ProgressRegistration, contained};
+use crate::handler::hooks::{ProgressRegistration, contained};
 use crate::raw::{RawAnswer, RawCall, Waits, with_meta};
 use crate::stack::{lookup, send};
 

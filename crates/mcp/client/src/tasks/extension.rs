@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::deadline::Deadline;
 use super::requests::{created, once, unusable};
 use super::run::{Responses, Run, cancel_on_drop};
-use crate::answers::Question;
 use crate::connection::Connection;
+use crate::handler::answers::Question;
 use crate::raw::{RawAnswer, RawCall};
 use crate::stack::input::{self, Questions, too_often};
 

@@ -13,7 +13,7 @@ use super::report::{StartedTask, TaskHook, TaskState};
 use super::run::{AnsweredKeys, Run};
 use super::{core, extension, requests};
 use crate::connection::Connection;
-use crate::hooks::ProgressRegistration;
+use crate::handler::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
 use crate::stack::validation::Validation;
 

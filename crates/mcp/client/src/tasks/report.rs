@@ -10,8 +10,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::answers::{Question, questions};
-use crate::hooks::ProgressRegistration;
+use crate::handler::answers::{Question, questions};
+use crate::handler::hooks::ProgressRegistration;
 
 /// Gets each new state of a task.
 pub(crate) type TaskHook = Arc<Mutex<dyn FnMut(&TaskState) + Send>>;

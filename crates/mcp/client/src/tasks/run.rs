@@ -16,7 +16,7 @@ use super::report::{Report, TaskHook, TaskState};
 use super::requests::{cancel_later, state, unusable};
 use super::settings::Tasks;
 use crate::connection::Connection;
-use crate::hooks::contained;
+use crate::handler::hooks::contained;
 
 /// The most consecutive requests about a task that may fail on their way.
 const MAX_FAILURES: usize = 5;

@@ -17,7 +17,7 @@ use futures_channel::oneshot;
 use futures_util::{FutureExt, select_biased};
 use serde::Deserialize;
 
-use crate::hooks::{Hook, call_hook};
+use crate::handler::hooks::{Hook, call_hook};
 use crate::result::{self, as_text, completed};
 
 /// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen) or [`watch`](crate::RemoteServer::watch), until it

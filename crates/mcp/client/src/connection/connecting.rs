@@ -7,10 +7,10 @@ use agentwire_transport::Transport;
 use futures_channel::oneshot;
 use futures_util::future::{join, select};
 
-use crate::cleanup::{Cleanup, CleanupQueue};
+use crate::changes::listening::{beside, listen};
+use crate::connection::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;
 use crate::handshake::HandshakeConfig;
-use crate::listening::{beside, listen};
 use crate::{BoxError, Client, Config, ConnectionError, HandshakeError, RemoteServer};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.

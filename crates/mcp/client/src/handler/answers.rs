@@ -19,7 +19,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::hooks::contained;
+use crate::handler::hooks::contained;
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
 
 /// The revision that was agreed on, once it is.
