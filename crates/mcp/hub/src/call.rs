@@ -12,10 +12,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::error::HubError;
-#[cfg(feature = "http")]
-use crate::http_failure::is_unknown_session;
 use crate::names::HubTool;
 use crate::state::{Callable, Shared};
+#[cfg(feature = "http")]
+use crate::target::http_failure::is_unknown_session;
 
 /// No other transport has sessions that a server forgets.
 #[cfg(not(feature = "http"))]

@@ -1,5 +1,8 @@
 //! Connects to one server, in the newest era that it supports.
 
+pub(crate) mod fallback;
+pub(crate) mod memory;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -14,12 +17,12 @@ use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::{DefaultClient, HttpClient};
 use agentwire_transport_stdio::Child;
 
-use crate::attempt::Attempt;
-#[cfg(feature = "sse")]
-use crate::http_failure::is_no_old_server;
+use crate::connecting::memory::Memory;
+use crate::target::attempt::Attempt;
 #[cfg(feature = "http")]
-use crate::http_target::HttpTarget;
-use crate::memory::Memory;
+use crate::target::http::HttpTarget;
+#[cfg(feature = "sse")]
+use crate::target::http_failure::is_no_old_server;
 use crate::target::{BoxTransport, Target};
 
 /// How long opening an HTTP connection may take.

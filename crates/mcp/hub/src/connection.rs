@@ -17,10 +17,10 @@ use futures_util::{FutureExt, StreamExt, select_biased};
 
 use crate::config::{Hook, HubConfig, ServerConfig};
 use crate::connecting::connect_to;
-#[cfg(feature = "http")]
-use crate::http_failure::is_expired;
 use crate::state::Shared;
 use crate::target::Target;
+#[cfg(feature = "http")]
+use crate::target::http_failure::is_expired;
 
 /// No other transport has sessions that a server ends on its own.
 #[cfg(not(feature = "http"))]

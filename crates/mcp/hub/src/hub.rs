@@ -14,7 +14,7 @@ use crate::driver::Driver;
 use crate::error::HubError;
 use crate::listening::Listening;
 use crate::names::HubTool;
-use crate::selection::Selection;
+use crate::names::selection::Selection;
 use crate::state::Shared;
 use crate::status::ServerStatus;
 

@@ -119,7 +119,6 @@
 struct Readme;
 
 mod answering;
-mod attempt;
 mod call;
 mod config;
 mod connecting;
@@ -127,19 +126,11 @@ mod connection;
 mod driver;
 mod entry;
 mod error;
-mod fallback;
-#[cfg(feature = "http")]
-mod http_failure;
-#[cfg(feature = "http")]
-mod http_target;
 mod hub;
 mod listening;
 mod mcp_config;
-mod memory;
-mod model_name;
 mod names;
 mod questions;
-mod selection;
 mod state;
 mod status;
 mod target;
@@ -148,22 +139,22 @@ mod target;
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_mcp_client::{BoxError, Change, ConnectionError, Era};
-pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use config::{
     DEFAULT_RELIST_PAUSE, DEFAULT_SERVER_LIMIT, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig,
 };
+pub use connecting::memory::Memory;
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;
-#[cfg(feature = "http")]
-pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, HubChanges, connect};
 pub use listening::Listening;
 pub use mcp_config::{
     DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,
 };
-pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};
+pub use target::attempt::Attempt;
+#[cfg(feature = "http")]
+pub use target::http::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use target::{CustomTarget, ParseTargetError, Target};

@@ -6,14 +6,17 @@
 //! at any moment, also between a person's permission and the call.
 //!
 //! A tool is given its short name, or else its full one, only in a form that models take: see
-//! [`model_name`](crate::model_name). All forms are understood.
+//! [`model_name`](crate::names::model_name). All forms are understood.
+
+pub(crate) mod model_name;
+pub(crate) mod selection;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use agentwire_mcp_schema::Tool;
 
-use crate::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part, with_code};
+use crate::names::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part, with_code};
 
 /// What stands between a server's name and a tool's.
 const SEPARATOR: &str = "__";

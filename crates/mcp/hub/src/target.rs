@@ -1,5 +1,11 @@
 //! Where a server is.
 
+pub(crate) mod attempt;
+#[cfg(feature = "http")]
+pub(crate) mod http;
+#[cfg(feature = "http")]
+pub(crate) mod http_failure;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,7 +15,7 @@ use agentwire_transport_stdio::{Command, ParseCommandError};
 use futures_util::{Sink, Stream};
 
 #[cfg(feature = "http")]
-use crate::http_target::{HttpTarget, InvalidUrl};
+use crate::target::http::{HttpTarget, InvalidUrl};
 
 /// Where a server is.
 ///

@@ -13,9 +13,9 @@ use super::switches::{is_switch, is_switched_off, plain};
 use super::unique::{UniqueNames, check_unique};
 use super::variables::Variables;
 use crate::config::ServerConfig;
-#[cfg(feature = "http")]
-use crate::http_target::{HttpKind, HttpTarget};
 use crate::target::Target;
+#[cfg(feature = "http")]
+use crate::target::http::{HttpKind, HttpTarget};
 
 const KNOWN: [&str; 5] = ["command", "args", "env", "cwd", "headers"];
 

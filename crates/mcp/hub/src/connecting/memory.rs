@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::attempt::Attempt;
+use crate::target::attempt::Attempt;
 
 /// The maximum number of remembered servers. The least recently used one is dropped first.
 const MOST: usize = 256;

@@ -10,10 +10,10 @@ use agentwire_mcp_client::schema::Revision;
 use agentwire_mcp_client::{CallError, Era, HandshakeError};
 use agentwire_transport::Exited;
 
-use crate::attempt::{Attempt, find};
-#[cfg(feature = "http")]
-use crate::http_failure;
 use crate::target::Target;
+use crate::target::attempt::{Attempt, find};
+#[cfg(feature = "http")]
+use crate::target::http_failure;
 
 impl Attempt {
     /// The first attempt; none if the transport has no server of that era.

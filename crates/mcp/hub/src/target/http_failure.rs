@@ -12,10 +12,10 @@ use agentwire_transport_http::client::HttpError;
 #[cfg(feature = "sse")]
 use agentwire_transport_sse::client::SseError;
 
-use crate::attempt::{Attempt, find};
+use crate::target::attempt::{Attempt, find};
 #[cfg(feature = "sse")]
-use crate::http_target::HttpKind;
-use crate::http_target::HttpTarget;
+use crate::target::http::HttpKind;
+use crate::target::http::HttpTarget;
 
 /// Returns the attempt after this one has failed over HTTP; none if the failure is final.
 pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
