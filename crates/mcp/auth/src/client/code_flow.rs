@@ -6,8 +6,8 @@ use http::Uri;
 
 use crate::client::config::AuthConfig;
 use crate::client::discovery::Discovered;
+use crate::client::discovery::origin::without_query;
 use crate::client::identity::ClientIdentity;
-use crate::client::origin::without_query;
 use crate::client::token_endpoint::Form;
 use crate::client::user_agent::{LoginError, RedirectListener, UserAgent};
 use crate::client::{AuthError, Remedy};

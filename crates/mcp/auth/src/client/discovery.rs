@@ -1,12 +1,16 @@
 //! Finds out who issues tokens for a server: the metadata of the resource, then that of its authorization server.
 
+pub(crate) mod challenge;
+pub(crate) mod documents;
+pub(crate) mod origin;
+
 use agentwire_transport_http::runtime::client::is_same_origin;
 use http::Uri;
 
-use crate::client::challenge::Challenge;
 use crate::client::config::{AuthConfig, ResourceParameter};
-use crate::client::documents::{ResourceMetadata, ServerMetadata};
-use crate::client::origin::{origin, resource};
+use crate::client::discovery::challenge::Challenge;
+use crate::client::discovery::documents::{ResourceMetadata, ServerMetadata};
+use crate::client::discovery::origin::{origin, resource};
 use crate::client::{AuthError, Remedy};
 use crate::fetch::{FetchError, Fetcher};
 

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::{Map, Value};
 
 use crate::Secret;
-use crate::client::origin::{origin, without_query};
+use crate::client::discovery::origin::{origin, without_query};
 use crate::clock::unix_now;
 use crate::jose::{
     Algorithm, KeyError, SigningKey, decode_base64url, encode_base64url, random_base64url, sha256_base64url,

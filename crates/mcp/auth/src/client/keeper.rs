@@ -1,6 +1,10 @@
 //! Keeps the token of one server: reads it from the store, renews it, and obtains a new one. Of all tasks and processes one does so
 //! at a time, and the others take what it got.
 
+pub(crate) mod obtain;
+pub(crate) mod records;
+pub(crate) mod renewal;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,11 +15,11 @@ use http::Uri;
 use tokio::sync::OnceCell;
 
 use crate::Secret;
-use crate::client::challenge::Challenge;
 use crate::client::config::{AuthConfig, ResourceParameter};
+use crate::client::discovery::challenge::Challenge;
 use crate::client::discovery::{Discovered, discover};
 use crate::client::dpop::DpopKey;
-use crate::client::records::{Records, ServerRecord, TokenRecord};
+use crate::client::keeper::records::{Records, ServerRecord, TokenRecord};
 use crate::client::{AuthError, AuthWarning};
 use crate::clock::unix_now_millis;
 use crate::fetch::Fetcher;

@@ -15,11 +15,11 @@ use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
 
 use crate::client::AuthError;
-use crate::client::challenge::Challenge;
 use crate::client::config::AuthConfig;
+use crate::client::discovery::challenge::Challenge;
+use crate::client::discovery::origin::canonical;
 use crate::client::dpop::DPOP;
 use crate::client::keeper::{Job, Keeper, Token};
-use crate::client::origin::canonical;
 
 /// Obtains, keeps and renews the tokens of all servers of a program. A clone is the same.
 ///

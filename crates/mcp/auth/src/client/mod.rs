@@ -1,10 +1,8 @@
 //! The client side: an `HttpClient` that obtains tokens, sends and renews them.
 
-mod challenge;
 mod code_flow;
 mod config;
 mod discovery;
-mod documents;
 mod dpop;
 mod error;
 mod grant;
@@ -12,11 +10,7 @@ mod identity;
 mod keeper;
 mod layer;
 mod login;
-mod obtain;
-mod origin;
-mod records;
 mod registration;
-mod renewal;
 mod token_endpoint;
 mod user_agent;
 mod warning;

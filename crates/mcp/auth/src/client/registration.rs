@@ -6,14 +6,15 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
 use crate::client::config::AuthConfig;
+use crate::client::discovery::challenge;
+use crate::client::discovery::documents::{RegistrationAnswer, RegistrationRequest};
 use crate::client::discovery::{Discovered, failed};
-use crate::client::documents::{RegistrationAnswer, RegistrationRequest};
 use crate::client::error::REGISTRATION;
 use crate::client::identity::ClientIdentity;
 use crate::client::keeper::Keeper;
-use crate::client::records::Registration;
+use crate::client::keeper::records::Registration;
 use crate::client::token_endpoint::{read, refused};
-use crate::client::{AuthError, Remedy, challenge};
+use crate::client::{AuthError, Remedy};
 use crate::fetch::Fetcher;
 
 /// The client's identity at the authorization server.

@@ -8,8 +8,8 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
 use crate::Secret;
+use crate::client::discovery::documents::{ErrorAnswer, ServerMetadata, TokenAnswer};
 use crate::client::discovery::failed;
-use crate::client::documents::{ErrorAnswer, ServerMetadata, TokenAnswer};
 use crate::client::dpop::{DPOP, DpopKey};
 use crate::client::error::REGISTRATION;
 use crate::client::identity::{ClientIdentity, ClientProof};

@@ -1,5 +1,8 @@
 //! What an access token says: who sends a request, and what the sender may do.
 
+pub(crate) mod claims;
+pub(crate) mod credentials;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 
 use crate::jose::Algorithm;
-use crate::server::credentials::Scheme;
+use crate::server::access_token::credentials::Scheme;
 use crate::server::dpop::DpopPolicy;
 use crate::server::rejection::{Coarse, Rejection};
 use crate::server::scopes::joined;

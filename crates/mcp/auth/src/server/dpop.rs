@@ -1,5 +1,9 @@
 //! Proofs that the sender of a request has the key to which its token is bound (DPoP, RFC 9449).
 
+pub(crate) mod nonce;
+pub(crate) mod replay;
+pub(crate) mod shared_replay;
+
 use agentwire_jsonrpc::WithCauses;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +14,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::jose::{Claims, Jwk, Jwt, sha256_base64url};
-use crate::server::nonce::Nonces;
+use crate::server::dpop::nonce::Nonces;
+use crate::server::dpop::replay::ReplayStore;
 use crate::server::public_url::{PublicUrl, same_url};
 use crate::server::rejection::Rejection;
-use crate::server::replay::ReplayStore;
 
 /// How long a proof may be, in bytes.
 const MAX_LEN: usize = 8 << 10;

@@ -1,5 +1,9 @@
 //! An authorization server whose tokens are taken.
 
+pub(crate) mod discovery;
+pub(crate) mod introspection;
+pub(crate) mod key_set;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +16,9 @@ use crate::address::AddressPolicy;
 use crate::fetch::{DEFAULT_LIMIT, Fetcher};
 use crate::jose::{Algorithm, Jwt, JwtError};
 use crate::server::access_token::AccessToken;
-use crate::server::claims::{Expected, checked};
-use crate::server::introspection::Introspection;
-use crate::server::key_set::KeySet;
+use crate::server::access_token::claims::{Expected, checked};
+use crate::server::issuer::introspection::Introspection;
+use crate::server::issuer::key_set::KeySet;
 use crate::server::rejection::{Rejection, short};
 
 /// How long an authorization server may take to answer unless a setter says otherwise.

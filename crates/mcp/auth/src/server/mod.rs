@@ -79,32 +79,24 @@
 mod access_token;
 mod admission;
 mod challenge;
-mod claims;
-mod credentials;
-mod discovery;
 mod dpop;
-mod introspection;
 mod issuer;
-mod key_set;
 mod layer;
 mod metadata;
 #[cfg(feature = "hyper")]
 mod mount;
-mod nonce;
 mod public_url;
 mod rejection;
-mod replay;
 mod resource_server;
 mod scopes;
-mod shared_replay;
 
 pub use access_token::{AccessToken, InsufficientScope};
 pub use dpop::DpopPolicy;
+pub use dpop::replay::{MemoryReplayStore, ReplayStore};
+pub use dpop::shared_replay::SharedReplayStore;
 pub use issuer::Issuer;
 pub use layer::{TokenLayer, TokenService};
 pub use metadata::ResourceMetadata;
 pub use public_url::InvalidPublicUrl;
 pub use rejection::Rejection;
-pub use replay::{MemoryReplayStore, ReplayStore};
 pub use resource_server::ResourceServer;
-pub use shared_replay::SharedReplayStore;

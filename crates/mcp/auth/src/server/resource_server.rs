@@ -11,12 +11,12 @@ use futures_util::future::BoxFuture;
 use crate::Secret;
 use crate::jose::KeyError;
 use crate::server::access_token::AccessToken;
+use crate::server::dpop::nonce::Nonces;
+use crate::server::dpop::replay::{MemoryReplayStore, ReplayStore};
 use crate::server::dpop::{DpopPolicy, Proofs};
 use crate::server::issuer::Issuer;
-use crate::server::nonce::Nonces;
 use crate::server::public_url::{InvalidPublicUrl, PublicUrl};
 use crate::server::rejection::Rejection;
-use crate::server::replay::{MemoryReplayStore, ReplayStore};
 use crate::server::scopes::ScopePolicy;
 
 /// How far clocks may differ.

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::client::challenge::{self, Challenge};
 use crate::client::code_flow::{CodeFlow, LoginRequest};
 use crate::client::config::DpopMode;
 use crate::client::discovery::Discovered;
+use crate::client::discovery::challenge;
+use crate::client::discovery::challenge::Challenge;
 use crate::client::dpop::DpopKey;
 use crate::client::grant::{Assertion, Grant, IdentityProvider};
 use crate::client::identity::ClientIdentity;
+use crate::client::keeper::records::{LoginRecord, Registration, ServerRecord, TokenRecord};
 use crate::client::keeper::{Keeper, Token, TokenSource};
-use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord};
 use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 use crate::client::{AuthError, AuthWarning};

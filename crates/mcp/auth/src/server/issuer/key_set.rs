@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::clock::unix_now;
 use crate::fetch::Fetcher;
 use crate::jose::{Claims, Jwk, Jwt};
-use crate::server::discovery::{NoKeySet, jwks_uri};
+use crate::server::issuer::discovery::{NoKeySet, jwks_uri};
 use crate::server::rejection::{Rejection, short};
 
 /// How many keys of a set are used.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::client::challenge::Challenge;
+use crate::client::discovery::challenge::Challenge;
 use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
 use crate::client::error::SERVER;
 use crate::client::identity::{ClientIdentity, ClientProof};
+use crate::client::keeper::obtain::{MAX_SCOPES, Wish};
+use crate::client::keeper::records::{ServerRecord, TokenRecord};
 use crate::client::keeper::{Job, Keeper, Token, TokenSource};
-use crate::client::obtain::{MAX_SCOPES, Wish};
-use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 use crate::client::{AuthError, AuthWarning};
 use crate::clock::unix_now_millis;

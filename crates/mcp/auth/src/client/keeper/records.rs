@@ -6,10 +6,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Secret;
-use crate::client::documents::TokenAnswer;
+use crate::client::AuthError;
+use crate::client::discovery::challenge;
+use crate::client::discovery::documents::TokenAnswer;
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
-use crate::client::{AuthError, challenge};
 use crate::clock::{unix_now, unix_now_millis};
 use crate::store::{CredentialStore, StoreError, StoreGuard};
 
