@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::signer::{Signer, random};
+use crate::tokens::signer::{Signer, random};
 
 /// How a client authenticates at the token endpoint.
 #[derive(Clone, PartialEq)]

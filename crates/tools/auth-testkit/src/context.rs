@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::config::{Config, TokenFormat};
 use crate::fault::{Fault, FaultSet};
 use crate::log::{Recorder, Site};
-use crate::signer::{Signer, random};
 use crate::store::Store;
+use crate::tokens::signer::{Signer, random};
 
 /// The server's URLs.
 #[derive(Clone, Debug)]

@@ -53,15 +53,13 @@ mod context;
 mod endpoint;
 mod fault;
 mod log;
-mod mint;
 mod reply;
 mod resource;
 mod route;
 mod serve;
 mod server;
-mod signer;
 mod store;
-mod verify;
+mod tokens;
 
 pub use body::BoxError;
 pub use browser::{Page, visit};
@@ -70,11 +68,11 @@ pub use client::RegisteredClient;
 pub use config::{DpopMode, MetadataPlace, RefreshTokens, ResourceMetadataPlace, TokenFormat};
 pub use fault::{Fault, UnknownFault};
 pub use log::{Endpoint, RecordedRequest, RequestLog, Site};
-pub use mint::TokenSpec;
 pub use resource::Authorized;
 pub use server::AuthServer;
-pub use signer::Signer;
 pub use store::Counters;
+pub use tokens::mint::TokenSpec;
+pub use tokens::signer::Signer;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

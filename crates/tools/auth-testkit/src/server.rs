@@ -11,9 +11,10 @@ use crate::client::RegisteredClient;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RequestLog;
-use crate::mint::{self, TokenSpec};
-use crate::signer::{Signer, random};
 use crate::store::{Counters, Grant};
+use crate::tokens::mint;
+use crate::tokens::mint::TokenSpec;
+use crate::tokens::signer::{Signer, random};
 
 /// A running authorization server with a protected resource. Dropping it closes its ports and its connections.
 pub struct AuthServer {

@@ -9,8 +9,8 @@ use crate::context::{Context, millis};
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
-use crate::signer::random;
 use crate::store::{Code, Grant};
+use crate::tokens::signer::random;
 
 /// An error that goes back to the client: its code and its description.
 type Refusal = (&'static str, String);

@@ -11,7 +11,7 @@ use crate::context::{Context, wall_seconds};
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
-use crate::verify::verify;
+use crate::tokens::verify::verify;
 
 /// The type of a client's assertion (RFC 7523, 2.2).
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -120,7 +120,7 @@ fn form_decode(text: &str) -> String {
 
 /// The claim `sub` of a JWT that is not checked yet.
 fn subject(token: &str) -> Option<String> {
-    Some(crate::verify::claims(token)?["sub"].as_str()?.to_owned())
+    Some(crate::tokens::verify::claims(token)?["sub"].as_str()?.to_owned())
 }
 
 /// The rules of RFC 7523, 3.

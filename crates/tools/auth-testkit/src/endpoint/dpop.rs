@@ -6,8 +6,8 @@ use crate::context::{Context, wall_seconds};
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
-use crate::signer::{random, sha256};
-use crate::verify::{thumbprint, verify};
+use crate::tokens::signer::{random, sha256};
+use crate::tokens::verify::{thumbprint, verify};
 
 /// How far the time of a proof may be off, in seconds.
 const LEEWAY: i64 = 300;
@@ -46,7 +46,7 @@ pub(crate) fn check(
         return Err(ProofError::Invalid("more than one proof"));
     }
     let proof = proof.to_str().map_err(|_| ProofError::Invalid("the proof is no text"))?;
-    let header = crate::verify::header(proof).ok_or(ProofError::Invalid("the proof is no JWT"))?;
+    let header = crate::tokens::verify::header(proof).ok_or(ProofError::Invalid("the proof is no JWT"))?;
     if header["typ"] != "dpop+jwt" {
         return Err(ProofError::Invalid("`typ` is not `dpop+jwt`"));
     }

@@ -8,9 +8,9 @@ use crate::client::ClientAuth;
 use crate::context::{Context, wall_seconds};
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
-use crate::signer::random;
 use crate::store::Grant;
-use crate::verify::{Verified, verify};
+use crate::tokens::signer::random;
+use crate::tokens::verify::{Verified, verify};
 
 /// The type of an identity assertion that is a grant (draft-ietf-oauth-identity-assertion-authz-grant).
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
@@ -90,7 +90,7 @@ pub(crate) fn token_exchange(context: &Context, request: &RecordedRequest) -> Re
 pub(crate) fn jwt_bearer(context: &Context, request: &RecordedRequest) -> Result<Grant, Box<Reply>> {
     let invalid = |why| refusal("invalid_grant", why);
     let assertion = request.param("assertion").ok_or_else(|| refusal("invalid_request", "no `assertion`"))?;
-    let issuer = crate::verify::claims(assertion)
+    let issuer = crate::tokens::verify::claims(assertion)
         .and_then(|claims| claims["iss"].as_str().map(str::to_owned))
         .ok_or_else(|| invalid("the assertion is no JWT with an `iss`"))?;
     let keys = context.store().trusted.get(&issuer).cloned();

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::{RecordedRequest, Site};
 use crate::reply::Reply;
-use crate::signer::Signer;
+use crate::tokens::signer::Signer;
 
 pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
     let mut keys = context.public_keys();

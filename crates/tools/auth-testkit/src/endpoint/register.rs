@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
-use crate::signer::random;
+use crate::tokens::signer::random;
 
 /// How long a secret of [`Fault::RegistrationSecretExpires`] is valid.
 const SHORT_SECRET_MILLIS: u64 = 1000;

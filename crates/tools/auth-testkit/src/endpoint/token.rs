@@ -12,10 +12,10 @@ use crate::config::{DpopMode, RefreshTokens};
 use crate::context::{Context, millis};
 use crate::fault::Fault;
 use crate::log::{RecordedRequest, Site};
-use crate::mint;
 use crate::reply::Reply;
-use crate::signer::{random, sha256};
 use crate::store::{Grant, RefreshToken};
+use crate::tokens::mint;
+use crate::tokens::signer::{random, sha256};
 
 /// The refresh token of an answer.
 enum Refresh {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::config::TokenFormat;
 use crate::context::{Context, millis};
 use crate::fault::Fault;
-use crate::signer::{Signer, random, sign_hmac, unsigned};
 use crate::store::{AccessToken, Grant};
+use crate::tokens::signer::{Signer, random, sign_hmac, unsigned};
 
 /// The faults of which a token has one.
 const FAULTS: [Fault; 12] = [

@@ -1,0 +1,5 @@
+//! Tokens and keys: made, signed and verified.
+
+pub(crate) mod mint;
+pub(crate) mod signer;
+pub(crate) mod verify;
