@@ -14,7 +14,6 @@ mod random;
 mod rules;
 mod secrets;
 mod spans;
-mod token_forms;
 mod values;
 
 use std::env;
@@ -32,7 +31,7 @@ pub use self::rules::{
     SECRET_VARIABLE_ENDS,
 };
 pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
-pub use self::token_forms::{TOKEN_FORMS, TokenForm};
+pub use crate::mask::rules::token_forms::{TOKEN_FORMS, TokenForm};
 
 use self::key_lines::KeyLines;
 use self::names::is_secret_name;
@@ -43,9 +42,9 @@ use self::places::{SecretPlaces, is_in_common_place};
 use self::random::{consists_of_words, is_plain_word, looks_random};
 use self::secrets::LONGEST_SOUGHT;
 use self::spans::{Mask, Span, masked};
-use self::token_forms::tokens;
 use self::values::{decoded, split_scheme};
 use crate::json_text::{Replacement, Step, Token, rewrite};
+use crate::mask::rules::token_forms::tokens;
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
 ///

@@ -1,5 +1,7 @@
 //! Tables of what is treated as a secret.
 
+pub(crate) mod token_forms;
+
 /// Headers whose value is a secret. Those that end with `-auth`, `-key`, `-secret`, `-session-id` or `-token` are as well.
 pub const SECRET_HEADERS: &[&str] = &[
     "api-key",

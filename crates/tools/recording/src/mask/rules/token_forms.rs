@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::random::consists_of_words;
+use crate::mask::random::consists_of_words;
 
 /// The form of a host's tokens.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +246,7 @@ const SECRET_PATHS: &[(&str, usize)] = &[
 ];
 
 /// The places of tokens in a text.
-pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
+pub(in crate::mask) fn tokens(text: &str) -> Vec<Range<usize>> {
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:@%".contains(byte);
     let mut found = Vec::new();
