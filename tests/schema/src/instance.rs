@@ -1,20 +1,17 @@
 use proptest::prelude::RngExt;
-use proptest::strategy::{NewTree, Strategy};
 use proptest::test_runner::{TestRng, TestRunner};
 use serde_json::{Map, Value};
 
 use crate::Document;
 use crate::sample;
 use crate::shape::{Kind, Member, Object};
-use crate::shrink::Instance;
 
 /// From here on down, only what must be there is made.
 const DEPTH: usize = 7;
 
 /// Valid instances of one definition, from the smallest to the fullest.
 ///
-/// Numbers like to be the extremes of their format, strings like to need escapes. A failing instance shrinks
-/// by losing members and items, and stays valid.
+/// Numbers are often the extremes of their format, and strings often need escapes.
 #[derive(Clone, Debug)]
 pub struct Instances<'d> {
     document: &'d Document,
@@ -37,28 +34,27 @@ impl<'d> Instances<'d> {
         self.document.shapes_of_all(&self.schemas()).len()
     }
 
-    fn schemas(&self) -> Vec<&'static Value> {
-        self.document.schema(&self.pointer).into_iter().collect()
-    }
-}
-
-impl<'d> Strategy for Instances<'d> {
-    type Tree = Instance<'d>;
-    type Value = Value;
-
-    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
+    /// Makes an instance.
+    ///
+    /// # Panics
+    ///
+    /// If the maker understands too little of the schema to make a valid one in 20 attempts.
+    pub fn make(&self, runner: &mut TestRunner) -> Value {
         let mut value = Value::Null;
-        // A schema may ask for more than the maker understands, so each instance is checked.
         for _ in 0..20 {
             let mut rng = runner.new_rng();
             let fullness = [0.0, 0.3, 0.6, 1.0][rng.random_range(0..4)];
             value = Maker { document: self.document, rng, fullness }.value(&self.schemas(), 0);
             if self.document.is_valid(&self.pointer, &value) {
-                return Ok(Instance::new(self.document, &self.pointer, value));
+                return value;
             }
         }
         let fault = self.document.check(&self.pointer, &value);
-        Err(format!("made no valid instance of {}: {fault:?} in {value}", self.pointer).into())
+        panic!("made no valid instance of {}: {fault:?} in {value}", self.pointer)
+    }
+
+    fn schemas(&self) -> Vec<&'static Value> {
+        self.document.schema(&self.pointer).into_iter().collect()
     }
 }
 

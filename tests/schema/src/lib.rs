@@ -10,7 +10,7 @@
 //!                                                        └─ checked    a transport that stops us
 //! ```
 //!
-//! - [`Instances`] makes valid values of a definition, as a strategy of `proptest`.
+//! - [`Instances`] makes valid values of a definition.
 //! - [`mutations`] spoils them in one place.
 //! - [`Reader`] says by the schema and its keywords of leniency alone what must become of a value: it is taken and this
 //!   must be [`Kept`], or it is refused. [`Rules`] list where the documented way to read goes beyond the schema.
@@ -43,7 +43,6 @@ mod place;
 mod rules;
 mod sample;
 mod shape;
-mod shrink;
 mod superset;
 mod validator;
 
@@ -54,9 +53,7 @@ pub use expect::{Reader, Reading};
 pub use instance::Instances;
 pub use kept::{Entry, Kept};
 pub use mutate::{Mutation, mutations};
-pub use place::{Place, places};
 pub use rules::{ACP, ACP_DRAFT, ACP_V2, MCP, Rules};
-pub use shrink::Instance;
 pub use superset::superset;
 pub use validator::{Side, Validator};
 

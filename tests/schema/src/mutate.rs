@@ -8,8 +8,6 @@ use crate::place::{Place, places};
 pub struct Mutation {
     /// What was done, in a word.
     pub what: &'static str,
-    /// Where, with all items of a list alike.
-    pub place: String,
     /// What came out.
     pub value: Value,
     /// The same as text. Only here can a number be larger than any type.
@@ -34,7 +32,7 @@ fn at(value: &Value, place: &Place, wanted: &mut impl FnMut(&str, &'static str) 
             if let Some(spot) = place.of_mut(&mut changed) {
                 *spot = with;
             }
-            made.push(Mutation::new(what, &pattern, changed));
+            made.push(Mutation::new(what, changed));
         }
     };
     replace("null", Value::Null);
@@ -71,7 +69,7 @@ fn at(value: &Value, place: &Place, wanted: &mut impl FnMut(&str, &'static str) 
     }
     let mut without = value.clone();
     if place.remove(&mut without) && wanted(&pattern, "missing") {
-        made.push(Mutation::new("missing", &pattern, without));
+        made.push(Mutation::new("missing", without));
     }
     made
 }
@@ -118,9 +116,9 @@ impl Mutation {
         serde_json::from_str(&text.replace("1e400", &Value::from(OVERFLOW).to_string()))
     }
 
-    fn new(what: &'static str, place: &str, value: Value) -> Self {
+    fn new(what: &'static str, value: Value) -> Self {
         let quoted = Value::from(OVERFLOW).to_string();
         let text = value.to_string().replace(&quoted, "1e400");
-        Self { what, place: place.to_owned(), value, text }
+        Self { what, value, text }
     }
 }

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 /// Where a value is within another: the names of members and the positions of items on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place(Vec<Step>);
+pub(crate) struct Place(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -11,7 +11,7 @@ enum Step {
 }
 
 /// Every place in a value, the value itself first.
-pub fn places(value: &Value) -> Vec<Place> {
+pub(crate) fn places(value: &Value) -> Vec<Place> {
     let mut found = vec![Place(Vec::new())];
     let mut next = 0;
     while let Some(place) = found.get(next).cloned() {
@@ -30,7 +30,7 @@ pub fn places(value: &Value) -> Vec<Place> {
 
 impl Place {
     /// The value there.
-    pub fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+    pub(crate) fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(value, |value, step| match step {
             Step::Member(name) => value.get(name),
             Step::Item(at) => value.get(at),
@@ -38,7 +38,7 @@ impl Place {
     }
 
     /// The value there, to change it.
-    pub fn of_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value> {
+    pub(crate) fn of_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(value, |value, step| match step {
             Step::Member(name) => value.get_mut(name),
             Step::Item(at) => value.get_mut(*at),
@@ -46,7 +46,7 @@ impl Place {
     }
 
     /// Takes the member or item away; false where there is none.
-    pub fn remove(&self, value: &mut Value) -> bool {
+    pub(crate) fn remove(&self, value: &mut Value) -> bool {
         let Some((last, above)) = self.0.split_last() else { return false };
         match (Self(above.to_vec()).of_mut(value), last) {
             (Some(Value::Object(members)), Step::Member(name)) => members.remove(name).is_some(),
@@ -59,7 +59,7 @@ impl Place {
     }
 
     /// The place with all positions alike, so that the items of a list count as one.
-    pub fn pattern(&self) -> String {
+    pub(crate) fn pattern(&self) -> String {
         let steps = self.0.iter().map(|step| match step {
             Step::Member(name) => name.as_str(),
             Step::Item(_) => "*",

@@ -2,7 +2,6 @@
 
 use agentwire_mcp_schema::Revision;
 use agentwire_schema_tests::{Document, Instances, MCP, Reader, Reading};
-use proptest::strategy::{Strategy, ValueTree};
 use serde_json::Value;
 
 use crate::judge::{Faults, runner};
@@ -40,7 +39,7 @@ fn an_older_peer_hears_what_it_knows() {
             let pointer = newest.pointer(row.name).expect("it is published");
             let instances = Instances::new(newest, &pointer);
             for _ in 0..INSTANCES {
-                let value = instances.new_tree(&mut runner).expect("an instance").current();
+                let value = instances.make(&mut runner);
                 for (revision, older) in
                     documents[..=at].iter().filter(|(_, older)| older.pointer(row.name).is_some())
                 {

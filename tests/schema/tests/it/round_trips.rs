@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use agentwire_schema_tests::{ACP, ACP_DRAFT, ACP_V2, Instances, MCP, Rules, mutations};
-use proptest::strategy::{Strategy, ValueTree};
 
 use crate::judge::{Faults, Judge, Verdict, runner};
 use crate::registry;
@@ -60,14 +59,14 @@ fn check(name: &str, rules: &Rules, size: &Size) {
     let read_by = registry::superset_of(name).unwrap_or(document);
     let mut runner = runner();
     let mut faults = Faults::default();
-    let (mut instances, mut places, mut verdicts) = (0, 0, [0; 3]);
+    let (mut made, mut places, mut verdicts) = (0, 0, [0; 3]);
     for row in &rows {
         let judge = Judge::new(document, read_by, rules, row);
-        let strategy = Instances::new(document, &judge.pointer);
+        let instances = Instances::new(document, &judge.pointer);
         let mut done: HashMap<String, usize> = HashMap::new();
-        for _ in 0..size.instances + strategy.branches() * size.instances / 2 {
-            let instance = strategy.new_tree(&mut runner).expect("an instance").current();
-            instances += 1;
+        for _ in 0..size.instances + instances.branches() * size.instances / 2 {
+            let instance = instances.make(&mut runner);
+            made += 1;
             if let Err(fault) = judge.valid(&instance) {
                 faults.add(row.name, "valid", &fault, &instance);
             }
@@ -90,7 +89,7 @@ fn check(name: &str, rules: &Rules, size: &Size) {
     faults.report();
     let [taken, refused, either] = verdicts;
     eprintln!(
-        "{name}: {} definitions, {instances} instances; of their mutations at {places} places {taken} taken, \
+        "{name}: {} definitions, {made} instances; of their mutations at {places} places {taken} taken, \
          {refused} refused, {either} either",
         rows.len()
     );
