@@ -5,7 +5,7 @@
 //! difference without an entry.
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::compare::Difference;
 
@@ -17,12 +17,15 @@ pub(super) struct Errata {
     entries: Vec<Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Entry {
     document: String,
     package: Option<String>,
     path: String,
     difference: String,
+    reason: String,
+    #[serde(skip)]
     used: bool,
 }
 
@@ -33,8 +36,10 @@ impl Errata {
     }
 
     fn parse(list: &str) -> Result<Self> {
-        let list: Vec<Value> = serde_json::from_str(list)?;
-        Ok(Self { entries: list.iter().map(Entry::read).collect::<Result<_>>()? })
+        let entries: Vec<Entry> = serde_json::from_str(list)?;
+        let silent = entries.iter().find(|entry| entry.reason.trim().is_empty());
+        ensure!(silent.is_none(), "an entry without a reason: {silent:?}");
+        Ok(Self { entries })
     }
 
     /// Whether a difference is known.
@@ -65,19 +70,6 @@ impl Errata {
 }
 
 impl Entry {
-    fn read(entry: &Value) -> Result<Self> {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
-        let required = |key: &str| text(key).with_context(|| format!("an entry without {key:?}: {entry}"));
-        ensure!(!required("reason")?.trim().is_empty(), "an entry without a reason: {entry}");
-        Ok(Self {
-            document: required("document")?,
-            package: text("package"),
-            path: required("path")?,
-            difference: required("difference")?,
-            used: false,
-        })
-    }
-
     fn is_about(&self, document: &str, package: Option<&str>) -> bool {
         self.document == document && (self.package.is_none() || self.package.as_deref() == package)
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// One check of a scenario.
@@ -16,7 +17,8 @@ pub(super) struct Check {
     pub(super) message: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub(super) enum Status {
     Success,
     Failure,
@@ -76,14 +78,7 @@ fn parse(text: &str) -> Result<Vec<Check>> {
 impl Check {
     fn read(value: &Value) -> Result<Self> {
         let text = |name: &str| value[name].as_str().map(str::to_owned);
-        let status = match value["status"].as_str() {
-            Some("SUCCESS") => Status::Success,
-            Some("FAILURE") => Status::Failure,
-            Some("WARNING") => Status::Warning,
-            Some("SKIPPED") => Status::Skipped,
-            Some("INFO") => Status::Info,
-            other => anyhow::bail!("a check has the status {other:?}"),
-        };
+        let status = Status::deserialize(&value["status"]).context("the status of a check")?;
         let message = text("errorMessage").or_else(|| text("description")).unwrap_or_default();
         Ok(Self { id: text("id").context("a check has no id")?, status, message })
     }

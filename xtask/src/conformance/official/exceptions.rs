@@ -4,15 +4,25 @@
 //! explains the faults of this check alone. An entry that explains nothing is a failure, so the list cannot outlive its
 //! reasons.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use serde_json::Value;
+use serde::Deserialize;
 
 /// The list.
 #[derive(Debug)]
 pub(super) struct Exceptions(Vec<Exception>);
+
+/// Exceptions for one reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    reason: String,
+    /// By the name of the run.
+    scenarios: BTreeMap<String, Vec<String>>,
+}
 
 #[derive(Debug)]
 struct Exception {
@@ -31,24 +41,18 @@ impl Exceptions {
 
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut all = Vec::new();
-        let list: Vec<Value> = serde_json::from_str(text)?;
-        for entry in &list {
-            let reason = entry["reason"].as_str().unwrap_or_default();
-            ensure!(!reason.is_empty(), "an exception without a reason: {entry}");
-            for (run, names) in entry["scenarios"].as_object().context("an exception without scenarios")? {
-                for name in names.as_array().context("scenarios are a list")? {
-                    let name = name.as_str().context("a scenario is a text")?;
-                    let (scenario, check) = name
-                        .split_once(':')
-                        .map_or((name, None), |(scenario, check)| (scenario, Some(check)));
-                    all.push(Exception {
-                        run: run.clone(),
-                        scenario: scenario.to_owned(),
-                        check: check.map(str::to_owned),
-                        reason: reason.to_owned(),
-                        used: false,
-                    });
-                }
+        let groups: Vec<Group> = serde_json::from_str(text)?;
+        for Group { reason, scenarios } in &groups {
+            ensure!(!reason.is_empty(), "exceptions without a reason: {scenarios:?}");
+            for (run, name) in
+                scenarios.iter().flat_map(|(run, names)| names.iter().map(move |name| (run, name)))
+            {
+                let (scenario, check) = match name.split_once(':') {
+                    Some((scenario, check)) => (scenario, Some(check.to_owned())),
+                    None => (name.as_str(), None),
+                };
+                let (run, scenario, reason) = (run.clone(), scenario.to_owned(), reason.clone());
+                all.push(Exception { run, scenario, check, reason, used: false });
             }
         }
         Ok(Self(all))
