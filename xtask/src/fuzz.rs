@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use agentwire_test_support::{cargo, process};
 use anyhow::{Context, Result, bail, ensure};
-
-use crate::{cargo, process};
 
 const USAGE: &str = "\
 cargo xtask fuzz [TARGET] [--seconds N] [--seed N] [--libfuzzer]

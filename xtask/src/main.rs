@@ -1,45 +1,14 @@
 //! The project's own checks and measurements, run with `cargo xtask`. Plain code with few dependencies builds in seconds.
 //!
-//! The commands are modules of their own. They share `process` (starting programs), `cargo`, and `packages` (npm, PyPI and
-//! crates.io).
+//! The commands are modules of their own. `bench`, `interop` and a part of `conformance` are the program of `tests/bench`.
 #![allow(clippy::print_stdout, reason = "a command's result is what it prints")]
 
-#[cfg(target_os = "linux")]
 mod bench;
-#[cfg(not(target_os = "linux"))]
-mod bench {
-    //! Pins threads and reads memory and processor time by Linux's interfaces.
-    pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
-        anyhow::bail!("the benchmark runs on Linux only")
-    }
-}
-mod cargo;
 mod ci;
 mod conformance;
 mod fuzz;
-#[cfg(unix)]
-mod http;
-#[cfg(unix)]
-mod interop;
-#[cfg(not(unix))]
-mod interop {
-    //! Starts programs in process groups and ends them by signals.
-    pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
-        anyhow::bail!("the programs of `interop` run on Unix only")
-    }
-}
-mod packages;
-mod process;
 mod redis;
-#[cfg(unix)]
 mod replicas;
-#[cfg(not(unix))]
-mod replicas {
-    //! Ends programs by signals.
-    pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
-        anyhow::bail!("the nodes of `replicas` run on Unix only")
-    }
-}
 mod schema;
 mod site;
 mod tidy;
@@ -91,10 +60,10 @@ fn run() -> Result<()> {
         "conformance" => conformance::run(root, arguments),
         "fuzz" => fuzz::run(root, arguments),
         "site" => site::run(root, arguments),
-        "interop" => interop::run(root, arguments),
+        "interop" => bench::run(root, &command, arguments),
         "wrong-programs" => wrong_programs::run(root),
         "replicas" => replicas::run(root, arguments),
-        "bench" => bench::run(root, arguments),
+        "bench" => bench::run_optimized(root, &command, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),
     }
 }

@@ -4,9 +4,8 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+use agentwire_test_support::process;
 use anyhow::{Context as _, Result, bail};
-
-use crate::process;
 
 /// The names under which the tests find the program. Debian's `redis-server` is a link to the other, which is in `redis-tools`.
 const NAMES: [&str; 2] = ["redis-server", "redis-check-rdb"];
@@ -20,7 +19,7 @@ pub(crate) fn install() -> Result<()> {
         bail!("no `redis-server` is in PATH: install it, or name it in AGENTWIRE_REDIS_SERVER");
     }
     // Who is not root may still install packages.
-    let with_sudo = !is_root() && in_path("sudo").is_some();
+    let with_sudo = !rustix::process::geteuid().is_root() && in_path("sudo").is_some();
     let apt = |arguments: &[&str]| {
         let mut command = Command::new(if with_sudo { "sudo" } else { "env" });
         command.args(with_sudo.then_some("--non-interactive"));
@@ -31,13 +30,6 @@ pub(crate) fn install() -> Result<()> {
     };
     apt(&["update"])?;
     apt(&["install", "--yes", "--no-install-recommends", "redis-tools"])
-}
-
-fn is_root() -> bool {
-    #[cfg(unix)]
-    return rustix::process::geteuid().is_root();
-    #[cfg(not(unix))]
-    false
 }
 
 /// The program. It is installed where there is none.

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agentwire_test_support::{cargo, process};
 use anyhow::{Result, ensure};
 use lexopt::prelude::*;
 
-use crate::interop::peers;
-use crate::{cargo, process, redis};
+use crate::{bench, redis};
 
 const USAGE: &str = "\
 cargo xtask replicas [--short | --faults | --costs] [--engine PROGRAM] [--release] [OPTION]...
@@ -103,21 +103,8 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
 
 /// The clients on other SDKs, each as the JSON of its command line and mode.
 fn peers(root: &Path) -> Result<Vec<String>> {
-    let peers = peers::install_sdks(root)?;
-    let rivals = root.join("xtask/rivals");
-    cargo::build(&rivals, &["--package", "rival-client-steps", "--bin", "mcp_rival_replicas"])?;
-    let rmcp = cargo::target(&rivals)?.join("debug/mcp_rival_replicas").display().to_string();
-    let programs = [
-        (peers.npm("replicas.mjs", &[]), &["legacy", "auto"][..]),
-        (peers.pypi("replicas.py", &[]), &["legacy", "auto"]),
-        (vec![rmcp], &["legacy"]),
-    ];
-    let words = programs.iter().flat_map(|(program, modes)| {
-        modes.iter().map(move |mode| {
-            serde_json::to_string(&program.iter().map(String::as_str).chain([*mode]).collect::<Vec<_>>())
-        })
-    });
-    Ok(words.collect::<serde_json::Result<_>>()?)
+    let printed = process::output(&mut bench::command(root, "sdks")?)?;
+    Ok(printed.lines().filter(|line| line.starts_with('[')).map(str::to_owned).collect())
 }
 
 impl Harness {

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agentwire_test_support::cargo;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
-
-use crate::cargo;
 
 /// The longest error, in lines.
 const LINES: usize = 15;

@@ -1,10 +1,12 @@
-//! Cargo, the programs that it has built, scripts and ports, for tests and `xtask`.
+//! Cargo, the programs that it has built, processes, packages of registries, scripts and ports, for tests, `xtask` and `bench`.
 //!
 //! No test starts a build: the programs under test come out of the build of the whole workspace that built the test.
 
-mod cargo;
+pub mod cargo;
 mod dep_info;
+pub mod packages;
 mod ports;
+pub mod process;
 mod programs;
 mod scripts;
 

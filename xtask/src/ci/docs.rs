@@ -4,9 +4,8 @@ use std::env::consts::EXE_SUFFIX;
 use std::path::Path;
 use std::process::Command;
 
+use agentwire_test_support::{cargo, process};
 use anyhow::Result;
-
-use crate::{cargo, process};
 
 /// With an example the dependencies of tests count, so that every crate has the features with which `clippy` has checked it.
 const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--lib", "--bins", "--example", "echo_agent"];

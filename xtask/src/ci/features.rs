@@ -7,12 +7,12 @@ use std::iter;
 use std::path::Path;
 use std::time::Instant;
 
+use agentwire_test_support::{cargo, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use cargo_metadata::{Message, MetadataCommand, Package};
 
 use super::output::Output;
-use crate::{cargo, process};
 
 /// Only names other crates, so its features have no code.
 const FACADE: &str = "agentwire";
@@ -90,11 +90,10 @@ fn warnings(root: &Path, to: &Output<'_>, package: &str, features: &str) -> Resu
         true => command.args(["--bin", "agentwire", "--features", &format!("{COMMAND}/{features}")]),
         false => command.args(["--package", package, "--no-default-features", "--features", features]),
     };
-    command.stderr(to.stderr()?);
-    let output = command.output().context("cannot run cargo")?;
+    let (status, messages) = cargo::messages(command.stderr(to.stderr()?))?;
     let mut shown = Vec::new();
-    for message in Message::parse_stream(&output.stdout[..]) {
-        let Message::CompilerMessage(message) = message? else { continue };
+    for message in messages {
+        let Message::CompilerMessage(message) = message else { continue };
         let is_fault = matches!(message.message.level, DiagnosticLevel::Warning | DiagnosticLevel::Error);
         let is_ours = message.target.src_path.starts_with(root);
         if let Some(text) = message.message.rendered.filter(|_| is_fault && is_ours) {
@@ -102,7 +101,7 @@ fn warnings(root: &Path, to: &Output<'_>, package: &str, features: &str) -> Resu
         }
     }
     ensure!(
-        output.status.success() || !shown.is_empty(),
+        status.success() || !shown.is_empty(),
         "`{package}` with the features `{features}` cannot be checked"
     );
     Ok(shown)

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use agentwire_test_support::{cargo, process};
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::Message;
 
 use super::output::Output;
 use super::timings::Stopwatch;
-use crate::{cargo, process};
 
 /// The most crates that the command compiles, ours included.
 const CRATE_LIMIT: usize = 150;
@@ -56,11 +56,11 @@ pub(super) fn run(root: &Path, to: &Output<'_>, watch: &mut Stopwatch) -> Result
 fn build(root: &Path, to: &Output<'_>) -> Result<(usize, PathBuf)> {
     let mut build = cargo::command(root);
     build.args(["build", "--release", "--bin", "agentwire", "--message-format", "json-render-diagnostics"]);
-    let output = build.stderr(to.stderr()?).output().context("cannot run cargo")?;
-    ensure!(output.status.success(), "the command cannot be compiled");
+    let (status, messages) = cargo::messages(build.stderr(to.stderr()?))?;
+    ensure!(status.success(), "the command cannot be compiled");
     let (mut crates, mut program) = (BTreeSet::new(), None);
-    for message in Message::parse_stream(&output.stdout[..]) {
-        let Message::CompilerArtifact(artifact) = message? else { continue };
+    for message in messages {
+        let Message::CompilerArtifact(artifact) = message else { continue };
         program = artifact.executable.filter(|_| artifact.target.name == "agentwire").or(program);
         crates.insert(artifact.package_id);
     }

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use agentwire_test_support::process;
 use anyhow::{Context as _, Result};
-
-use crate::process;
 
 /// Variables that are kept: search paths, toolchains, the language, and the settings of the network.
 const KEPT: &[&str] = &[

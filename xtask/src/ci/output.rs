@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
+use agentwire_test_support::process;
 use anyhow::Result;
-
-use crate::process;
 
 /// The streams or the file that a step writes to.
 pub(super) enum Output<'a> {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
+use agentwire_test_support::{cargo, process};
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::{MetadataCommand, Package};
 
 use super::timings::Stopwatch;
-use crate::{cargo, process};
 
 /// Makes the packages, unpacks them, and checks them together.
 pub(super) fn check(root: &Path, watch: &mut Stopwatch) -> Result<()> {

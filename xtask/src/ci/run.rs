@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use std::{env, iter, thread};
 
+use agentwire_test_support::cargo;
 use anyhow::{Context as _, Result, anyhow, ensure};
 
 use super::output::{Output, print_whole};
@@ -16,7 +17,7 @@ use super::test_programs::{self, TestRun};
 use super::timings::{Seconds, Stopwatch, Timings};
 use super::world::{self, TestProgram};
 use super::{docs, engines, features, first_build, packages, valkey};
-use crate::{cargo, redis};
+use crate::redis;
 
 /// The row of this program's own build in the table.
 const XTASK: &str = "xtask";
@@ -294,7 +295,6 @@ fn lanes(steps: &[&'static Step]) -> impl Iterator<Item = Vec<&'static Step>> {
 /// Lowers the priority of this thread and of what it starts. No thread can raise it again, so that of a step is a thread of its own.
 fn give_way(turn: Turn) {
     // Where it is not possible, all have the same priority.
-    #[cfg(unix)]
     let _nice = rustix::process::nice(turn.nice());
 }
 

@@ -191,7 +191,7 @@ const DOCTEST: &[&str] = &["test", "--workspace", "--doc", "--", "--skip", "test
 
 /// Checks the code of other libraries in `docs/guide`, in the workspace that has these libraries.
 const MIGRATION: &[&str] =
-    &["check", "--manifest-path", "xtask/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
+    &["check", "--manifest-path", "tests/bench/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
 
 /// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of
 /// hostile conversations.

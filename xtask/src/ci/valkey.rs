@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use agentwire_test_support::cargo;
 use anyhow::{Context as _, Result};
 
 use super::output::Output;
-use crate::{cargo, redis};
+use crate::redis;
 
 /// Names the program, where it is neither in `PATH` nor among Debian's packages.
 const VARIABLE: &str = "AGENTWIRE_VALKEY_SERVER";

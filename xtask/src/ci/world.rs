@@ -6,10 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use agentwire_test_support::cargo;
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::{Message, MetadataCommand, Package};
-
-use crate::cargo;
 
 /// A program of tests.
 pub(super) struct TestProgram {
@@ -26,12 +25,12 @@ pub(super) fn build(root: &Path) -> Result<Vec<TestProgram>> {
     // would be compiled once more for each of the two.
     command.args(["build", "--workspace", "--bins", "--examples", "--tests"]);
     command.args(["--message-format", "json-render-diagnostics"]);
-    let output = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
-    ensure!(output.status.success(), "the workspace cannot be compiled");
+    let (status, messages) = cargo::messages(command.stderr(Stdio::inherit()))?;
+    ensure!(status.success(), "the workspace cannot be compiled");
     let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
     let mut programs = Vec::new();
-    for message in Message::parse_stream(&output.stdout[..]) {
-        let Message::CompilerArtifact(artifact) = message? else { continue };
+    for message in messages {
+        let Message::CompilerArtifact(artifact) = message else { continue };
         let Some(path) = artifact.executable.filter(|_| artifact.profile.test) else { continue };
         let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
         let package = package.with_context(|| format!("{} is of no package", artifact.target.name))?.clone();
@@ -70,6 +69,7 @@ impl TestProgram {
 
 /// The folder with the compiler's shared libraries, which the tests of a procedural macro load.
 pub(super) fn compiler_libraries() -> Result<String> {
-    let folder = crate::process::output(Command::new("rustc").args(["--print", "target-libdir"]))?;
+    let folder =
+        agentwire_test_support::process::output(Command::new("rustc").args(["--print", "target-libdir"]))?;
     Ok(folder.trim().to_owned())
 }

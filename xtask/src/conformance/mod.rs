@@ -1,7 +1,6 @@
 //! `cargo xtask conformance`: judges our programs, and those of others, by our suite and by the official suite of MCP.
 
 mod official;
-mod others;
 mod own;
 mod table;
 
@@ -9,6 +8,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use lexopt::prelude::*;
+
+use crate::bench;
 
 const USAGE: &str = "\
 cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJECT …]
@@ -37,11 +38,7 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
             rows.extend(official::run(root, arguments)?);
             table::finish(&rows)
         }
-        "others" => {
-            let names: std::result::Result<Vec<String>, _> =
-                arguments.raw_args()?.map(|name| name.string()).collect();
-            others::judge(root, &names?)
-        }
+        "others" => bench::run(root, &layer, arguments),
         "acp-agent" | "acp-client" | "acp-proxy" | "acp-conductor" | "mcp-server" | "mcp-client" => {
             let rest = arguments.raw_args()?.collect::<Vec<_>>();
             own::check(root, &layer, &rest)

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use agentwire_test_support::{cargo, process};
+use anyhow::{Result, bail};
 
 use super::table::Row;
-use crate::{cargo, process};
 
 /// A subject, a transport, a program and its arguments.
 type Fixture = (&'static str, &'static str, &'static str, &'static [&'static str]);
@@ -138,11 +138,7 @@ pub(super) fn judge_mutants(root: &Path) -> Result<()> {
 /// `agentwire check SUBJECT …` of this workspace.
 pub(super) fn check(root: &Path, subject: &str, rest: &[OsString]) -> Result<()> {
     let programs = Programs::build(root)?;
-    let status = programs.check().arg(subject).args(rest).status().context("agentwire check")?;
-    if !status.success() {
-        std::process::exit(status.code().unwrap_or(1));
-    }
-    Ok(())
+    process::run_instead(programs.check().arg(subject).args(rest))
 }
 
 /// Runs `check`, and reads the report that it writes beside its page.

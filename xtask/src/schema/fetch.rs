@@ -8,11 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agentwire_test_support::process::output;
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::MetadataCommand;
 use serde_json::Value;
-
-use crate::process::output;
 
 const SDK: (&str, &str) = ("@agentclientprotocol/sdk", "2.4.0");
 const CONFORMANCE: (&str, &str) = ("@modelcontextprotocol/conformance", "0.2.0-alpha.12");

@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agentwire_test_support::cargo;
 use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 
 use self::document::ProtocolSchema;
 use self::errata::Errata;
 use self::fetch::Upstream;
-use crate::cargo;
 
 const USAGE: &str = "\
 cargo xtask schema [--check] [--upstream [DIR]]

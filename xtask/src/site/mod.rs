@@ -14,10 +14,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use agentwire_test_support::{cargo, packages, process};
 use anyhow::{Result, bail};
 
 use self::repository::Repository;
-use crate::{cargo, packages, process};
 
 /// The version of mdBook. Another one writes other HTML.
 const MDBOOK: &str = "0.5.4";

@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use agentwire_test_support::process;
 use anyhow::{Context as _, Result};
 use cargo_metadata::Metadata;
 
 use super::violation::Violation;
-use crate::process;
 
 /// The only file with the address.
 const MANIFEST: &str = "Cargo.toml";

@@ -23,13 +23,13 @@ mod weights;
 
 use std::path::Path;
 
+use agentwire_test_support::cargo;
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
 use self::architecture::{ARCHITECTURE, Architecture};
 use self::sources::Source;
 use self::violation::Violation;
-use crate::cargo;
 
 const DEPENDENCIES: &str = "docs/dependencies.md";
 const FACADE: &str = "crates/agentwire/src/lib.rs";

@@ -1,14 +1,15 @@
 //! Our side: the server and the client that the suite tests.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::{cargo, process::Program};
 use anyhow::{Context as _, Result};
 
-use crate::process::Program;
-use crate::{cargo, redis};
+use crate::redis;
 
 /// How long the server may take until it listens.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -72,8 +73,7 @@ impl Fixtures {
                 let mut command = Command::new(self.program("replicas"));
                 command.arg("--engine").arg(engine).arg("--serve").arg(self.program("everything-server"));
                 // The nodes end with the group.
-                #[cfg(unix)]
-                std::os::unix::process::CommandExt::process_group(&mut command, 0);
+                command.process_group(0);
                 command
             }
         };

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::{packages, process::Program};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::checks::{self, Check, Status};
 use super::fixtures::{Fixtures, Nodes};
 use super::requirements::Requirements;
-use crate::packages;
-use crate::process::Program;
 
 /// How long all scenarios of a run may take together. On two idle cores they take less than a minute.
 const TIMEOUT: Duration = Duration::from_secs(400);

@@ -1,0 +1,4 @@
+//! The programs on other libraries.
+
+/// The folder of their workspace.
+pub(crate) const RIVALS: &str = "tests/bench/rivals";
