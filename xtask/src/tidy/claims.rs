@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::architecture::{ARCHITECTURE, code_spans};
+use super::packages::architecture::{ARCHITECTURE, code_spans};
 use super::sources::Source;
 use super::violation::Violation;
 

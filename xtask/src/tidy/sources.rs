@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::code::code;
 use super::violation::Violation;
@@ -130,6 +130,11 @@ fn is_other_reader(line: &str) -> bool {
         _ => OTHER_READERS.iter().any(|word| path.starts_with(word)) || path.starts_with("de::"),
     });
     named || line.contains("parse::<Value>") || line.contains("parse::<serde_json::Value>")
+}
+
+/// A file by its path from the root.
+pub(super) fn text(root: &Path, path: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The dependencies between crates.
 
 use super::architecture::{Architecture, Ban, Banned};
-use super::sources::Source;
-use super::violation::Violation;
+use crate::tidy::sources::Source;
+use crate::tidy::violation::Violation;
 
 /// Arrows point down, or sideways where the architecture says so. Only crates under `crates/` have a layer.
 pub(super) fn layers(

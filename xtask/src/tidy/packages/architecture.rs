@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::violation::Violation;
+use crate::tidy::violation::Violation;
 
 /// The document, by its path from the project's root.
-pub(super) const ARCHITECTURE: &str = "docs/architecture.md";
+pub(in crate::tidy) const ARCHITECTURE: &str = "docs/architecture.md";
 
 /// The rules of the document.
 #[derive(Debug, Default)]
@@ -188,7 +188,7 @@ fn table_rows(text: &str) -> Vec<TableRow<'_>> {
 }
 
 /// The texts between backticks.
-pub(super) fn code_spans(text: &str) -> Vec<&str> {
+pub(in crate::tidy) fn code_spans(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 

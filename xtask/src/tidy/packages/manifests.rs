@@ -2,8 +2,8 @@
 
 use cargo_metadata::Package;
 
-use super::sources::Source;
-use super::violation::Violation;
+use crate::tidy::sources::Source;
+use crate::tidy::violation::Violation;
 
 /// Every manifest inherits its lints and its dependencies' versions from the workspace.
 pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {
@@ -132,8 +132,8 @@ pub(super) fn forbids_unsafe(file: &str, text: &str) -> Option<Violation> {
 mod tests {
     use serde_json::json;
 
-    use super::super::features::tests::package;
     use super::*;
+    use crate::tidy::packages::features::tests::package;
 
     const GOOD: &str = "[package]\nname = \"x\"\n\n[dependencies]\na.workspace = true\nb = { workspace = true, features = [\n    \"c\",\n] }\n\n\
                         [target.'cfg(unix)'.dependencies]\nd.workspace = true\n\n[lints]\nworkspace = true\n";

@@ -1,6 +1,6 @@
 //! How many crates a package may compile: what a user waits for and has to trust.
 
-use super::violation::Violation;
+use crate::tidy::violation::Violation;
 
 /// The most crates that building a package compiles on Linux, with itself and what its build scripts and macros need.
 pub(super) struct Weight {
@@ -42,7 +42,7 @@ pub(super) fn check(weight: &Weight, crates: usize) -> Option<Violation> {
     let Weight { package, features, most } = weight;
     (crates > *most).then(|| {
         let what = format!("`{package}` {features:?} compiles {crates} crates, at most {most}");
-        Violation::new("xtask/src/tidy/weights.rs", "weight", what)
+        Violation::new("xtask/src/tidy/packages/weights.rs", "weight", what)
     })
 }
 

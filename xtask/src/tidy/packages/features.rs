@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
-use super::cfg::Predicates;
-use super::sources::Source;
-use super::violation::Violation;
+use crate::tidy::cfg::Predicates;
+use crate::tidy::sources::Source;
+use crate::tidy::violation::Violation;
 
 /// Features of serde_json that change it for every other crate of a program.
 const FAR_REACHING: [&str; 2] = ["preserve_order", "arbitrary_precision"];
@@ -159,7 +159,7 @@ pub(super) mod tests {
     }
 
     /// The package `agentwire-NAME` as `cargo metadata` prints it.
-    pub(in super::super) fn package(name: &str, features: Value, dependencies: &[Value]) -> Package {
+    pub(in crate::tidy::packages) fn package(name: &str, features: Value, dependencies: &[Value]) -> Package {
         let package = json!({
             "name": format!("agentwire-{name}"), "version": "0.1.0", "id": "x", "license": null, "license_file": null,
             "description": "what it is for", "source": null, "dependencies": dependencies, "targets": [],
