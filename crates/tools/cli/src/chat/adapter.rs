@@ -5,14 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError, Closed};
-use agentwire_acp_schema::v1::{Implementation, McpServer, SessionId, error_code};
+use agentwire_acp_schema::v1::{
+    CurrentModeUpdate, Implementation, McpServer, SessionConfigOptionValue, SessionId, error_code,
+};
+use agentwire_acp_toolkit::{Toolkit, Update};
 use futures_util::Stream;
 use serde::Serialize;
 
 use super::agent_login::{LoginMethod, LoginNeeded};
-use super::settings::RequestedSetting;
+use super::client::Client;
+use super::settings::{self, ModeSetting, RequestedSetting};
 use crate::chat::input::prompt::{Piece, PromptSupport};
-use crate::chat::session::per_session::SessionChange;
 use crate::chat::view::display::Display;
 use crate::terminal::View;
 
@@ -24,6 +27,18 @@ pub(super) trait AgentAdapter {
     type SessionInfo: ListedSession;
     /// The items of `session/list`, from all pages.
     type Sessions: Stream<Item = Result<Self::SessionInfo, CallError>> + Unpin;
+
+    /// The client's part, with its files and terminals.
+    fn toolkit(&self) -> &Toolkit<Client>;
+
+    fn client(&self) -> &Client {
+        self.toolkit().user_interface()
+    }
+
+    /// What is shown of the session.
+    fn display(&self) -> &Display {
+        self.client().display()
+    }
 
     /// Sends `initialize`, unless that has negotiated the version already.
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError>;
@@ -78,11 +93,12 @@ pub(super) trait AgentAdapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError>;
 
-    /// Called when another session begins to be opened, and when that has succeeded or failed.
-    fn session_changes(&self, change: SessionChange);
-
-    /// What is shown of the session.
-    fn display(&self) -> &Display;
+    /// Waits for the answer that opens a session, and shows it.
+    async fn answered<R>(&self, call: impl IntoFuture<Output = Result<R, CallError>>) -> Result<R, BoxError> {
+        let answer = call.await.map_err(|error| self.explain(error))?;
+        self.client().take_opened()?;
+        Ok(answer)
+    }
 
     /// Changes a setting.
     async fn set(&self, session: &SessionId, setting: &RequestedSetting) -> Result<(), BoxError> {
@@ -93,16 +109,47 @@ pub(super) trait AgentAdapter {
     }
 
     /// Changes the mode, which may be given by its name.
-    async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError>;
+    async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
+        match self.display().conversation(|conversation| settings::mode_setting(conversation, mode))? {
+            ModeSetting::Option(option) => self.set_option(session, &option, mode).await,
+            ModeSetting::Mode(mode) => {
+                self.send_mode(session, &mode).await?;
+                Ok(self.client().apply(CurrentModeUpdate::new(mode))?)
+            }
+        }
+    }
 
     /// Sets an option, whose value may be given by its name.
-    async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError>;
+    async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
+        let value = self
+            .display()
+            .conversation(|conversation| settings::option_value(conversation, option, value))?;
+        let update = self.send_option(session, option, value).await?;
+        Ok(self.client().apply(update)?)
+    }
+
+    /// `session/set_mode`, of an agent that offers modes.
+    async fn send_mode(&self, session: &SessionId, mode: &str) -> Result<(), CallError>;
+
+    /// `session/set_config_option`. Returns all options.
+    async fn send_option(
+        &self,
+        session: &SessionId,
+        option: &str,
+        value: SessionConfigOptionValue,
+    ) -> Result<Update, BoxError>;
 
     /// Shows the modes.
-    fn list_modes(&self, view: &View) -> Result<(), BoxError>;
+    fn list_modes(&self, view: &View) -> Result<(), BoxError> {
+        let lines = self.display().conversation(|conversation| settings::mode_lines(conversation));
+        Ok(view.list(&lines, "The agent offers no modes.")?)
+    }
 
     /// Shows the options.
-    fn list_options(&self, view: &View) -> Result<(), BoxError>;
+    fn list_options(&self, view: &View) -> Result<(), BoxError> {
+        let lines = self.display().conversation(|conversation| settings::option_lines(conversation));
+        Ok(view.list(&lines, "The agent offers no options.")?)
+    }
 
     /// `session/prompt`, until the turn ends.
     async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError>;
@@ -111,7 +158,10 @@ pub(super) trait AgentAdapter {
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError>;
 
     /// Called when a turn has ended. `stopped` is none where the turn failed.
-    fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()>;
+    fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()> {
+        let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
+        self.client().turn_ended(was_cancelled)
+    }
 
     /// Adds to an error what the person can do about it.
     fn explain(&self, error: CallError) -> BoxError {
@@ -120,9 +170,6 @@ pub(super) trait AgentAdapter {
             _ => error.into(),
         }
     }
-
-    /// Ends the programs that run in the session.
-    async fn close(&self, session: &SessionId);
 }
 
 /// An item of `session/list`.

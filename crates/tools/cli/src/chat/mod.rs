@@ -2,6 +2,7 @@
 
 mod adapter;
 mod agent_login;
+mod client;
 mod draw;
 mod input;
 pub(crate) mod options;
@@ -32,6 +33,7 @@ use anyhow::{Context as _, Result};
 use self::adapter::TurnStopped;
 use self::adapter::{AgentAdapter, client_info};
 use self::agent_login::TerminalLogin;
+use self::client::Client;
 use self::input::PipedInput;
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
@@ -123,20 +125,10 @@ async fn run_chat(
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let display = Arc::new(Display::new(view.clone(), console.completions.clone(), plan.display()));
-    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), display.clone());
-    let client = v2::Client::new(view.clone(), user, permissions.clone(), display);
+    let toolkit = Client::toolkit(view.clone(), user, permissions.clone(), display);
     let command = telemetry.pass_on(command.stderr(log.of_next()));
-    let mut chat = Chat {
-        console: &mut console,
-        plan,
-        permissions,
-        servers,
-        piped,
-        protocol,
-        toolkit,
-        client,
-        telemetry,
-    };
+    let mut chat =
+        Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, telemetry };
     let outcome = chat.run(&command, recorder).await;
     let outcome = outcome.map_err(|error| {
         if is_failure(&error) {
@@ -164,8 +156,7 @@ struct Chat<'a> {
     servers: Vec<McpServer>,
     piped: Option<PipedInput>,
     protocol: Protocol,
-    toolkit: Toolkit<v1::Client>,
-    client: v2::Client,
+    toolkit: Toolkit<Client>,
     telemetry: &'a Telemetry,
 }
 
@@ -194,7 +185,7 @@ impl Chat<'_> {
     /// Talks over one connection.
     async fn connect(&mut self, transport: impl Transport) -> Result<(), BoxError> {
         let transport = Throttle::new(transport, self.console.view.output());
-        let (toolkit, client) = (self.toolkit.clone(), self.client.clone());
+        let toolkit = self.toolkit.clone();
         let (protocol, limit, started) = (self.protocol, self.console.limit, self.console.started.clone());
         let config = agentwire_acp_client::Config::new();
         let config = match self.telemetry.of_acp_client() {
@@ -206,9 +197,9 @@ impl Chat<'_> {
             let main = async |agent: AgentHandle| self.talk(v1::Adapter { agent, toolkit }).await;
             return Ok(connect_with(served, transport, config, main).await?);
         }
-        let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
-            .v1_capabilities(v1::Client::capabilities(&toolkit))
-            .v2_capabilities(client.capabilities());
+        let any = AnyClient::new(client_info(), toolkit.clone(), v2::Printing(toolkit.clone()))
+            .v1_capabilities(v1::capabilities(&toolkit))
+            .v2_capabilities(v2::capabilities(&toolkit));
         let main = async |agent: AnyAgent| {
             self.console.started.set(true);
             match agent {
@@ -216,7 +207,7 @@ impl Chat<'_> {
                     Err("the agent speaks version 1 of the protocol, and --protocol 2 wants version 2".into())
                 }
                 AnyAgent::V1(agent) => self.talk(v1::Adapter { agent, toolkit }).await,
-                AnyAgent::V2(agent) => self.talk(v2::Adapter { agent, client }).await,
+                AnyAgent::V2(agent) => self.talk(v2::Adapter { agent, toolkit }).await,
                 _ => Err("the agent speaks a version that this program does not know".into()),
             }
         };

@@ -8,9 +8,8 @@ use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
     RequestPermissionRequest, RequestPermissionResponse, ToolCallId, ToolCallUpdate, ToolKind,
 };
-use agentwire_acp_schema::{v1, v2};
 use agentwire_acp_toolkit::{
-    Conversation, DecisionScope, PermissionPolicy, Permissions, Workspaces, complete_call, known_call,
+    Conversation, DecisionScope, PermissionPolicy, Permissions, Update, Workspaces, complete_call, known_call,
 };
 use agentwire_sync::Mutex;
 
@@ -95,11 +94,6 @@ impl PermissionChecker {
         !self.grants_all || !self.rules.is_empty()
     }
 
-    /// Whether there are rules.
-    pub(super) fn has_rules(&self) -> bool {
-        !self.rules.is_empty()
-    }
-
     /// Whether the agent may read files by this program.
     pub(super) fn may_read(&self) -> bool {
         self.rules.may_read()
@@ -121,18 +115,9 @@ impl PermissionChecker {
         workspaces.expect("the patterns were accepted when the rules were read")
     }
 
-    /// Remembers what an update of version 1 says of a tool call.
-    pub(super) fn observe(&self, update: &v1::SessionUpdate) {
-        use v1::SessionUpdate::{ToolCall, ToolCallUpdate};
-        if self.judges_calls() && matches!(update, ToolCall(_) | ToolCallUpdate(_)) {
-            let _nothing_is_drawn = self.memory.lock().calls.apply(update.clone());
-        }
-    }
-
-    /// Remembers what an update of version 2 says of a tool call.
-    pub(super) fn observe_v2(&self, update: &v2::SessionUpdate) {
-        use v2::SessionUpdate::{ToolCallContentChunk, ToolCallUpdate};
-        if self.judges_calls() && matches!(update, ToolCallContentChunk(_) | ToolCallUpdate(_)) {
+    /// Remembers what an update says of a tool call.
+    pub(super) fn observe(&self, update: &(impl Clone + Into<Update>)) {
+        if self.judges_calls() {
             let _nothing_is_drawn = self.memory.lock().calls.apply(update.clone());
         }
     }
@@ -266,6 +251,7 @@ mod tests {
     use std::path::Path;
 
     use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCall};
+    use agentwire_acp_schema::v2;
     use agentwire_acp_toolkit::Choices;
     use serde_json::json;
 
@@ -298,10 +284,10 @@ mod tests {
     async fn a_command_that_is_not_kept_is_not_the_one_before_it() {
         let checker = checker(&["execute:rm"]);
         let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
-        checker.observe(&call.raw_input(json!({ "command": "ls" })).into());
+        checker.observe(&call.raw_input(json!({ "command": "ls" })));
         assert!(is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         let long = format!("rm x{}", " ".repeat(KNOWN_CALLS_LIMIT / 16));
-        checker.observe(&ToolCallUpdate::new("c1").raw_input(json!({ "command": long })).into());
+        checker.observe(&ToolCallUpdate::new("c1").raw_input(json!({ "command": long })));
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         assert_eq!(checker.take_refusal(), Some(Refusal::Rule));
     }
@@ -319,12 +305,12 @@ mod tests {
     #[tokio::test]
     async fn a_call_whose_kind_is_not_said_is_held_by_a_rule_for_any_kind() {
         let checker = checker(&["execute"]);
-        checker.observe(&ToolCall::new("c1", "Something").into());
+        checker.observe(&ToolCall::new("c1", "Something"));
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
-        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Other).into());
+        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Other));
         assert!(is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         // A word that this program does not know says no kind.
-        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Unknown("shell".into())).into());
+        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Unknown("shell".into())));
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
     }
 
@@ -341,7 +327,7 @@ mod tests {
         let bare = request(ToolCallUpdate::new("c1"));
         let older = checker(&[]);
         let call = ToolCall::new("c1", "Clean up").kind(ToolKind::Execute);
-        older.observe(&call.raw_input(json!({ "command": "rm x" })).into());
+        older.observe(&call.raw_input(json!({ "command": "rm x" })));
         let text = shown(&older, &bare, true);
         assert!(
             text.contains("kind: execute\n") && text.contains("rm x") && text.contains("\n  Clean up\n"),
@@ -353,7 +339,7 @@ mod tests {
         let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "kind": "edit", "content": [
             { "type": "diff", "changes": [{ "operation": "delete", "path": "/a" }], "patch": { "format": "unified", "text": "-x" } }
         ] });
-        newer.observe_v2(&serde_json::from_value(update).unwrap());
+        newer.observe(&serde_json::from_value::<v2::SessionUpdate>(update).unwrap());
         let text = shown(&newer, &bare, true);
         assert!(
             text.contains("kind: edit\n") && text.contains("at: /a\n") && text.contains("says: delete /a\n"),
@@ -366,7 +352,7 @@ mod tests {
     async fn a_new_session_knows_no_calls_and_a_session_that_goes_on_knows_its_own() {
         let checker = checker(&["execute:rm"]);
         let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
-        checker.observe(&call.raw_input(json!({ "command": "ls" })).into());
+        checker.observe(&call.raw_input(json!({ "command": "ls" })));
         for (change, is_known) in [
             (SessionChange::Begins, false),
             (SessionChange::Fails, true),

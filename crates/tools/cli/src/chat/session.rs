@@ -111,7 +111,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd) = (self.console.view.clone(), self.console.cwd.clone());
         let servers = self.servers.clone();
         let open = async |agent: &A, limit: TimeLimit| {
-            agent.session_changes(SessionChange::Begins);
+            agent.client().session_changes(SessionChange::Begins);
             agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let limit = limit.left();
             let sessions = Sessions { agent, view: &view, limit, present: None };
@@ -124,11 +124,11 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         match self.with_login(open).await {
             Ok(id) => {
                 self.id = id;
-                self.agent.session_changes(SessionChange::Succeeds);
+                self.agent.client().session_changes(SessionChange::Succeeds);
                 Ok(self.agent.display().show_settings()?)
             }
             Err(error) => {
-                self.agent.session_changes(SessionChange::Fails);
+                self.agent.client().session_changes(SessionChange::Fails);
                 Err(error)
             }
         }
@@ -376,7 +376,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         self.has_turns = matches!(choice, SessionChoice::Id(_));
         let id = short(&self.id);
         if before != self.id {
-            self.agent.close(&before).await;
+            self.agent.toolkit().close(&before).await;
         }
         Ok(self.console.view.tell(&format!("session {id}"))?)
     }
@@ -388,7 +388,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
 
     /// Ends the programs that run in the session.
     pub(super) async fn close(&self) {
-        self.agent.close(&self.id).await;
+        self.agent.toolkit().close(&self.id).await;
     }
 }
 

@@ -9,29 +9,50 @@ use agentwire_sync::Mutex;
 use serde::Serialize;
 
 use super::per_session::{PerSession, SessionChange};
+use crate::chat::view::display::Display;
 use crate::terminal::View;
 
 /// The longest id of a session, in bytes. Each message of the session repeats it.
 const ID_LIMIT: usize = 4 << 10;
 
-/// The session of a client, and the answer that opens it. `T` is the answer.
+/// Prints the answer for programs, and shows its settings.
+type Show = Box<dyn FnOnce(&View, &Display) -> io::Result<()> + Send>;
+
+/// The answer that opens a session.
+pub(in crate::chat) struct Opened {
+    id: SessionId,
+    show: Show,
+}
+
+impl Opened {
+    /// `apply` shows the settings of the answer, after it is printed for programs.
+    pub(in crate::chat) fn new<T: Serialize + Clone + Send + Sync + 'static>(
+        id: SessionId,
+        answer: T,
+        apply: fn(T, &Display) -> io::Result<()>,
+    ) -> Self {
+        let show = move |view: &View, display: &Display| {
+            let answer = Arc::new(answer);
+            view.large_json("session", &answer)?;
+            apply(Arc::unwrap_or_clone(answer), display)
+        };
+        Self { id, show: Box::new(show) }
+    }
+}
+
+/// The session of a client, and the answer that opens it.
 ///
 /// The answer arrives before the updates that the agent sends after it, but its caller may be polled later than they are
 /// shown. So the client takes the answer from here before it shows an update.
-pub(in crate::chat) struct SessionSetup<T> {
+#[derive(Default)]
+pub(in crate::chat) struct SessionSetup {
     /// None before a session is open, and while another is opened.
     session: Mutex<PerSession<Option<SessionId>>>,
     /// The answer, from its arrival until the client takes it.
-    answer: Arc<Mutex<Option<T>>>,
-    id: fn(&T) -> &SessionId,
+    answer: Arc<Mutex<Option<Opened>>>,
 }
 
-impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
-    /// No session yet. `id` gives the session's id of an answer.
-    pub(in crate::chat) fn new(id: fn(&T) -> &SessionId) -> Self {
-        Self { session: Mutex::default(), answer: Arc::default(), id }
-    }
-
+impl SessionSetup {
     /// The open session.
     pub(in crate::chat) fn session(&self) -> Option<SessionId> {
         self.session.lock().clone()
@@ -62,7 +83,7 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
     pub(in crate::chat) fn keep<R: 'static>(
         &self,
         call: Call<R>,
-        split: impl FnOnce(R) -> (T, R) + Send + 'static,
+        split: impl FnOnce(R) -> (Opened, R) + Send + 'static,
     ) -> Call<R> {
         let slot = self.answer.clone();
         call.check(move |answer| {
@@ -72,18 +93,15 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
         })
     }
 
-    /// Takes the answer if it has arrived and was not taken: prints it for programs, and opens its session. An answer whose id
-    /// is too long is dropped; its caller refuses it.
-    pub(in crate::chat) fn take(&self, view: &View) -> io::Result<Option<T>> {
-        let Some(answer) = self.answer.lock().take() else { return Ok(None) };
-        if check_id((self.id)(&answer)).is_err() {
-            return Ok(None);
+    /// Takes the answer if it has arrived and was not taken: opens its session, prints the answer for programs, and shows its
+    /// settings. An answer whose id is too long is dropped; its caller refuses it.
+    pub(in crate::chat) fn take(&self, view: &View, display: &Display) -> io::Result<()> {
+        let Some(Opened { id, show }) = self.answer.lock().take() else { return Ok(()) };
+        if check_id(&id).is_err() {
+            return Ok(());
         }
-        let answer = Arc::new(answer);
-        view.large_json("session", &answer)?;
-        let answer = Arc::unwrap_or_clone(answer);
-        self.open((self.id)(&answer));
-        Ok(Some(answer))
+        self.open(&id);
+        show(view, display)
     }
 }
 

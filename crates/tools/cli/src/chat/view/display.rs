@@ -5,8 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use agentwire_acp_schema::v1::{ContentBlock, SessionUpdate, StopReason};
-use agentwire_acp_schema::v2;
+use agentwire_acp_schema::v1::{ContentBlock, StopReason};
 use agentwire_acp_toolkit::{Applied, Change, Conversation, MessageKind, ShownOutput, Update};
 use agentwire_sync::Mutex;
 
@@ -225,33 +224,21 @@ impl Display {
         }
     }
 
-    /// Applies and shows an update of version 1. The text of a message is shown and not kept.
-    pub(in crate::chat) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<()> {
-        update_text::remove_hidden_parts(&mut update);
-        let text = update_text::take(&mut update);
-        self.apply_update(update, text, own)
-    }
-
-    /// The same for version 2.
-    pub(in crate::chat) fn update_v2(&self, mut update: v2::SessionUpdate) -> io::Result<()> {
+    /// Applies and shows an update. The text of a message is shown and not kept. `has_whole_messages`: messages have ids and may
+    /// be sent whole, as in version 2.
+    pub(in crate::chat) fn update(
+        &self,
+        mut update: Update,
+        has_whole_messages: bool,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
         let in_turn = self.in_turn.load(Ordering::Relaxed);
-        let is_users =
-            matches!(update, v2::SessionUpdate::UserMessageChunk(_) | v2::SessionUpdate::UserMessage(_));
-        if is_users && in_turn {
+        if has_whole_messages && in_turn && update_text::is_of_user(&update) {
             // The person's prompt is on the screen already.
             return Ok(());
         }
-        update_text::remove_hidden_parts_v2(&mut update);
-        let text = update_text::take_v2(&mut update);
-        self.apply_update(update, text, &no_terminals)
-    }
-
-    fn apply_update(
-        &self,
-        update: impl Into<Update>,
-        text: Option<MessageText>,
-        own: OwnTerminals<'_>,
-    ) -> io::Result<()> {
+        update_text::remove_hidden_parts(&mut update);
+        let text = update_text::take(&mut update, has_whole_messages);
         let applied = self.conversation(|conversation| conversation.apply(update));
         let Some(text) = text else { return self.show(&applied, own) };
         if self.hides() {

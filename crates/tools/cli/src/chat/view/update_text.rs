@@ -1,10 +1,9 @@
 //! The text of a message, taken out of an update so that it is shown and not kept, and the parts of updates that are not shown.
 
 use agentwire_acp_schema::v1::{
-    Content, ContentBlock, ContentChunk, MessageId, SessionUpdate, ToolCallContent, ToolCallUpdate,
+    Content, ContentBlock, MessageId, Patch, SessionUpdate, TextContent, ToolCallContent, ToolCallUpdate,
 };
-use agentwire_acp_schema::v2;
-use agentwire_acp_toolkit::{MessageKind, last_bytes};
+use agentwire_acp_toolkit::{MessageKind, Update, last_bytes};
 
 use crate::chat::draw::content_text;
 use crate::output::text::beginning;
@@ -29,25 +28,43 @@ pub(in crate::chat) struct MessageText {
     pub(in crate::chat) may_be_whole: bool,
 }
 
-/// Takes the text out of an update of version 1 that extends a message.
-pub(in crate::chat) fn take(update: &mut SessionUpdate) -> Option<MessageText> {
+/// Whether an update is a message of the user.
+pub(in crate::chat) fn is_of_user(update: &Update) -> bool {
+    matches!(
+        update,
+        Update::Common(SessionUpdate::UserMessageChunk(_)) | Update::Message { kind: MessageKind::User, .. }
+    )
+}
+
+/// Takes the text out of an update that extends or sets a message. `may_be_whole`: the agent may send all of the message later.
+pub(in crate::chat) fn take(update: &mut Update, may_be_whole: bool) -> Option<MessageText> {
     let (kind, chunk) = match update {
-        SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
-        SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
-        // The conversation compares shorter ones with the prompt.
-        SessionUpdate::UserMessageChunk(chunk)
-            if chunk.content.as_text().is_some_and(|text| text.len() >= LONG_ECHO) =>
+        Update::Common(SessionUpdate::AgentMessageChunk(chunk)) => (MessageKind::Agent, chunk),
+        Update::Common(SessionUpdate::AgentThoughtChunk(chunk)) => (MessageKind::Thought, chunk),
+        // The conversation compares shorter ones of version 1 with the prompt.
+        Update::Common(SessionUpdate::UserMessageChunk(chunk))
+            if may_be_whole || chunk.content.as_text().is_some_and(|text| text.len() >= LONG_ECHO) =>
         {
             (MessageKind::User, chunk)
         }
+        Update::Message { kind, message_id, content: Patch::Set(blocks), .. } => {
+            let text = std::mem::take(blocks).iter_mut().map(take_block).collect();
+            return Some(MessageText {
+                kind: *kind,
+                id: Some(message_id.clone()),
+                text,
+                is_whole: true,
+                may_be_whole,
+            });
+        }
         _ => return None,
     };
-    let text = take_block(chunk);
-    Some(MessageText { kind, id: chunk.message_id.clone(), text, is_whole: false, may_be_whole: false })
+    let text = take_block(&mut chunk.content);
+    Some(MessageText { kind, id: chunk.message_id.clone(), text, is_whole: false, may_be_whole })
 }
 
-fn take_block(chunk: &mut ContentChunk) -> String {
-    match &mut chunk.content {
+fn take_block(block: &mut ContentBlock) -> String {
+    match block {
         ContentBlock::Text(text) => std::mem::take(&mut text.text),
         other => {
             let text = content_text(other).into_owned();
@@ -57,96 +74,31 @@ fn take_block(chunk: &mut ContentChunk) -> String {
     }
 }
 
-/// Takes the text out of an update of version 2 that extends or sets a message.
-pub(in crate::chat) fn take_v2(update: &mut v2::SessionUpdate) -> Option<MessageText> {
-    use v2::SessionUpdate as Newer;
-    let chunk = match update {
-        Newer::UserMessageChunk(chunk) => Some((MessageKind::User, chunk)),
-        Newer::AgentMessageChunk(chunk) => Some((MessageKind::Agent, chunk)),
-        Newer::AgentThoughtChunk(chunk) => Some((MessageKind::Thought, chunk)),
-        _ => None,
-    };
-    if let Some((kind, chunk)) = chunk {
-        let text = take_block_v2(&mut chunk.content);
-        let id = Some(chunk.message_id.clone());
-        return Some(MessageText { kind, id, text, is_whole: false, may_be_whole: true });
-    }
-    let (kind, id, content) = match update {
-        Newer::UserMessage(message) => (MessageKind::User, &message.message_id, &mut message.content),
-        Newer::AgentMessage(message) => (MessageKind::Agent, &message.message_id, &mut message.content),
-        Newer::AgentThought(message) => (MessageKind::Thought, &message.message_id, &mut message.content),
-        _ => return None,
-    };
-    let v2::Patch::Set(blocks) = content else { return None };
-    let text = std::mem::take(blocks).iter_mut().map(take_block_v2).collect();
-    Some(MessageText { kind, id: Some(id.clone()), text, is_whole: true, may_be_whole: true })
-}
-
-fn take_block_v2(block: &mut v2::ContentBlock) -> String {
-    match block {
-        v2::ContentBlock::Text(text) => std::mem::take(&mut text.text),
-        other => {
-            let text = match &*other {
-                v2::ContentBlock::ResourceLink(link) => {
-                    let same = agentwire_acp_schema::v1::ResourceLink::new(&*link.name, &*link.uri);
-                    content_text(&same.into()).into_owned()
-                }
-                v2::ContentBlock::Image(_) => "[an image]".to_owned(),
-                v2::ContentBlock::Audio(_) => "[a sound]".to_owned(),
-                _ => "[content that cannot be shown here]".to_owned(),
-            };
-            *other = v2::ContentBlock::from("");
-            text
-        }
-    }
-}
-
 /// Removes the parts of a tool call that are never shown: raw input, raw output and locations. Long texts are cut.
-pub(in crate::chat) fn remove_hidden_parts(update: &mut SessionUpdate) {
-    let contents = match update {
-        SessionUpdate::ToolCall(call) => {
+pub(in crate::chat) fn remove_hidden_parts(update: &mut Update) {
+    match update {
+        Update::Common(SessionUpdate::ToolCall(call)) => {
             (call.raw_input, call.raw_output) = (None, None);
             call.locations.clear();
             keep_beginning(&mut call.title);
-            Some(&mut call.content)
+            call.content.iter_mut().for_each(keep_end);
         }
-        SessionUpdate::ToolCallUpdate(call) => {
+        Update::Common(SessionUpdate::ToolCallUpdate(call)) => {
             (call.raw_input, call.raw_output, call.locations) = (None, None, None);
             call.title.iter_mut().for_each(keep_beginning);
-            call.content.as_mut()
+            call.content.iter_mut().flatten().for_each(keep_end);
         }
-        _ => None,
-    };
-    for content in contents.into_iter().flatten() {
-        if let ToolCallContent::Content(content) = content
-            && let ContentBlock::Text(text) = &mut content.content
-        {
-            keep_end(&mut text.text);
-        }
-    }
-}
-
-/// The same for version 2.
-pub(in crate::chat) fn remove_hidden_parts_v2(update: &mut v2::SessionUpdate) {
-    let keep = |content: &mut v2::ToolCallContent| {
-        if let v2::ToolCallContent::Content(content) = content
-            && let v2::ContentBlock::Text(text) = &mut content.content
-        {
-            keep_end(&mut text.text);
-        }
-    };
-    match update {
-        v2::SessionUpdate::ToolCallUpdate(call) => {
-            (call.raw_input, call.raw_output) = (v2::Patch::Keep, v2::Patch::Keep);
-            (call.locations, call.meta) = (v2::Patch::Keep, v2::Patch::Keep);
-            if let v2::Patch::Set(title) = &mut call.title {
+        Update::ToolCall(call) => {
+            (call.raw_input, call.raw_output) = (Patch::Keep, Patch::Keep);
+            (call.locations, call.meta) = (Patch::Keep, Patch::Keep);
+            if let Patch::Set(title) = &mut call.title {
                 keep_beginning(title);
             }
-            if let v2::Patch::Set(contents) = &mut call.content {
-                contents.iter_mut().for_each(keep);
+            if let Patch::Set(contents) = &mut call.content {
+                contents.iter_mut().for_each(keep_end);
             }
         }
-        v2::SessionUpdate::ToolCallContentChunk(chunk) => keep(&mut chunk.content),
+        Update::ToolCallContent { content, .. } => keep_end(content),
         _ => {}
     }
 }
@@ -159,12 +111,14 @@ fn keep_beginning(title: &mut String) {
 }
 
 /// Keeps the end of a tool's text, behind a line that counts what is left out.
-fn keep_end(text: &mut String) {
-    if text.len() <= TOOL_TEXT_LIMIT {
-        return;
+fn keep_end(content: &mut ToolCallContent) {
+    if let ToolCallContent::Content(content) = content
+        && let ContentBlock::Text(TextContent { text, .. }) = &mut content.content
+        && text.len() > TOOL_TEXT_LIMIT
+    {
+        let end = last_bytes(text, TOOL_TEXT_LIMIT);
+        *text = format!("[{} bytes before this are left out]\n{end}", text.len() - end.len());
     }
-    let end = last_bytes(text, TOOL_TEXT_LIMIT);
-    *text = format!("[{} bytes before this are left out]\n{end}", text.len() - end.len());
 }
 
 /// A copy of a tool call with only its shown parts. All of it may be as long as a message.
@@ -195,11 +149,11 @@ mod tests {
         let long = "ä".repeat(1 << 20);
         let mut update = ToolCall::new("1", &*long).into();
         remove_hidden_parts(&mut update);
-        let SessionUpdate::ToolCall(call) = update else { panic!("it is a call") };
+        let Update::Common(SessionUpdate::ToolCall(call)) = update else { panic!("it is a call") };
         assert_eq!(call.title, format!("{}… [2093056 bytes more]", "ä".repeat(2048)));
         let mut update = ToolCallUpdate::new("1").title(long).into();
         remove_hidden_parts(&mut update);
-        let SessionUpdate::ToolCallUpdate(update) = update else { panic!("it is an update") };
+        let Update::Common(SessionUpdate::ToolCallUpdate(update)) = update else { panic!("it is an update") };
         assert_eq!(update.title, Some(call.title));
     }
 }

@@ -1,35 +1,54 @@
 //! An agent of version 1.
 
-mod client;
-
-use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, BoxError, CallError, Closed, Sessions};
 use agentwire_acp_schema::v1::{
-    AuthenticateRequest, CancelNotification, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate,
+    AuthenticateRequest, CancelNotification, ClientCapabilities, ConfigOptionUpdate, ContentBlock,
     DeleteSessionRequest, Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
     LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest,
-    ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
-    SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
+    ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOptionValue, SessionId,
+    SessionInfo, SessionUpdate, SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
 };
-use agentwire_acp_toolkit::Toolkit;
+use agentwire_acp_toolkit::{Toolkit, Update};
+use serde_json::json;
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
 use super::agent_login::LoginMethod;
-use super::settings::{self, ModeSetting};
-use crate::chat::input::prompt::{Piece, PromptSupport};
-use crate::chat::session::per_session::SessionChange;
-use crate::chat::session::setup::{check_id, ignore_output_error};
-use crate::chat::view::display::Display;
-use crate::terminal::View;
-
-pub(in crate::chat) use self::client::Client;
+use super::client::{Client, SchemaUpdate};
+use super::input::prompt::{Piece, PromptSupport};
+use super::session::setup::{Opened, check_id, ignore_output_error};
 
 /// How often the output of commands that run is shown.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The capabilities of a toolkit, with logins in our terminal where a person can be asked. The members of `_meta` ask for the
+/// output of the commands that the agent runs by itself: agents send it in the `_meta` of updates to such a client.
+pub(super) fn capabilities(toolkit: &Toolkit<Client>) -> ClientCapabilities {
+    let mut capabilities = toolkit.capabilities();
+    capabilities.auth.terminal = toolkit.user_interface().has_person();
+    let meta = capabilities.meta.get_or_insert_default();
+    meta.insert("terminal_output", json!(true));
+    meta.insert("terminal_output_delta", json!(true));
+    capabilities
+}
+
+impl SchemaUpdate for SessionUpdate {
+    const HAS_WHOLE_MESSAGES: bool = false;
+
+    fn is_setting(&self) -> bool {
+        matches!(
+            self,
+            Self::ConfigOptionUpdate(_) | Self::CurrentModeUpdate(_) | Self::AvailableCommandsUpdate(_)
+        )
+    }
+
+    fn is_tool_call(&self) -> bool {
+        matches!(self, Self::ToolCall(_) | Self::ToolCallUpdate(_))
+    }
+}
 
 /// An agent of version 1, and our client for it.
 pub(super) struct Adapter {
@@ -37,21 +56,19 @@ pub(super) struct Adapter {
     pub(super) toolkit: Toolkit<Client>,
 }
 
-impl Adapter {
-    fn client(&self) -> &Client {
-        self.toolkit.user_interface()
-    }
-}
-
 impl AgentAdapter for Adapter {
     type Initialized = InitializeResponse;
     type SessionInfo = SessionInfo;
     type Sessions = Sessions;
 
+    fn toolkit(&self) -> &Toolkit<Client> {
+        &self.toolkit
+    }
+
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError> {
         if self.agent.greeting().is_none() {
             let request = InitializeRequest::new(ProtocolVersion::V1)
-                .client_capabilities(Client::capabilities(&self.toolkit))
+                .client_capabilities(capabilities(&self.toolkit))
                 .client_info(client_info());
             self.agent.initialize(request).timeout(limit).await?;
         }
@@ -118,11 +135,20 @@ impl AgentAdapter for Adapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError> {
         let request = NewSessionRequest::new(cwd).mcp_servers(servers);
-        let call = self.client().opens_workspace(self.agent.new_session(request.clone()), request);
-        let opened = call.timeout(limit).await.map_err(|error| self.explain(error))?;
-        check_id(&opened.session_id)?;
-        self.client().take_opened()?;
-        Ok(opened.session_id)
+        let workspaces = self.client().workspaces().clone();
+        // When the answer arrives, so that the agent may work in the session at once.
+        let call = self.agent.new_session(request.clone()).on_answer(move |opened| {
+            if check_id(&opened.session_id).is_ok() {
+                workspaces.open(&opened.session_id, &request);
+            }
+        });
+        let call = self.client().setup().keep(call, |answer| {
+            let left = NewSessionResponse::new(&answer.session_id);
+            (opened(answer), left)
+        });
+        let id = self.answered(call.timeout(limit)).await?.session_id;
+        check_id(&id)?;
+        Ok(id)
     }
 
     /// Loads the session, with all of its conversation, where the agent can do that, and resumes it otherwise. Resumes it where
@@ -135,68 +161,46 @@ impl AgentAdapter for Adapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError> {
         let (agent, client, capabilities) = (&self.agent, self.client(), self.agent.capabilities());
-        let mut opened = NewSessionResponse::new(&id);
+        let mut answer = NewSessionResponse::new(&id);
         let can_load = capabilities.is_some_and(|agent| agent.load_session);
         let can_resume = capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some());
         if can_load && (self.display().options().shows_replay || !can_resume) {
             let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
-            client.open(&id, &request);
+            client.open_workspace(&id, &request);
+            client.setup().open(&id);
             let call = client.setup().keep(agent.load_session(request), |loaded| {
-                (opened.modes, opened.config_options) = (loaded.modes, loaded.config_options);
-                (opened, LoadSessionResponse::new())
+                (answer.modes, answer.config_options) = (loaded.modes, loaded.config_options);
+                (opened(answer), LoadSessionResponse::new())
             });
-            call.timeout(limit).await.map_err(|error| self.explain(error))?;
+            self.answered(call.timeout(limit)).await?;
         } else if can_resume {
             let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
-            client.open(&id, &request);
+            client.open_workspace(&id, &request);
+            client.setup().open(&id);
             let call = client.setup().keep(agent.resume_session(request), |resumed| {
-                (opened.modes, opened.config_options) = (resumed.modes, resumed.config_options);
-                (opened, ResumeSessionResponse::new())
+                (answer.modes, answer.config_options) = (resumed.modes, resumed.config_options);
+                (opened(answer), ResumeSessionResponse::new())
             });
-            call.timeout(limit).await.map_err(|error| self.explain(error))?;
+            self.answered(call.timeout(limit)).await?;
         } else {
             return Err("the agent can neither load nor resume sessions".into());
         }
-        client.take_opened()?;
         Ok(id)
     }
 
-    fn display(&self) -> &Display {
-        self.client().display()
+    async fn send_mode(&self, session: &SessionId, mode: &str) -> Result<(), CallError> {
+        self.agent.set_session_mode(SetSessionModeRequest::new(session, mode)).await.map(drop)
     }
 
-    fn session_changes(&self, change: SessionChange) {
-        self.client().session_changes(change);
-    }
-
-    async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
-        let setting =
-            self.client().conversation(|conversation| settings::mode_setting(conversation, mode))?;
-        match setting {
-            ModeSetting::Option(option) => self.set_option(session, &option, mode).await,
-            ModeSetting::Mode(mode) => {
-                self.agent.set_session_mode(SetSessionModeRequest::new(session, &*mode)).await?;
-                Ok(self.client().apply(CurrentModeUpdate::new(mode))?)
-            }
-        }
-    }
-
-    async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
-        let value =
-            self.client().conversation(|conversation| settings::option_value(conversation, option, value))?;
+    async fn send_option(
+        &self,
+        session: &SessionId,
+        option: &str,
+        value: SessionConfigOptionValue,
+    ) -> Result<Update, BoxError> {
         let request = SetSessionConfigOptionRequest::new(session, option, value);
         let answer = self.agent.set_session_config_option(request).await?;
-        Ok(self.client().apply(ConfigOptionUpdate::new(answer.config_options))?)
-    }
-
-    fn list_modes(&self, view: &View) -> Result<(), BoxError> {
-        let lines = self.client().conversation(|conversation| settings::mode_lines(conversation));
-        Ok(view.list(&lines, "The agent offers no modes.")?)
-    }
-
-    fn list_options(&self, view: &View) -> Result<(), BoxError> {
-        let lines = self.client().conversation(|conversation| settings::option_lines(conversation));
-        Ok(view.list(&lines, "The agent offers no options.")?)
+        Ok(ConfigOptionUpdate::new(answer.config_options).into())
     }
 
     async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError> {
@@ -222,13 +226,15 @@ impl AgentAdapter for Adapter {
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
         self.agent.cancel(CancelNotification::new(session)).await
     }
+}
 
-    fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()> {
-        let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
-        self.client().turn_ended(was_cancelled)
-    }
-
-    async fn close(&self, session: &SessionId) {
-        self.toolkit.close(session).await;
-    }
+/// The answer that opens a session.
+fn opened(answer: NewSessionResponse) -> Opened {
+    Opened::new(
+        answer.session_id.clone(),
+        answer,
+        |NewSessionResponse { modes, config_options, .. }, display| {
+            display.opened(display.conversation(|conversation| conversation.opened(modes, config_options)))
+        },
+    )
 }
