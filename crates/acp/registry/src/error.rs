@@ -28,7 +28,7 @@ pub enum RegistryError {
         /// The folder.
         path: PathBuf,
         /// What is wrong with it.
-        why: &'static str,
+        why: String,
     },
     /// A download failed.
     #[error(transparent)]

@@ -1,4 +1,7 @@
 //! Reads and replaces small files, and syncs folders.
+//!
+//! These are not opened with `agentwire-files`: their paths lead through folders that npm, uv or an archive may have made with
+//! any mode, below the folder of the store, which is checked.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};

@@ -1,4 +1,6 @@
 //! Files that only their owner can read.
+//!
+//! These are not those of `agentwire-files`: a person names them, so they may be links, devices or public, and become private.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::agent_store::AgentStore;
 use super::digests::Digests;
-use super::lock::FileLock;
+use super::lock::lock;
 use super::record::{Install, Record};
 use crate::archive;
 use crate::digest::Digest;
@@ -48,7 +48,7 @@ impl AgentStore {
     pub async fn install(&self, plan: &Plan) -> Result<InstallOutcome, RegistryError> {
         self.layout.create()?;
         let id = &plan.id;
-        let _lock = FileLock::wait(&self.layout.lock(id), id).await?;
+        let _lock = lock(&self.layout.lock(id), id).await?;
         let path = self.layout.record(id);
         // A damaged record is replaced.
         let record = Record::read(&path, id).ok().flatten();
@@ -105,7 +105,7 @@ impl AgentStore {
             return Ok(None);
         }
         self.layout.check()?;
-        let _lock = FileLock::wait(&self.layout.lock(id), id).await?;
+        let _lock = lock(&self.layout.lock(id), id).await?;
         let path = self.layout.record(id);
         let Some(Record { current, previous: Some(install) }) = Record::read(&path, id).ok().flatten() else {
             return Ok(None);

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use agentwire_files::{NotPrivate, Privacy, PrivateDir};
+
 use crate::error::RegistryError;
 
 /// The paths of the store:
@@ -27,47 +29,33 @@ impl Layout {
     pub(super) fn new(root: PathBuf) -> Result<Self, RegistryError> {
         match root.is_absolute() {
             true => Ok(Self { root }),
-            false => Err(RegistryError::UnsafeStore { path: root, why: "is a relative path" }),
+            false => Err(RegistryError::UnsafeStore { path: root, why: "is a relative path".to_owned() }),
         }
     }
 
     /// Creates the store's folder, and checks that others cannot change it: what is in it will be run.
     pub(super) fn create(&self) -> Result<(), RegistryError> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::DirBuilderExt as _;
-            builder.mode(0o700);
-        }
-        builder.create(&self.root).map_err(RegistryError::file(&self.root))?;
-        self.check()
+        self.check_opened(PrivateDir::create(&self.root, Privacy::OthersMayRead))
     }
 
     /// Checks that others cannot change the store. A store that does not exist is safe.
     pub(super) fn check(&self) -> Result<(), RegistryError> {
-        let unsafe_store = |why| Err(RegistryError::UnsafeStore { path: self.root.clone(), why });
-        let metadata = match fs::metadata(&self.root) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(RegistryError::file(&self.root)(error)),
+        match PrivateDir::open(&self.root, Privacy::OthersMayRead) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            opened => self.check_opened(opened),
+        }
+    }
+
+    fn check_opened(&self, opened: io::Result<PrivateDir>) -> Result<(), RegistryError> {
+        // This looks into the folder: a later error would be that of an agent.
+        let checked = opened.and_then(|_| fs::metadata(self.root.join(".")));
+        let Err(error) = checked else { return Ok(()) };
+        let why = match NotPrivate::of(&error) {
+            Some(refusal) => format!("is refused: {refusal}"),
+            None if error.kind() == io::ErrorKind::NotADirectory => "is no folder".to_owned(),
+            None => return Err(RegistryError::file(&self.root)(error)),
         };
-        if !metadata.is_dir() {
-            return unsafe_store("is no folder");
-        }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            if metadata.uid() != rustix::process::geteuid().as_raw() {
-                return unsafe_store("belongs to another user");
-            }
-            if metadata.mode() & 0o022 != 0 {
-                return unsafe_store("can be changed by other users; `chmod go-w` helps");
-            }
-            // This looks into the folder: a later error would be that of an agent.
-            fs::metadata(self.root.join(".")).map_err(RegistryError::file(&self.root))?;
-        }
-        Ok(())
+        Err(RegistryError::UnsafeStore { path: self.root.clone(), why })
     }
 
     pub(super) fn root(&self) -> &Path {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use super::agent_store::AgentStore;
-use super::lock::FileLock;
+use super::lock::{lock, lock_alone};
 use super::record::Record;
 use crate::error::RegistryError;
 use crate::files::blocking;
@@ -32,12 +32,12 @@ impl AgentStore {
             return Ok(RemoveOutcome::NotInstalled);
         }
         self.layout.check()?;
-        let _lock = FileLock::wait(&self.layout.lock(id), id).await?;
+        let _lock = lock(&self.layout.lock(id), id).await?;
         let path = self.layout.record(id);
         // A damaged record names nothing, so all folders go.
         if let Ok(Some(record)) = Record::read(&path, id) {
             let lock = self.layout.folder_lock(id, &record.current.folder);
-            if FileLock::alone(&lock).map_err(RegistryError::file(&lock))?.is_none() {
+            if lock_alone(&lock).map_err(RegistryError::file(&lock))?.is_none() {
                 return Err(RegistryError::Running(id.to_owned()));
             }
         }
@@ -78,7 +78,7 @@ impl AgentStore {
                 continue;
             }
             let lock_path = self.layout.folder_lock(id, &name);
-            let Some(lock) = FileLock::alone(&lock_path).map_err(RegistryError::file(&lock_path))? else {
+            let Some(lock) = lock_alone(&lock_path).map_err(RegistryError::file(&lock_path))? else {
                 all = false;
                 continue;
             };

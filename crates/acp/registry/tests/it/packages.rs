@@ -344,7 +344,11 @@ fn a_store_that_others_may_change_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let error = agentwire_agent_registry::AgentStore::open(folder.path(), Limits::default()).unwrap_err();
-    assert!(error.to_string().ends_with(" can be changed by other users; `chmod go-w` helps"), "{error}");
+    let path = folder.path().display();
+    let start =
+        format!("the store {path} is refused: the directory has mode 0777, so others may write to it; ");
+    assert!(error.to_string().starts_with(&start), "{error}");
+    assert!(error.to_string().ends_with(&format!("run `chmod 700 {path}`")), "{error}");
     let error = agentwire_agent_registry::AgentStore::open("agents", Limits::default()).unwrap_err();
     assert_eq!(error.to_string(), "the store agents is a relative path");
 }

@@ -1,13 +1,14 @@
 //! The file of the changes since the last time that it was written anew.
 
-use std::fs::File;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader};
 use std::time::{Duration, Instant};
+
+use agentwire_files::line::{self, Line, Lines};
+use agentwire_files::{Access, Part, RawFile};
 
 use super::batch::Failure;
 use super::change::{Change, FORM};
-use super::directory::{Access, Directory};
-use super::line::{self, End};
+use super::directory::Directory;
 use crate::StoreError;
 
 /// The journal.
@@ -32,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Journal {
     directory: Directory,
-    file: Option<File>,
+    file: Option<Box<dyn RawFile>>,
     is_synced: bool,
     length: u64,
     checksum: u32,
@@ -55,47 +56,34 @@ pub(super) struct Loaded {
 ///
 /// When the file cannot be read, or was written by a later version.
 pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result<Loaded, StoreError> {
-    let exists = |name| directory.exists(name).map_err(StoreError::away);
+    let files = &directory.files;
+    let exists =
+        |name: &str| files.version(name.as_ref()).map(|found| found.is_some()).map_err(StoreError::away);
     if !exists(JOURNAL)? {
         if !exists(NEW)? {
             return Ok(Loaded { directory, damage: None });
         }
         // The damaged journal was moved aside, and then the process ended. The new one was complete before that.
-        directory.rename(NEW, JOURNAL).map_err(StoreError::away)?;
+        files.rename(NEW.as_ref(), JOURNAL.as_ref()).map_err(StoreError::away)?;
     }
-    let file = directory.open_file(JOURNAL, Access::Read).map_err(StoreError::away)?;
+    let file = files.open(JOURNAL.as_ref(), Access::Read).and_then(Part::all).map_err(StoreError::away)?;
+    let mut lines = Lines::new(BufReader::new(file));
+    let unreadable = |reason| StoreError::damaged(format!("the journal cannot be read: {reason}"));
     let mut is_first = true;
-    let (end, offset) = line::read(BufReader::new(file), |text| {
-        if std::mem::take(&mut is_first) {
-            let is_known = text == FORM;
-            return if is_known { Ok(()) } else { Err(Unreadable::Form("its version is another".into())) };
+    let damage = loop {
+        match lines.read().map_err(StoreError::away)? {
+            Line::Text(text) if std::mem::take(&mut is_first) => {
+                if text != FORM {
+                    return Err(unreadable("its version is another".to_owned()));
+                }
+            }
+            Line::Text(text) => each(Change::read(&text).map_err(unreadable)?),
+            Line::Damaged(_) => break Some(lines.offset()),
+            Line::Torn | Line::End => break None,
         }
-        each(Change::read(text).map_err(Unreadable::Form)?);
-        Ok(())
-    })?;
-    let damage = (end == End::Damaged).then_some(offset);
+    };
+    drop(lines);
     Ok(Loaded { directory, damage })
-}
-
-/// Why a journal is not read.
-enum Unreadable {
-    Io(io::Error),
-    Form(String),
-}
-
-impl From<io::Error> for Unreadable {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Unreadable> for StoreError {
-    fn from(unreadable: Unreadable) -> Self {
-        match unreadable {
-            Unreadable::Io(error) => Self::away(error),
-            Unreadable::Form(reason) => Self::damaged(format!("the journal cannot be read: {reason}")),
-        }
-    }
 }
 
 impl Journal {
@@ -121,18 +109,21 @@ impl Journal {
 
     /// Appends changes.
     pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Failure> {
+        let written = self.try_append(changes);
+        self.note(written)
+    }
+
+    fn try_append(&mut self, changes: &[Change]) -> io::Result<()> {
         let (mut lines, mut text, mut checksum) = (Vec::new(), Vec::new(), self.checksum);
         for change in changes {
             change.write(&mut text);
-            checksum = line::write(&mut lines, checksum, &text);
+            checksum = line::write(&mut lines, checksum, &text)?;
         }
-        let file = self.file.as_mut().ok_or_else(|| io::Error::other("it is not open"));
-        let is_synced = self.is_synced;
-        let written = file.and_then(|file| {
-            file.write_all(&lines)?;
-            if is_synced { file.sync_data() } else { Ok(()) }
-        });
-        self.note(written)?;
+        let file = self.file.as_ref().ok_or_else(|| io::Error::other("it is not open"))?;
+        file.write_all_at(&lines, self.length)?;
+        if self.is_synced {
+            file.sync()?;
+        }
         self.checksum = checksum;
         self.length += lines.len() as u64;
         Ok(())
@@ -146,27 +137,30 @@ impl Journal {
 
     /// Writes a new file, and puts it in place of the old one, which is kept under another name if it is damaged.
     fn rewrite(&mut self, changes: &[Change], is_damaged: bool) -> io::Result<()> {
-        let mut file = self.directory.open_file(NEW, Access::Replace)?;
-        let (mut lines, mut text) = (Vec::new(), Vec::new());
-        let (mut length, mut checksum) = (0, line::write(&mut lines, 0, FORM));
+        let files = &self.directory.files;
+        // A process that has ended may have left one.
+        files.remove(NEW.as_ref())?;
+        let file = files.open(NEW.as_ref(), Access::Create)?;
+        let (mut lines, mut text, mut length) = (Vec::new(), Vec::new(), 0);
+        let mut checksum = line::write(&mut lines, 0, FORM)?;
         for change in changes {
             if lines.len() >= CHUNK {
-                file.write_all(&lines)?;
+                file.write_all_at(&lines, length)?;
                 length += lines.len() as u64;
                 lines.clear();
             }
             change.write(&mut text);
-            checksum = line::write(&mut lines, checksum, &text);
+            checksum = line::write(&mut lines, checksum, &text)?;
         }
-        file.write_all(&lines)?;
+        file.write_all_at(&lines, length)?;
         length += lines.len() as u64;
         // Also where appends are not synced: a file whose name is durable before its content would lose all.
-        file.sync_data()?;
+        file.sync()?;
         if is_damaged {
-            self.directory.rename(JOURNAL, DAMAGED)?;
+            files.rename(JOURNAL.as_ref(), DAMAGED.as_ref())?;
         }
-        self.directory.rename(NEW, JOURNAL)?;
-        self.directory.sync()?;
+        files.rename(NEW.as_ref(), JOURNAL.as_ref())?;
+        files.sync()?;
         (self.file, self.length, self.checksum) = (Some(file), length, checksum);
         self.limit = 2 * length + GROWTH;
         Ok(())
@@ -197,7 +191,7 @@ mod tests {
 
     fn names(path: &std::path::Path) -> (Loaded, Vec<Change>) {
         let mut changes = Vec::new();
-        let loaded = load(Directory::open_absolute(path).unwrap(), |change| changes.push(change)).unwrap();
+        let loaded = load(Directory::open(path).unwrap(), |change| changes.push(change)).unwrap();
         (loaded, changes)
     }
 
@@ -208,7 +202,7 @@ mod tests {
         let mut journal = Journal::create(names(&path).0, &[name(1)], true).unwrap();
         journal.append(&[name(2)]).unwrap();
         // A file that cannot be written.
-        journal.file = Some(journal.directory.open_file(JOURNAL, Access::Read).unwrap());
+        journal.file = Some(journal.directory.files.open(JOURNAL.as_ref(), Access::Read).unwrap());
         let failure = journal.append(&[name(3)]).unwrap_err();
         assert!(matches!(StoreError::from(failure), StoreError::Away(_)));
         assert!(journal.must_rewrite() && journal.pause().is_some());
@@ -239,7 +233,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store");
         let mut journal = Journal::create(names(&path).0, &[name(1)], true).unwrap();
-        journal.file = Some(File::options().write(true).open("/dev/full").unwrap());
+        journal.file = Some(Box::new(std::fs::File::options().write(true).open("/dev/full").unwrap()));
         let failure = StoreError::from(journal.append(&[name(2)]).unwrap_err());
         let text = agentwire_jsonrpc::WithCauses::new(&failure).to_string();
         assert!(matches!(failure, StoreError::Full(_)), "{text}");

@@ -4,7 +4,6 @@ mod batch;
 mod change;
 mod directory;
 mod journal;
-mod line;
 mod tables;
 mod writer;
 
@@ -101,7 +100,7 @@ impl FileStore {
     }
 
     fn open_at(path: &Path, config: &FileStoreConfig) -> Result<Self, StoreError> {
-        let directory = Directory::open_absolute(path).map_err(StoreError::away)?;
+        let directory = Directory::open(path).map_err(StoreError::away)?;
         let (mut tables, now) = (Tables::new(&config.limits), config.clock.now());
         let loaded = journal::load(directory, |change| tables.apply(now, change))?;
         let damage = loaded.damage;

@@ -155,7 +155,7 @@ mod tests {
     use crate::StoreLimits;
 
     fn shared(directory: &std::path::Path) -> (Shared, Journal) {
-        let opened = Directory::open_absolute(&directory.join("store")).unwrap();
+        let opened = Directory::open(&directory.join("store")).unwrap();
         let loaded = journal::load(opened, |_| {}).unwrap();
         let journal = Journal::create(loaded, &[], false).unwrap();
         (Shared::new(Tables::new(&StoreLimits::new()), Clock::manual()), journal)

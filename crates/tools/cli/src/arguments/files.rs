@@ -1,4 +1,6 @@
 //! Text files that the command line names, read up to a limit.
+//!
+//! Their modes are not checked by `agentwire-files`: a container's secrets belong to root, and `<(…)` is a pipe.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};

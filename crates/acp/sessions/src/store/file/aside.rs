@@ -3,9 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use agentwire_files::{Access, RawFile};
+
 use super::directory::{Directory, failed};
 use super::name::Kind;
-use super::system::{Access, RawFile};
 use crate::StoreError;
 
 /// Copies a journal, from an offset on, to a new file, and makes that durable. Returns its path.

@@ -1,15 +1,16 @@
 //! The headers of all sessions, for lists. Lists lock nothing: other stores may change the files meanwhile.
 
-use agentwire_jsonrpc::WithCauses;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+
+use agentwire_files::Version;
+use agentwire_jsonrpc::WithCauses;
 
 use super::directory::{Directory, failed};
 use super::header::{self, HeaderError};
 use super::locks::Locks;
 use super::name::{self, Kind};
 use super::session::Warnings;
-use super::system::Version;
 use crate::{SessionHeader, StoreError, StoreWarning};
 
 /// A cache of the headers. A list reads only those whose files have changed.

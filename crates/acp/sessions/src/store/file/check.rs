@@ -1,10 +1,11 @@
 //! Finds damaged sessions, and repairs them.
 
-use agentwire_jsonrpc::WithCauses;
 use std::fmt;
 use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_files::Access;
+use agentwire_jsonrpc::WithCauses;
 
 use super::directory::{Directory, failed};
 use super::header::{self, HeaderError, HeaderFile};
@@ -12,9 +13,8 @@ use super::journal::Journal;
 use super::location::Location;
 use super::locks::Locks;
 use super::name::{self, Kind};
-use super::scan::{Scan, has_records, scan};
+use super::scan::{Scan, fault, has_records, scan};
 use super::session::{replace, restore};
-use super::system::Access;
 use super::{aside, catalogue};
 use crate::{SessionHeader, StoreError};
 
@@ -118,7 +118,7 @@ fn check_one(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
     };
     match scan(location) {
         Ok(scan) => {
-            if let Some(reason) = scan.last.fault(scan.offset, synced) {
+            if let Some(reason) = fault(&scan.last, scan.offset, synced) {
                 damaged(format!("byte {} of {}", scan.offset, location.journal().display()), reason);
             }
             check.records = scan.records;
@@ -217,7 +217,7 @@ fn repair_journal(location: &Location, header: &SessionHeader) -> Result<Option<
     }
     let Scan { records, offset, end, last, .. } = scan(location)?;
     let synced = read_header(location).ok().and_then(|stored| stored.synced).unwrap_or(0);
-    if last.fault(offset, synced).is_none() {
+    if fault(&last, offset, synced).is_none() {
         // The rest is dropped when the session is opened next.
         return Ok(None);
     }

@@ -1,15 +1,11 @@
 //! The directory of a store.
 
-use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use super::disk::Disk;
+use agentwire_files::{Access, FileSystem, LockFile, NotPrivate, Privacy, PrivateDir, RawFile, Version};
+
 use super::name::Kind;
-#[cfg(not(unix))]
-use super::other_disk::Disk;
-use super::system::{Access, FileSystem, LockFile, RawFile, Version};
 use crate::StoreError;
 
 /// A directory, whose operations report errors with the path of the file.
@@ -22,9 +18,7 @@ pub(super) struct Directory {
 impl Directory {
     /// Opens a directory, and creates it where there is none.
     pub(super) fn create(path: &Path) -> Result<Self, StoreError> {
-        let path = absolute(path)?;
-        create(&path)?;
-        Self::open(&path)
+        Self::opened(path, PrivateDir::create(path, Privacy::OthersMayRead))
     }
 
     /// Opens a directory that exists.
@@ -33,10 +27,18 @@ impl Directory {
     ///
     /// [`StoreError::NotPrivate`] where other users may create files in it.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
-        let path = absolute(path)?;
-        match Disk::open(&path).map_err(failed("open", &path))? {
-            Ok(disk) => Ok(Self { path, system: Box::new(disk) }),
-            Err(reason) => Err(StoreError::NotPrivate { directory: path, reason }),
+        Self::opened(path, PrivateDir::open(path, Privacy::OthersMayRead))
+    }
+
+    fn opened(path: &Path, opened: io::Result<PrivateDir>) -> Result<Self, StoreError> {
+        match opened {
+            Ok(directory) => Ok(Self { path: directory.path().to_owned(), system: Box::new(directory) }),
+            Err(source) => Err(match NotPrivate::of(&source) {
+                Some(reason) => {
+                    StoreError::NotPrivate { directory: path.to_owned(), reason: reason.to_string() }
+                }
+                None => failed("open", path)(source),
+            }),
         }
     }
 
@@ -60,32 +62,24 @@ impl Directory {
         self.system.list().map_err(failed("list", &self.path))
     }
 
-    /// See [`FileSystem::version`]. Returns none where there is no such file.
+    /// See [`FileSystem::version`].
     pub(super) fn version(&self, stem: &str, kind: Kind) -> Result<Option<Version>, StoreError> {
-        match self.system.version(&kind.of(stem)) {
-            Ok(version) => Ok(Some(version)),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(failed("find", &self.file(stem, kind))(source)),
-        }
+        self.system.version(kind.of(stem).as_ref()).map_err(failed("find", &self.file(stem, kind)))
     }
 
     /// Opens a file. The error is that of the operating system.
     pub(super) fn open_file(&self, stem: &str, kind: Kind, access: Access) -> io::Result<Box<dyn RawFile>> {
-        self.system.open(&kind.of(stem), access)
+        self.system.open(kind.of(stem).as_ref(), access)
     }
 
     /// Renames a file, within its session.
     pub(super) fn rename(&self, stem: &str, from: Kind, to: Kind) -> io::Result<()> {
-        self.system.rename(&from.of(stem), &to.of(stem))
+        self.system.rename(from.of(stem).as_ref(), to.of(stem).as_ref())
     }
 
     /// Removes a file. Returns whether there was one.
     pub(super) fn remove(&self, stem: &str, kind: Kind) -> Result<bool, StoreError> {
-        match self.system.remove(&kind.of(stem)) {
-            Ok(()) => Ok(true),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(failed("remove", &self.file(stem, kind))(source)),
-        }
+        self.system.remove(kind.of(stem).as_ref()).map_err(failed("remove", &self.file(stem, kind)))
     }
 
     /// Makes created, renamed and removed files durable.
@@ -93,39 +87,11 @@ impl Directory {
         self.system.sync().map_err(failed("sync", &self.path))
     }
 
-    /// See [`FileSystem::lock`].
-    pub(super) fn lock(&self, stem: &str) -> Result<Option<Box<dyn LockFile>>, StoreError> {
-        self.system.lock(&Kind::Lock.of(stem)).map_err(failed("lock", &self.file(stem, Kind::Lock)))
+    /// See [`FileSystem::try_lock`].
+    pub(super) fn try_lock(&self, stem: &str) -> Result<Option<Box<dyn LockFile>>, StoreError> {
+        let name = Kind::Lock.of(stem);
+        self.system.try_lock(name.as_ref()).map_err(failed("lock", &self.file(stem, Kind::Lock)))
     }
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(failed("find", path))
-}
-
-/// Creates a directory that only this user may enter, and its missing parents.
-fn create(path: &Path) -> Result<(), StoreError> {
-    let missing: Vec<_> = path.ancestors().take_while(|directory| !directory.exists()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(failed("create", path))?;
-    missing.into_iter().filter_map(Path::parent).try_for_each(sync_parent)
-}
-
-/// Makes the creation of a directory in this one durable.
-#[cfg(unix)]
-fn sync_parent(path: &Path) -> Result<(), StoreError> {
-    std::fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("sync", path))
-}
-
-#[cfg(not(unix))]
-fn sync_parent(_path: &Path) -> Result<(), StoreError> {
-    Ok(())
 }
 
 /// Returns the error of a failed operation on a file.

@@ -12,13 +12,13 @@
 use std::io::{self, BufReader, Read as _};
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_files::line::{self, Line, Lines};
+use agentwire_files::{Access, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::directory::{Directory, failed};
 use super::name::{Kind, stem as stem_of};
-use super::record::{self, Line, Lines};
-use super::system::{Access, Part};
 use crate::{SessionHeader, StoreError};
 
 /// The format version of the files.
@@ -70,22 +70,23 @@ impl HeaderError {
 /// Returns the line that holds a header, and its checksum.
 pub(super) fn line(header: &SessionHeader) -> Result<(Vec<u8>, u32), StoreError> {
     let text =
-        serde_json::to_string(&HeaderLine { format: FORMAT, session: header }).map_err(StoreError::other)?;
+        serde_json::to_vec(&HeaderLine { format: FORMAT, session: header }).map_err(StoreError::other)?;
     let mut line = Vec::with_capacity(text.len() + 32);
-    let checksum = record::write(&mut line, 0, &text).map_err(StoreError::other)?;
+    let checksum = line::write(&mut line, 0, &text).map_err(StoreError::other)?;
     Ok((line, checksum))
 }
 
 /// Returns the line that holds the number of durable bytes. It always has the same length.
 fn synced_line(synced: u64) -> Result<Vec<u8>, StoreError> {
     let mut line = Vec::with_capacity(64);
-    record::write(&mut line, 0, &format!("{{\"synced\":\"{synced:016x}\"}}")).map_err(StoreError::other)?;
+    let text = format!("{{\"synced\":\"{synced:016x}\"}}");
+    line::write(&mut line, 0, text.as_bytes()).map_err(StoreError::other)?;
     Ok(line)
 }
 
 /// Parses such a line, without its line end.
 fn read_synced(line: &[u8]) -> Option<u64> {
-    let (text, _) = record::check(0, line).ok()?;
+    let text = std::str::from_utf8(line::parse_first(line)?).ok()?;
     let digits = text.strip_prefix("{\"synced\":\"")?.strip_suffix("\"}")?;
     u64::from_str_radix(digits, 16).ok()
 }
@@ -158,9 +159,9 @@ pub(super) fn read(directory: &Directory, stem: &str) -> Result<HeaderFile, Head
 /// Reads the first line of a journal: the header with which the session was created.
 pub(super) fn read_first(directory: &Directory, stem: &str) -> Result<SessionHeader, HeaderError> {
     let journal = open(directory, stem, Kind::Journal)?;
-    match Lines::new(BufReader::new(journal)).next().map_err(HeaderError::Io)? {
-        Line::Record(text) => parse_text(&text, stem),
-        Line::End | Line::Torn(_) => Err(HeaderError::invalid("cut off")),
+    match Lines::new(BufReader::new(journal)).read().map_err(HeaderError::Io)? {
+        Line::Text(text) => parse_text(&text, stem),
+        Line::End | Line::Torn => Err(HeaderError::invalid("cut off")),
         Line::Damaged(_) => Err(HeaderError::invalid("damaged")),
     }
 }
@@ -175,11 +176,10 @@ fn open(directory: &Directory, stem: &str, kind: Kind) -> Result<Part, HeaderErr
 
 /// Parses a line, without its line end, that must hold the header of the session with this stem.
 fn parse_line(line: &[u8], stem: &str) -> Result<SessionHeader, HeaderError> {
-    let (text, _) = record::check(0, line).map_err(|_| HeaderError::invalid("damaged"))?;
-    parse_text(text, stem)
+    parse_text(line::parse_first(line).ok_or_else(|| HeaderError::invalid("damaged"))?, stem)
 }
 
-fn parse_text(text: &str, stem: &str) -> Result<SessionHeader, HeaderError> {
+fn parse_text(text: &[u8], stem: &str) -> Result<SessionHeader, HeaderError> {
     let header = parse(text)?;
     match stem_of(&header.session_id) {
         Ok(found) if found == stem => Ok(header),
@@ -188,9 +188,9 @@ fn parse_text(text: &str, stem: &str) -> Result<SessionHeader, HeaderError> {
 }
 
 /// Parses the text of such a line.
-fn parse(text: &str) -> Result<SessionHeader, HeaderError> {
+fn parse(text: &[u8]) -> Result<SessionHeader, HeaderError> {
     let line: HeaderLine<Box<RawValue>> =
-        agentwire_jsonrpc::read(text).map_err(|_| HeaderError::invalid("not a file of this kind"))?;
+        agentwire_jsonrpc::read_bytes(text).map_err(|_| HeaderError::invalid("not a file of this kind"))?;
     if line.format != FORMAT {
         return Err(HeaderError::Unsupported(format!("of format {}, which is not known here", line.format)));
     }
@@ -199,7 +199,7 @@ fn parse(text: &str) -> Result<SessionHeader, HeaderError> {
 }
 
 /// Checks the first line of the journal of a session.
-pub(super) fn check_first(text: &str, session_id: &SessionId) -> Result<(), String> {
+pub(super) fn check_first(text: &[u8], session_id: &SessionId) -> Result<(), String> {
     match parse(text) {
         Ok(header) if header.session_id == *session_id => Ok(()),
         Ok(_) => Err("the beginning of another session".to_owned()),

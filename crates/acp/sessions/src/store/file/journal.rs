@@ -1,16 +1,18 @@
 //! The journal of a session: the file of its records.
+//!
+//! Its end is not in `agentwire-files`: a failed append is undone here, while the store of several nodes rewrites its journal.
 
 use std::io;
 use std::path::PathBuf;
 
+use agentwire_files::line::{self, Line};
+use agentwire_files::{Access, RawFile};
 use agentwire_jsonrpc::RawJson;
 
 use super::location::Location;
 use super::name::Kind;
 use super::reader::{AppendFault, Reader};
-use super::record::{self, Line};
-use super::scan::{Scan, scan};
-use super::system::{Access, RawFile};
+use super::scan::{Scan, fault, scan};
 use super::{aside, header};
 use crate::{SessionHeader, StoreError, StoreWarning};
 
@@ -85,7 +87,7 @@ impl Journal {
         // An earlier process may have written the rest, so it is unknown whether that is durable.
         let mut found = JournalEnd::at(offset, checksum, offset > synced);
         found.rewrite = found.unsynced.then_some(synced);
-        if let Some(reason) = last.fault(offset, synced) {
+        if let Some(reason) = fault(&last, offset, synced) {
             found.fault = Some(AppendFault::Damaged(reason));
         } else if offset < end || offset == 0 {
             let moved = self.drop_rest(&mut found, header, matches!(last, Line::Damaged(_)))?;
@@ -131,8 +133,8 @@ impl Journal {
         let mut lines = Vec::with_capacity(records.iter().map(|record| record.len() + 32).sum());
         let mut checksum = end.checksum;
         for record in records {
-            checksum =
-                record::write(&mut lines, checksum, record.as_str()).map_err(location.failed("write to"))?;
+            let written = line::write(&mut lines, checksum, record.as_str().as_bytes());
+            checksum = written.map_err(location.failed("write to"))?;
         }
         let offset = end.offset;
         let file = end.open(location)?;

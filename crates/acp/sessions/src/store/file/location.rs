@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_files::{Access, RawFile};
 
 use super::directory::{Directory, failed};
 use super::name::Kind;
-use super::system::{Access, RawFile};
 use crate::StoreError;
 
 /// The location of a session's files.

@@ -12,12 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_files::LockFile;
 use agentwire_sync::Mutex;
 
 use super::directory::Directory;
 use super::name;
 use super::session::Files;
-use super::system::LockFile;
 use crate::{Claim, StoreError};
 
 /// How often to try for a lock that another store has, and the pause in between. A store that only cleans up, or is about to
@@ -101,7 +101,7 @@ impl Locks {
             Entry::Occupied(mut session) => work(session.get_mut()),
             Entry::Vacant(session) => {
                 let stem = name::stem(session_id)?;
-                let lock = self.directory.lock(&stem)?.ok_or_else(|| StoreError::in_use(session_id))?;
+                let lock = self.directory.try_lock(&stem)?.ok_or_else(|| StoreError::in_use(session_id))?;
                 let files = Files::new(Arc::clone(&self.directory), session_id.clone(), stem);
                 let files = Arc::new(tokio::sync::Mutex::new(files));
                 work(session.insert(LockState {

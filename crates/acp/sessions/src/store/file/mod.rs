@@ -5,22 +5,15 @@ mod blocking;
 mod catalogue;
 mod check;
 mod directory;
-#[cfg(unix)]
-mod disk;
-mod fsync;
 mod header;
 mod journal;
 mod location;
 mod locks;
 mod name;
 mod operations;
-#[cfg(not(unix))]
-mod other_disk;
 mod reader;
-mod record;
 mod scan;
 mod session;
-mod system;
 #[cfg(test)]
 mod tests;
 
@@ -37,12 +30,12 @@ use self::blocking::{blocking, records};
 use self::catalogue::Catalogue;
 pub use self::check::{Damage, Repair, SessionCheck};
 use self::directory::{Directory, failed};
-pub use self::fsync::Fsync;
 use self::header::HeaderError;
 use self::location::Location;
 use self::locks::{LockHandle, Locks};
 use self::name::Kind;
 use self::reader::Reader;
+pub use self::session::Fsync;
 use self::session::{Files, Warnings};
 use super::{SessionHeader, StoreError, StoredSession};
 

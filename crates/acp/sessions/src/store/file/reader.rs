@@ -2,13 +2,14 @@
 
 use std::io::{self, BufReader};
 
+use agentwire_files::line::{Line, Lines};
+use agentwire_files::{Access, Part, RawFile};
 use agentwire_jsonrpc::RawJson;
 
 use super::header;
 use super::location::Location;
-use super::record::{Line, Lines};
-use super::system::{Access, Part, RawFile};
-use crate::StoreError;
+use super::scan::fault;
+use crate::{BoxError, StoreError};
 
 /// Reads the records that a journal had when the reader was made.
 #[derive(Debug)]
@@ -80,28 +81,32 @@ impl Reader {
         {
             return fault.take().map_or(Ok(None), |fault| Err(fault.error(&self.location, offset)));
         }
-        let line = self.lines.next().map_err(self.location.failed("read"))?;
+        let line = self.lines.read().map_err(self.location.failed("read"))?;
         let reason = match (line, &self.limit) {
             // The first line is the header, and no record.
-            (Line::Record(text), _) if offset == 0 => {
+            (Line::Text(text), _) if offset == 0 => {
                 match header::check_first(&text, &self.location.session_id) {
                     Ok(()) => return self.read_one(),
                     Err(reason) => reason,
                 }
             }
-            (Line::Record(text), _) => match RawJson::parse(text.into()) {
+            (Line::Text(text), _) => match parse(text) {
                 Ok(record) => return Ok(Some(record)),
                 Err(error) => format!("a record that is not JSON: {error}"),
             },
-            (line, Limit::Synced(synced)) => match line.fault(offset, *synced) {
+            (line, Limit::Synced(synced)) => match fault(&line, offset, *synced) {
                 Some(reason) => reason,
                 None => return Ok(None),
             },
             (Line::Damaged(reason), Limit::End(..)) => reason,
-            (Line::End | Line::Torn(_), Limit::End(..)) => "the file has become shorter".to_owned(),
+            (Line::End | Line::Torn, Limit::End(..)) => "the file has become shorter".to_owned(),
         };
         Err(self.location.damaged(offset, reason))
     }
+}
+
+fn parse(text: Vec<u8>) -> Result<RawJson, BoxError> {
+    Ok(RawJson::parse(String::from_utf8(text)?.into())?)
 }
 
 /// Why nothing can be appended to a journal.

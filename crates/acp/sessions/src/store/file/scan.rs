@@ -2,10 +2,11 @@
 
 use std::io::{self, BufReader};
 
+use agentwire_files::line::{Line, Lines};
+use agentwire_files::{Access, Part};
+
 use super::header;
 use super::location::Location;
-use super::record::{Line, Lines};
-use super::system::{Access, Part};
 use crate::StoreError;
 
 /// The content of a journal.
@@ -36,14 +37,14 @@ pub(super) fn scan(location: &Location) -> Result<Scan, StoreError> {
     let last = loop {
         let first = lines.offset() == 0;
         let before = (lines.offset(), lines.checksum());
-        match lines.next().map_err(location.failed("read"))? {
-            Line::Record(text) if first => {
+        match lines.read().map_err(location.failed("read"))? {
+            Line::Text(text) if first => {
                 if let Err(reason) = header::check_first(&text, &location.session_id) {
                     let (offset, checksum) = before;
                     return Ok(Scan { records, offset, checksum, end, last: Line::Damaged(reason) });
                 }
             }
-            Line::Record(_) => records += 1,
+            Line::Text(_) => records += 1,
             last => break last,
         }
     };
@@ -58,23 +59,16 @@ pub(super) fn has_records(location: &Location) -> Result<bool, StoreError> {
         file => file.and_then(Part::all).map_err(location.failed("open"))?,
     };
     let mut lines = Lines::new(BufReader::new(file));
-    let whole = matches!(lines.next().map_err(location.failed("read"))?, Line::Record(_) | Line::Damaged(_));
-    Ok(whole && lines.next().map_err(location.failed("read"))? != Line::End)
+    let whole = matches!(lines.read().map_err(location.failed("read"))?, Line::Text(_) | Line::Damaged(_));
+    Ok(whole && lines.read().map_err(location.failed("read"))? != Line::End)
 }
 
-impl Line {
-    /// Returns what is wrong with a journal whose valid records end at `offset`, with this line behind them, and of which
-    /// `synced` bytes were durable. Returns none where only unsynced writes are missing.
-    pub(super) fn fault(&self, offset: u64, synced: u64) -> Option<String> {
-        if offset >= synced {
-            return None;
-        }
-        Some(match self {
-            Self::Damaged(reason) => reason.clone(),
-            Self::Torn(_) => format!("a line that is cut off, in the {synced} bytes that the disk held"),
-            Self::End | Self::Record(_) => {
-                format!("the file ends here, and the disk held {synced} bytes of it")
-            }
-        })
-    }
+/// Returns what is wrong with a journal whose valid records end at `offset`, with `last` behind them, and of which `synced` bytes
+/// were durable. Returns `None` if only unsynced writes are missing.
+pub(super) fn fault(last: &Line, offset: u64, synced: u64) -> Option<String> {
+    (offset < synced).then(|| match last {
+        Line::Damaged(reason) => reason.clone(),
+        Line::Torn => format!("a line that is cut off, in the {synced} bytes that the disk held"),
+        Line::End | Line::Text(_) => format!("the file ends here, and the disk held {synced} bytes of it"),
+    })
 }

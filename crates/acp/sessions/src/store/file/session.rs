@@ -7,7 +7,6 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_sync::Mutex;
 
 use super::directory::{Directory, failed};
-use super::fsync::Fsync;
 use super::header::{self, HeaderError, HeaderFile};
 use super::journal::Journal;
 use super::location::Location;
@@ -15,6 +14,24 @@ use super::name::Kind;
 use super::reader::Reader;
 use super::{aside, scan};
 use crate::{SessionHeader, StoreError, StoreWarning};
+
+/// When a [`FileStore`](super::FileStore) makes its writes durable, with `fsync`.
+///
+/// Appended records survive the end of the process in any case. This setting concerns a crash of the machine or a power
+/// cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fsync {
+    /// Never: the operating system writes when it likes. A power cut may cost the last seconds.
+    Never,
+    /// When sessions are created and deleted, and at the end of each turn, where
+    /// [`SessionStore::sync`](crate::SessionStore::sync) is called. A power cut may cost the updates of a turn that has not
+    /// ended.
+    #[default]
+    EveryTurn,
+    /// With every append. A power cut costs nothing; an update waits for the disk before it is sent.
+    Always,
+}
 
 pub(super) type Warnings = Mutex<Vec<StoreWarning>>;
 

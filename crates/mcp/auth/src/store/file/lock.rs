@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::disk::{Folder, LockFile};
+use agentwire_files::{FileSystem as _, LockFile, Privacy, PrivateDir};
 
 /// The first pause between two attempts.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
@@ -26,7 +26,7 @@ pub(super) struct Place {
 /// Who waits for it holds `NAME.next` first. So the one who holds that is the next owner however seldom it looks, and an owner
 /// that takes the lock again and again cannot starve it.
 #[derive(Debug)]
-pub(super) struct FileLock(#[expect(dead_code, reason = "held until it is dropped")] LockFile);
+pub(super) struct FileLock(#[expect(dead_code, reason = "held until it is dropped")] Box<dyn LockFile>);
 
 impl FileLock {
     /// Waits for the lock without blocking a thread. Dropping the future gives it up.
@@ -39,12 +39,13 @@ impl FileLock {
 }
 
 /// Tries until the file is locked. The system has no lock that can be awaited.
-async fn poll(place: Place) -> io::Result<LockFile> {
+async fn poll(place: Place) -> io::Result<Box<dyn LockFile>> {
     let mut pause = MIN_PAUSE;
     loop {
         let attempt = place.clone();
         // A lock that is taken after the caller was dropped is released with the task's result.
-        let attempt = move || LockFile::try_lock(&Folder::open(&attempt.folder)?, &attempt.name);
+        let attempt =
+            move || PrivateDir::create(&attempt.folder, Privacy::OwnerOnly)?.try_lock(&attempt.name);
         if let Some(lock) = blocking(attempt).await?? {
             return Ok(lock);
         }

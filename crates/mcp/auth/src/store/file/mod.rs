@@ -1,10 +1,5 @@
 //! A store in one file, which processes share.
 
-#[cfg(unix)]
-mod disk;
-#[cfg(not(unix))]
-#[path = "other_disk.rs"]
-mod disk;
 mod document;
 mod lock;
 
@@ -14,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_files::{Access, FileSystem as _, Privacy, PrivateDir};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use self::disk::Folder;
 use self::document::Document;
 use self::lock::{FileLock, blocking};
 use super::key_locks::{KeyGuard, KeyLocks};
@@ -78,8 +73,11 @@ impl FileStore {
     /// The path names no file, the folder cannot be created, or the file or its folder is refused.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let location = Location::new(path.into())?;
-        let opened = location.open_folder().and_then(|folder| folder.check(&location.name));
-        opened.map_err(|error| location.error("open", error))?;
+        let checked = location.open_folder().and_then(|folder| match folder.version(&location.name)? {
+            Some(_) => folder.open(&location.name, Access::Read).map(drop),
+            None => Ok(()),
+        });
+        checked.map_err(|error| location.error("open", error))?;
         Ok(Self {
             location: Arc::new(location),
             size_limit: Self::DEFAULT_SIZE_LIMIT,
@@ -165,11 +163,11 @@ impl Location {
     }
 
     /// Opens the folder, for each operation anew: a person may remove it while the program runs.
-    fn open_folder(&self) -> io::Result<Folder> {
-        Folder::open(&self.folder)
+    fn open_folder(&self) -> io::Result<PrivateDir> {
+        PrivateDir::create(&self.folder, Privacy::OwnerOnly)
     }
 
-    fn read(&self, folder: &Folder, limit: u64) -> io::Result<Document> {
+    fn read(&self, folder: &PrivateDir, limit: u64) -> io::Result<Document> {
         match folder.read(&self.name, limit)? {
             Some(text) => Document::decode(&text),
             None => Ok(Document::default()),
@@ -186,7 +184,7 @@ impl Location {
         if text.len() as u64 > limit {
             return Err(io::Error::other(format!("it would be longer than the limit of {limit} bytes")));
         }
-        folder.replace(&self.name, &self.sibling(".tmp"), &text)
+        folder.replace(&self.name, &text)
     }
 
     fn write_lock(&self) -> lock::Place {

@@ -140,7 +140,7 @@ async fn a_link_is_not_followed() {
     put(&target, r#"{ "version": 1, "entries": { "a": "1" } }"#);
     let store = FileStore::open(&path).unwrap();
     std::os::unix::fs::symlink(&target, &path).unwrap();
-    assert!(refused(&store).await.contains("it is a link"));
+    assert!(refused(&store).await.contains("`credentials.json` is a link"));
     assert!(FileStore::open(&path).is_err());
     assert!(fs::read_to_string(&target).unwrap().contains("\"a\""));
 }
@@ -169,7 +169,7 @@ async fn what_is_no_regular_file_is_refused_without_waiting() {
     assert!(made.success());
     let error = tokio::time::timeout(crate::DEADLINE, store.read("a")).await.unwrap().unwrap_err();
     let error = shown(&error);
-    assert!(error.contains("it is no regular file"), "{error}");
+    assert!(error.contains("`credentials.json` is not a regular file"), "{error}");
 }
 
 #[tokio::test]

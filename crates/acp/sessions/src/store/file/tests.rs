@@ -1,15 +1,13 @@
 //! A store on a disk that fails at every call, and at every call loses its power.
 
-mod simulated;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use agentwire_files::testing::{Fault, Random, Simulated};
 use agentwire_jsonrpc::RawJson;
 use futures::executor::block_on;
 use futures_util::StreamExt as _;
 
-use self::simulated::{Fault, Random, Simulated};
 use super::directory::Directory;
 use crate::{FileStore, Fsync, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning};
 
@@ -289,7 +287,7 @@ fn calls(steps: &[Step], fsync: Fsync) -> u64 {
 #[test]
 fn a_power_cut_at_any_call_costs_nothing_that_was_durable() {
     for seed in 0..12 {
-        let steps = steps(&mut Random(seed), 30);
+        let steps = steps(&mut Random::new(seed), 30);
         for fsync in [Fsync::EveryTurn, Fsync::Always, Fsync::Never] {
             for call in (seed % 3..calls(&steps, fsync)).step_by(3) {
                 let disk = Simulated::new(seed);
@@ -309,7 +307,7 @@ fn a_power_cut_at_any_call_costs_nothing_that_was_durable() {
 #[test]
 fn a_call_that_fails_costs_nothing_that_was_acknowledged() {
     for seed in 0..12 {
-        let steps = steps(&mut Random(seed), 30);
+        let steps = steps(&mut Random::new(seed), 30);
         for fsync in [Fsync::EveryTurn, Fsync::Always, Fsync::Never] {
             for fault in [Fault::Io, Fault::Full, Fault::Short] {
                 for call in (seed % 5..calls(&steps, fsync)).step_by(5) {

@@ -5,51 +5,62 @@
 //! systems with a journal do. A page is much smaller than a real one, so that records have several.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agentwire_sync::{Mutex, MutexGuard};
-
-use crate::store::file::system::{Access, FileSystem, LockFile, RawFile, Version};
+use crate::{Access, FileSystem, LockFile, RawFile, Version};
 
 const PAGE: usize = 64;
 
-/// What fails, and how.
+/// A failure of one call or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// This call does, and has done nothing.
+#[non_exhaustive]
+pub enum Fault {
+    /// The call fails, and has done nothing.
     Io,
-    /// This call finds no room, and nor do later ones that write.
+    /// The call finds no room, as do later calls that write.
     Full,
-    /// This call writes the half, and what remains finds no room.
+    /// The call writes one half, and the rest finds no room.
     Short,
-    /// This call and all after it: the power is off.
+    /// The call fails, as do all later ones: the power is off.
     Off,
 }
 
-/// Numbers that only look random, so that a failure can be had again.
-#[derive(Debug, Clone)]
-pub(super) struct Random(pub(super) u64);
+/// Pseudorandom numbers from a seed, so that a failure can be repeated.
+#[derive(Debug, Default, Clone)]
+pub struct Random(u64);
 
 impl Random {
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    /// Begins with a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number below the limit.
+    pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % limit as u64) as usize
     }
 }
 
-/// A disk. Clones are the same.
+/// A disk. Clones are one disk.
 #[derive(Debug, Clone)]
-pub(super) struct Simulated(Arc<Mutex<Disk>>);
+pub struct Simulated(Arc<Mutex<Disk>>);
 
-#[derive(Debug)]
+type Names = BTreeMap<OsString, usize>;
+
+/// The file of the first name, and the name that it has then, if any.
+type NameChange = (OsString, Option<OsString>, usize);
+
+#[derive(Debug, Default)]
 struct Disk {
-    names: BTreeMap<String, usize>,
-    durable_names: BTreeMap<String, usize>,
+    names: Names,
+    durable_names: Names,
     /// What was done to the names since, in order.
-    pending_names: Vec<(String, Option<String>, usize)>,
+    pending_names: Vec<NameChange>,
     files: Vec<File>,
-    locked: BTreeSet<String>,
+    locked: BTreeSet<OsString>,
     calls: u64,
     fault: Option<(u64, Fault)>,
     was_full: bool,
@@ -68,43 +79,34 @@ struct File {
 }
 
 impl Simulated {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(Arc::new(Mutex::new(Disk {
-            names: BTreeMap::new(),
-            durable_names: BTreeMap::new(),
-            pending_names: Vec::new(),
-            files: Vec::new(),
-            locked: BTreeSet::new(),
-            calls: 0,
-            fault: None,
-            was_full: false,
-            random: Random(seed),
-        })))
+    /// Returns an empty disk, on which no call fails.
+    pub fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(Disk { random: Random(seed), ..Disk::default() })))
     }
 
     /// Has one of the calls from now on fail; the next one is number 0.
-    pub(super) fn fail(&self, call: u64, fault: Fault) {
+    pub fn fail(&self, call: u64, fault: Fault) {
         let mut disk = self.disk();
         disk.fault = Some((disk.calls + call, fault));
     }
 
-    /// Nothing fails any more.
-    pub(super) fn heal(&self) {
+    /// Has no further call fail.
+    pub fn heal(&self) {
         self.disk().fault = None;
     }
 
-    /// Whether a write was cut short.
-    pub(super) fn was_full(&self) -> bool {
+    /// Returns whether a write was cut short.
+    pub fn was_full(&self) -> bool {
         self.disk().was_full
     }
 
-    /// How many calls there were.
-    pub(super) fn calls(&self) -> u64 {
+    /// Returns how many calls there were.
+    pub fn calls(&self) -> u64 {
         self.disk().calls
     }
 
-    /// A disk with what this one holds after a power cut.
-    pub(super) fn after_power_cut(&self, seed: u64) -> Self {
+    /// Returns a disk with what this one holds after a power cut.
+    pub fn after_power_cut(&self, seed: u64) -> Self {
         let disk = self.disk();
         let mut random = Random(seed);
         let mut names = disk.durable_names.clone();
@@ -116,27 +118,16 @@ impl Simulated {
             File { content: held.clone(), durable: held, ..File::default() }
         };
         let files = disk.files.iter().map(held).collect();
-        let cut = Self::new(seed);
-        *cut.disk() = Disk {
-            durable_names: names.clone(),
-            names,
-            pending_names: Vec::new(),
-            files,
-            locked: BTreeSet::new(),
-            calls: 0,
-            fault: None,
-            was_full: false,
-            random: Random(seed),
-        };
-        cut
+        let (durable_names, random) = (names.clone(), Random(seed));
+        Self(Arc::new(Mutex::new(Disk { names, durable_names, files, random, ..Disk::default() })))
     }
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
-        self.0.lock()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn apply(names: &mut BTreeMap<String, usize>, (from, to, file): &(String, Option<String>, usize)) {
+fn apply(names: &mut Names, (from, to, file): &NameChange) {
     names.remove(from);
     if let Some(to) = to {
         names.insert(to.clone(), *file);
@@ -161,11 +152,11 @@ impl Disk {
         }
     }
 
-    fn find(&self, name: &str) -> io::Result<usize> {
+    fn find(&self, name: &OsStr) -> io::Result<usize> {
         self.names.get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn change_names(&mut self, change: (String, Option<String>, usize)) {
+    fn change_names(&mut self, change: NameChange) {
         apply(&mut self.names, &change);
         self.pending_names.push(change);
     }
@@ -219,18 +210,18 @@ impl FileSystem for Simulated {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut disk = self.disk();
         disk.call(false)?;
-        let locks = disk.locked.iter();
-        Ok(disk.names.keys().chain(locks).cloned().collect())
+        let names = disk.names.keys().chain(&disk.locked);
+        Ok(names.filter_map(|name| name.to_str().map(str::to_owned)).collect())
     }
 
-    fn version(&self, name: &str) -> io::Result<Version> {
+    fn version(&self, name: &OsStr) -> io::Result<Option<Version>> {
         let mut disk = self.disk();
         disk.call(false)?;
-        let file = disk.find(name)?;
-        Ok(Version([file as i128, disk.files[file].version, 0, 0]))
+        let version = |file: &usize| Version([*file as i128, disk.files[*file].version, 0, 0]);
+        Ok(disk.names.get(name).map(version))
     }
 
-    fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn RawFile>> {
+    fn open(&self, name: &OsStr, access: Access) -> io::Result<Box<dyn RawFile>> {
         let mut disk = self.disk();
         disk.call(access == Access::Create)?;
         let file = match (disk.find(name), access) {
@@ -246,7 +237,7 @@ impl FileSystem for Simulated {
         Ok(Box::new(Open { disk: self.clone(), file }))
     }
 
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         let mut disk = self.disk();
         disk.call(false)?;
         let file = disk.find(from)?;
@@ -254,12 +245,12 @@ impl FileSystem for Simulated {
         Ok(())
     }
 
-    fn remove(&self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &OsStr) -> io::Result<bool> {
         let mut disk = self.disk();
         disk.call(false)?;
-        let file = disk.find(name)?;
+        let Some(file) = disk.names.get(name).copied() else { return Ok(false) };
         disk.change_names((name.to_owned(), None, file));
-        Ok(())
+        Ok(true)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -270,7 +261,7 @@ impl FileSystem for Simulated {
         Ok(())
     }
 
-    fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>> {
+    fn try_lock(&self, name: &OsStr) -> io::Result<Option<Box<dyn LockFile>>> {
         let mut disk = self.disk();
         disk.call(false)?;
         let locked = disk.locked.insert(name.to_owned());
@@ -349,7 +340,7 @@ impl RawFile for Open {
 #[derive(Debug)]
 struct Lock {
     disk: Simulated,
-    name: String,
+    name: OsString,
 }
 
 impl LockFile for Lock {}

@@ -1,0 +1,32 @@
+//! Private files of one program: directories that others cannot change, locks, replacement as a whole, checksummed lines.
+//!
+//! ```text
+//! PrivateDir ──┐
+//!              ├── FileSystem ── open ──▶ RawFile ── Part ──▶ line::Lines
+//! Simulated ───┘       └─ try_lock ──▶ LockFile
+//! ```
+//!
+//! Each store of files had these parts of its own, with different limits, modes and rules for a damaged end. Now a race or an
+//! attack is fixed once.
+//!
+//! Not here: the end of a journal. After a failed write one store truncates its journal and another rewrites it, so each has
+//! its own. Nor files that a person names on a command line, which may be links, devices or public.
+//!
+//! # Invariants
+//!
+//! - A file is opened relative to its directory's descriptor (Unix), so a later change of the directory's path has no effect.
+//! - No link in a directory is followed, and opening a pipe does not block.
+//! - A file is checked after it is opened, not before.
+//! - A lock is released explicitly: a child process that is being started holds a copy of the descriptor.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod file_system;
+pub mod line;
+mod lock;
+mod private_dir;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use file_system::{Access, FileSystem, LockFile, Part, RawFile, Version};
+pub use lock::{FileLock, LockMode};
+pub use private_dir::{NotPrivate, Privacy, PrivateDir};
