@@ -10,7 +10,7 @@ use agentwire_store::{BusMessage, SessionRecord, StoreError};
 
 use crate::server::Head;
 use crate::server::admission::record_limits::{RecordLimits, record_size};
-use crate::server::nodes::message::{Change, has_initialized, initialized, member, method_of, text, uri};
+use crate::server::nodes::message::{Change, initialized, member, method_of, text, uri};
 use crate::server::response::refusal::Refusal;
 use crate::server::session::sessions::Sessions;
 use crate::server::session::{Session, SharedSession, WaitingAnswer};
@@ -25,7 +25,7 @@ pub(crate) fn check(
     changes: &[(Option<RequestId>, Change)],
 ) -> Result<(), Refusal> {
     let Some(shared) = session.shared().filter(|_| !changes.is_empty()) else { return Ok(()) };
-    let record = changed(&shared.record.lock(), changes.iter().map(|(_, change)| change));
+    let record = changed(&shared.record(), changes.iter().map(|(_, change)| change));
     check_limits(&record, limits)?;
     shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)
 }
@@ -55,7 +55,7 @@ pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answ
 /// Gives the service of a session what leads back from changes that are not stored.
 fn take_back(session: &Session, changes: &[Change]) {
     let Some(shared) = session.shared() else { return };
-    let record = shared.record.lock().clone();
+    let record = shared.record();
     let made = changed(&record, changes);
     differences(&made.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
 }
@@ -76,22 +76,9 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores that the client of a session is ready. Where the store is away or has no room, this is accepted nevertheless, and tried again
-/// later: a session that is known goes on.
-pub(crate) async fn store_ready(
-    sessions: &Arc<Sessions>,
-    session: &Arc<Session>,
-    ready: Change,
-) -> Result<(), Refusal> {
-    match store(sessions, session, vec![ready]).await {
-        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
-        stored => stored,
-    }
-}
-
 /// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
 /// would be lost with this node.
-async fn store(
+pub(crate) async fn store(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     changes: Vec<Change>,
@@ -103,7 +90,7 @@ async fn store(
     let limits = &resources.config.record_limits;
     let (id, records) = (session.id(), &node.stores().records);
     for attempt in 0..ATTEMPTS {
-        let before = shared.record.lock().clone();
+        let before = shared.record();
         let mut record = changed(&before, &changes);
         if record.messages == before.messages {
             if attempt > 0 {
@@ -140,23 +127,6 @@ async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// Stores that the client of a session is ready, where its service was told so and the record has missed it. Done by the tick alone, and
-/// not where a node hears of a change, so that no two nodes go on telling each other of it.
-pub(crate) async fn record_initialized(sessions: &Arc<Sessions>, session: &Arc<Session>) {
-    let Some(shared) = session.shared() else { return };
-    let is_missing = || session.is_initialized() && !has_initialized(&shared.record.lock());
-    // A request that tells the service of it from here on sets this again.
-    shared.set_unstored(false);
-    if is_missing() {
-        let initialized = text(&initialized()).map(Change);
-        // Where it is not stored, the session is due again.
-        let _refused = store(sessions, session, initialized.into_iter().collect()).await;
-    }
-    if is_missing() {
-        shared.set_unstored(true);
-    }
-}
-
 /// While the record of a session may be another, loads it and gives the service what differs. Where the store is away, this is done at
 /// a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
@@ -187,26 +157,21 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
         sessions.end(session);
         return Err(Refusal::too_many_records(full));
     }
-    let (messages, lost) = {
-        let mut record = shared.record.lock();
-        if new == *record {
-            return Ok(());
-        }
+    let (messages, lost) = shared.change_record(|record| {
         if new.version < record.version {
             // The engine has failed, and has lost changes that it had acknowledged. They are known here.
             record.version = new.version;
-            (Vec::new(), Some(record.clone()))
-        } else {
-            let messages = differences(&record.messages, &new.messages);
-            *record = new;
-            (messages, None)
+            return (Vec::new(), Some(record.clone()));
         }
-    };
+        let messages = differences(&record.messages, &new.messages);
+        *record = new;
+        (messages, None)
+    });
     messages.iter().for_each(|message| feed(session, message, None));
     if let Some(lost) = lost
         && let Ok(true) = node.stores().records.update(session.id(), lost).await
     {
-        shared.record.lock().version += 1;
+        shared.change_record(|record| record.version += 1);
         node.announce(BusMessage::SessionChanged(session.id()));
     }
     Ok(())

@@ -20,8 +20,8 @@ use crate::server::nodes::record::principal_digest;
 use crate::server::nodes::sealed;
 use crate::server::nodes::sealed_sessions::SealedContent;
 use crate::server::response::refusal::Refusal;
-use crate::server::session::Session;
 use crate::server::session::connection::Connection;
+use crate::server::session::{Session, SharedSession};
 use crate::server::{Caller, Head, Principal};
 
 /// Returns the session that a request names, loaded where this node does not have it.
@@ -183,7 +183,7 @@ async fn load(
     }
     core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
     // Another node may have stored `initialized` since the record was read. Its message has found no session here.
-    session.shared().iter().for_each(|shared| _ = shared.expect_initialized());
+    session.shared().into_iter().for_each(SharedSession::compare_readiness);
     // From here on the session ends with the connection, also where this future is dropped.
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
     core.sessions.mark_used(&session);
@@ -241,7 +241,7 @@ async fn load_record(resources: &Resources, id: SessionId) -> Result<SessionReco
 async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoaded> {
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);
-    let record = shared.record.lock().clone();
+    let record = shared.record();
     let used = async { if record.version > 0 { Ok(false) } else { records.update(id, record).await } };
     let touched = records.touch(id, resources.config.idle);
     let numbers = records.take_streams(id, shared.numbers_to_take());
@@ -251,9 +251,9 @@ async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoad
     })?;
     let block = block.filter(|_| is_there).ok_or(NotLoaded::Unknown)?;
     if is_noted {
-        shared.record.lock().version += 1;
+        shared.change_record(|record| record.version += 1);
     }
-    shared.set_touched();
+    shared.set_touched(true);
     shared.add_numbers(Some(block));
     Ok(())
 }

@@ -8,6 +8,7 @@ pub(crate) mod guarded_store;
 pub(crate) mod load;
 pub(crate) mod loads;
 pub(crate) mod message;
+pub(crate) mod readiness;
 pub(crate) mod record;
 pub(crate) mod sealed;
 pub(crate) mod sealed_sessions;

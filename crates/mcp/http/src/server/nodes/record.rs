@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(crate) async fn create(resources: Arc<Resources>, session: Arc<Session>) -> Result<(), StoreError> {
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);
-    let record = shared.record.lock().clone();
+    let record = shared.record();
     let unused = resources.config.limits.opening_timeout + GRACE;
     records.create(id, record, unused.min(resources.config.idle)).await?;
     if !session.is_open() {

@@ -6,7 +6,8 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::change::{record_initialized, refresh};
+use crate::server::nodes::change::refresh;
+use crate::server::nodes::readiness::record_again;
 use crate::server::nodes::sealed;
 use crate::server::session::Session;
 
@@ -50,14 +51,14 @@ async fn look(core: &Arc<EndpointCore>, due: Look) {
     if shared.is_stale() {
         refresh(&core.sessions, session).await;
     }
-    record_initialized(&core.sessions, session).await;
+    record_again(&core.sessions, session).await;
     match node.stores().records.touch(session.id(), core.resources.config.idle).await {
-        Ok(true) => shared.set_touched(),
+        Ok(true) => shared.set_touched(true),
         Ok(false) => {
             core.sessions.end(session);
             core.sessions.forget(session.id());
             node.note_end(session.id());
         }
-        Err(_) => shared.set_unstored(true),
+        Err(_) => shared.set_touched(false),
     }
 }

@@ -14,8 +14,9 @@ use crate::server::Head;
 use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
-use crate::server::nodes::change::{check, store_ready};
+use crate::server::nodes::change::check;
 use crate::server::nodes::message::{changes, is_change};
+use crate::server::nodes::readiness::record_ready;
 use crate::server::nodes::{load, record, sealed};
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
@@ -97,7 +98,7 @@ impl Preparing {
             check(&session, &core.resources.config.record_limits, &changes)?;
             forward(&core, session.id(), forwards).await?;
             for (_, ready) in changes.into_iter().filter(|(id, _)| id.is_none()) {
-                store_ready(&core.sessions, &session, ready).await?;
+                record_ready(&core.sessions, &session, ready).await?;
             }
             Ok(if is_done { Prepared::Done(StatusCode::ACCEPTED) } else { Prepared::Session(session) })
         };

@@ -7,7 +7,6 @@ mod ending;
 mod full_streams;
 mod listen;
 mod pending;
-mod readiness;
 mod remote;
 mod sealed;
 pub(crate) mod session_table;
@@ -199,7 +198,7 @@ impl Session {
         if number.is_none() && !asked.is_empty() {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         }
-        let taken = frame.take().and_then(|frame| self.initialize_once(&mut state, frame, Some(head)));
+        let taken = frame.take().and_then(|frame| self.tell_ready(&mut state, frame, Some(head)));
         let Some(frame) = taken else {
             return Poll::Ready(Ok(None));
         };

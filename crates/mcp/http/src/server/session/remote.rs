@@ -10,8 +10,10 @@ use agentwire_transport::Packet;
 
 use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::resources::Resources;
+use crate::server::nodes::readiness::{Readiness, Told};
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
+use crate::server::session::state::SessionState;
 use crate::server::session::{Session, cancelled_by};
 use crate::server::{Caller, Head, Principal};
 
@@ -64,6 +66,30 @@ impl Session {
         self.lock().routes.get(id).is_some()
     }
 
+    /// How far its client is. None where no other node has it.
+    pub(crate) fn readiness(&self) -> Option<&Readiness> {
+        let shared = self.shared().map(|shared| &shared.readiness);
+        shared.or_else(|| self.sealed().map(|sealed| &sealed.readiness))
+    }
+
+    /// Tells the service once that the client is ready, before a frame that shows it. Returns what is left of the frame.
+    pub(super) fn tell_ready(
+        &self,
+        state: &mut SessionState,
+        frame: Frame,
+        head: Option<&Arc<Head>>,
+    ) -> Option<Frame> {
+        let Some(readiness) = self.readiness() else { return Some(frame) };
+        let Told { first, rest } = readiness.tell(frame);
+        let Some(first) = first else { return rest };
+        self.shared().into_iter().for_each(SharedSession::compare_readiness);
+        if rest.is_none() {
+            return Some(Frame::Single(first));
+        }
+        state.inbox.push_back((packet(Frame::Single(first), head), None));
+        rest
+    }
+
     /// Gives the service of the session a message that another node has taken. The answer is dropped. `notifications/initialized` is
     /// given to it once.
     pub(crate) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
@@ -77,7 +103,7 @@ impl Session {
                 frame
             }
             _ => {
-                let Some(frame) = self.initialize_once(&mut state, frame, head) else { return };
+                let Some(frame) = self.tell_ready(&mut state, frame, head) else { return };
                 frame
             }
         };
@@ -135,7 +161,7 @@ impl Session {
     }
 }
 
-pub(super) fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {
+fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {
     match head {
         Some(head) => head.brings(frame),
         None => Packet::new(frame),

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::server::nodes::readiness::Readiness;
+
 /// What a node remembers of a session whose id is sealed.
 #[derive(Debug)]
 pub(crate) struct SealedSession {
@@ -10,11 +12,12 @@ pub(crate) struct SealedSession {
     expires: Duration,
     /// The tick at which it was looked up whether the session has ended at another node.
     looked: AtomicU32,
+    pub(super) readiness: Readiness,
 }
 
 impl SealedSession {
     pub(super) fn new(expires: Duration, now: u32) -> Box<Self> {
-        Box::new(Self { expires, looked: AtomicU32::new(now) })
+        Box::new(Self { expires, looked: AtomicU32::new(now), readiness: Readiness::default() })
     }
 
     /// The end of its life, since 1970.

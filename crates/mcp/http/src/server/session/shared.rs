@@ -11,6 +11,7 @@ use agentwire_sync::Mutex;
 use crate::server::admission::quota::{QuotaExceeded, Reservation};
 use crate::server::admission::record_limits::record_size;
 use crate::server::nodes::message::{Change, changes, has_initialized, messages};
+use crate::server::nodes::readiness::Readiness;
 use crate::server::session::delivery::Delivery;
 
 /// How many numbers a node takes at first for the streams of a session. Each further time it takes twice as many.
@@ -35,7 +36,8 @@ pub(crate) struct WaitingAnswer {
 #[derive(Debug)]
 pub(crate) struct SharedSession {
     /// The record, as far as what serves the session here knows it.
-    pub(crate) record: Mutex<SessionRecord>,
+    record: Mutex<SessionRecord>,
+    pub(super) readiness: Readiness,
     /// The memory of the record.
     reservation: Mutex<Reservation>,
     /// The changes that the service has been asked for and has not answered.
@@ -49,9 +51,8 @@ pub(crate) struct SharedSession {
     stale: AtomicBool,
     /// Whether a job looks at that.
     refreshing: AtomicBool,
-    /// Whether the store lacks what it should have: that the client is ready, of which the service was told, or that the session is
-    /// used.
-    unstored: AtomicBool,
+    /// Whether the store could not be reached to restart the time to live of the record.
+    is_untouched: AtomicBool,
     /// Whether a job of a tick has the session.
     looking: AtomicBool,
     /// How many messages the service was given again.
@@ -90,6 +91,7 @@ impl SharedSession {
     ) -> Self {
         Self {
             record: Mutex::new(record),
+            readiness: Readiness::default(),
             reservation: Mutex::new(reservation),
             requested: Mutex::default(),
             answered: Mutex::default(),
@@ -97,7 +99,7 @@ impl SharedSession {
             taking: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             refreshing: AtomicBool::new(false),
-            unstored: AtomicBool::new(false),
+            is_untouched: AtomicBool::new(false),
             looking: AtomicBool::new(false),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
@@ -111,14 +113,36 @@ impl SharedSession {
         self.reservation.lock().grow_to(size)
     }
 
+    /// The record, as far as what serves the session here knows it.
+    pub(crate) fn record(&self) -> SessionRecord {
+        self.record.lock().clone()
+    }
+
     /// Replaces the record by one for which memory is reserved, unless another job has brought a newer one since.
     pub(crate) fn set_newer(&self, record: SessionRecord) {
-        let mut present = self.record.lock();
-        if record.version > present.version {
-            *present = record;
-        }
-        drop(present);
+        self.change_record(|present| {
+            if record.version > present.version {
+                *present = record;
+            }
+        });
         self.release_rest();
+    }
+
+    /// Changes the record.
+    pub(crate) fn change_record<T>(&self, change: impl FnOnce(&mut SessionRecord) -> T) -> T {
+        let mut record = self.record.lock();
+        let changed = change(&mut record);
+        // Under the lock, so that the last change is noted last.
+        self.readiness.note_record(has_initialized(&record));
+        changed
+    }
+
+    /// Compares the record with what the service has been told. Where the record lacks that the client is ready, it is looked at in the
+    /// next tick: another node may have stored it.
+    pub(crate) fn compare_readiness(&self) {
+        if !self.change_record(|record| has_initialized(record)) {
+            self.set_stale();
+        }
     }
 
     /// Gives memory back that the record does not need.
@@ -173,9 +197,12 @@ impl SharedSession {
         next
     }
 
-    /// Notes that the record has the time to live of one that is used.
-    pub(crate) fn set_touched(&self) {
-        self.is_short.store(false, Ordering::Relaxed);
+    /// Notes whether the record has got the time to live of one that is used. If not, it is tried again.
+    pub(crate) fn set_touched(&self, is_touched: bool) {
+        self.is_untouched.store(!is_touched, Ordering::Relaxed);
+        if is_touched {
+            self.is_short.store(false, Ordering::Relaxed);
+        }
     }
 
     /// The next number of a stream, which no other stream of the session has. 0 for a stream that cannot be resumed, because the store is
@@ -218,20 +245,6 @@ impl SharedSession {
         self.fed.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Has the next tick look at the record, where that lacks `notifications/initialized`. Returns whether it does.
-    pub(crate) fn expect_initialized(&self) -> bool {
-        let is_missing = !has_initialized(&self.record.lock());
-        if is_missing {
-            self.set_stale();
-        }
-        is_missing
-    }
-
-    /// Notes whether the store lacks what it should have, so that it is tried again.
-    pub(crate) fn set_unstored(&self, is_unstored: bool) {
-        self.unstored.store(is_unstored, Ordering::Relaxed);
-    }
-
     /// Notes that the record may be another.
     pub(crate) fn set_stale(&self) {
         self.stale.store(true, Ordering::SeqCst);
@@ -266,7 +279,8 @@ impl SharedSession {
         let touched = self.touched.load(Ordering::Relaxed);
         let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;
         let is_first = is_used && self.is_short.load(Ordering::Relaxed);
-        let is_wanted = heard_since || self.unstored.load(Ordering::Relaxed);
+        let is_wanted =
+            heard_since || self.readiness.is_unrecorded() || self.is_untouched.load(Ordering::Relaxed);
         let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && is_wanted;
         let begins = due && !self.looking.swap(true, Ordering::SeqCst);
         if begins {

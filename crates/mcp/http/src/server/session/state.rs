@@ -35,9 +35,6 @@ pub(super) struct SessionState {
     pub(super) full: FullStreams,
     /// The request that opened the session, until it is answered.
     pub(super) initialize: Option<RequestId>,
-    /// Whether what serves the session has been told that the client is ready, or reads it in the inbox. Only kept where other nodes may
-    /// have the session.
-    pub(super) initialized: bool,
     pub(super) revision: Option<Revision>,
     pub(super) streams: u64,
     /// The tick of the client's last request.
