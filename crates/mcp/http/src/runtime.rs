@@ -26,6 +26,6 @@ pub mod server {
     pub use crate::server::request::body_buffer::BodyBuffer;
     pub use crate::server::request::post::read_frame;
     pub use crate::server::response::refusal::Refusal;
-    pub use crate::server::session::cancelled_by;
     pub use crate::server::session::session_table::{NoSession, SessionTable};
+    pub use crate::server::session::take::cancelled_by;
 }

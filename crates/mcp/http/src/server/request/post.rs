@@ -16,7 +16,7 @@ use crate::header;
 use crate::server::admission::operation::{Call, call_of};
 use crate::server::request::fields::{Field, Fields, single};
 use crate::server::response::refusal::Refusal;
-use crate::server::session::asked;
+use crate::server::session::take::asked;
 use crate::server::{EndpointConfig, Head};
 
 /// What becomes of a POST.

@@ -133,10 +133,8 @@ impl PendingExchange {
         };
         self.registration = None;
         let stream = ResponseStream::for_exchange(self.form(resources), self.head.caller());
-        let stream = Arc::new(stream);
-        stream.reserve(self.reservation.take());
-        let body = StreamReader::attach(&stream, resources);
-        let exchange = StreamedExchange::new(exchange, self.id.clone(), stream);
+        let body = StreamReader::open(stream, self.reservation.take(), resources);
+        let exchange = StreamedExchange::new(exchange, self.id.clone(), body.stream().clone());
         feed(&exchange, &body);
         match body.form() {
             ResponseForm::Stream => events(Body::stream(body, Some(exchange))),

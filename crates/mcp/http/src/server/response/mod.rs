@@ -32,8 +32,8 @@ use crate::server::nodes::record;
 use crate::server::request::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
-use crate::server::response::posted::{Delivering, Opening, Waiting};
-use crate::server::response::prepare::{Next, Post, Prepare, Preparing};
+use crate::server::response::posted::{Delivering, Opening, Post, Waiting};
+use crate::server::response::prepare::{Next, Prepare, Preparing};
 use crate::server::response::reading::Reading;
 use crate::server::response::refusal::Refusal;
 use crate::server::response::resume::Resuming;
@@ -266,8 +266,7 @@ fn deliver_to<B>(
 }
 
 fn delivering<B>(session: Arc<Session>, post: Post) -> ResponseState<B> {
-    let Post { id, frame, reservation, head } = post;
-    ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head))
+    ResponseState::Delivering(Delivering::new(session, post))
 }
 
 /// Goes on with a request that has been prepared.

@@ -28,10 +28,16 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 /// A frame that waits until its session has room for it.
 pub(super) struct Delivering {
     session: Arc<Session>,
-    id: RequestId,
-    frame: Option<Frame>,
-    reservation: Option<Reservation>,
-    head: Arc<Head>,
+    /// None once the session has it.
+    post: Option<Post>,
+}
+
+/// A frame for a session.
+pub(super) struct Post {
+    pub(super) id: RequestId,
+    pub(super) frame: Frame,
+    pub(super) reservation: Reservation,
+    pub(super) head: Arc<Head>,
 }
 
 /// A request that waits for the first frame of its response.
@@ -71,14 +77,8 @@ enum HeadDelay {
 }
 
 impl Delivering {
-    pub(super) fn new(
-        session: Arc<Session>,
-        id: RequestId,
-        frame: Frame,
-        reservation: Reservation,
-        head: Arc<Head>,
-    ) -> Self {
-        Self { session, id, frame: Some(frame), reservation: Some(reservation), head }
+    pub(super) fn new(session: Arc<Session>, post: Post) -> Self {
+        Self { session, post: Some(post) }
     }
 
     /// Ready when the session has the frame. None where nothing answers it.
@@ -88,8 +88,8 @@ impl Delivering {
         core: &Arc<EndpointCore>,
     ) -> Poll<Result<Option<Waiting>, Refusal>> {
         let resources = &core.resources;
-        let taken = self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, resources);
         record::take_numbers(core, &self.session);
+        let Some(post) = &self.post else { return Poll::Ready(Err(Refusal::unanswered())) };
         let refuse = |error| match error {
             // It goes on at other nodes, and may be loaded again.
             DeliverError::Gone if resources.config.is_shared() || self.session.sealed().is_some() => {
@@ -97,13 +97,17 @@ impl Delivering {
             }
             error => Refusal::from(error),
         };
-        let reader = ready!(taken).map_err(|error| refuse(error).under(self.id.clone()))?;
+        let admitted = ready!(self.session.poll_admit(cx, &post.frame, resources));
+        let admitted = admitted.map_err(|error| refuse(error).under(post.id.clone()))?;
+        let Some(Post { id, frame, reservation, head }) = self.post.take() else {
+            return Poll::Ready(Err(Refusal::unanswered()));
+        };
+        let reader = admitted.take(frame, reservation, &head, resources);
         Poll::Ready(Ok(reader.map(|reader| {
             let head_delay = match reader.answer_form() {
                 AnswerForm::Events => HeadDelay::Polls(2),
                 AnswerForm::Json => HeadDelay::Unlimited,
             };
-            let id = std::mem::replace(&mut self.id, RequestId::NULL);
             Waiting { reader: Some(reader), id, opens: None, creating: None, run_by: None, head_delay }
         })))
     }

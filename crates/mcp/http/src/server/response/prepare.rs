@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_jsonrpc::{Frame, Message};
 use agentwire_store::{BusMessage, EventId, NodeId, SessionId, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -18,6 +18,7 @@ use crate::server::nodes::change::check;
 use crate::server::nodes::message::{changes, is_change};
 use crate::server::nodes::readiness::record_ready;
 use crate::server::nodes::{load, record, sealed};
+use crate::server::response::posted::Post;
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 
@@ -41,14 +42,6 @@ enum Prepares {
     Post(Post),
     Get(Get),
     Nothing,
-}
-
-/// A frame for a session.
-pub(super) struct Post {
-    pub(super) id: RequestId,
-    pub(super) frame: Frame,
-    pub(super) reservation: Reservation,
-    pub(super) head: Arc<Head>,
 }
 
 /// The opening of a stream.

@@ -92,11 +92,6 @@ impl ResponseStream {
         Self { number, session, requests, form: AnswerForm::Events, is_whole: false, caller, state }
     }
 
-    /// Holds the memory of the requests until they are answered.
-    pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
-        self.lock().reserve(reservation);
-    }
-
     /// Whether a frame with this many answers can be sent here. A client that accepts no stream gets the answer alone.
     pub(crate) fn takes(&self, answers: usize) -> bool {
         !self.is_whole || answers > 0
@@ -283,6 +278,15 @@ impl ResponseStream {
         // Also where it should end already: it may be cut later.
         set(&mut state.stream, cx);
         if state.is_closing { Poll::Ready(false) } else { Poll::Pending }
+    }
+
+    /// Begins the first generation of readers of a response whose form is not known yet. Holds the memory of the requests until they are
+    /// answered. Returns the number of the generation.
+    fn begin(&mut self, reservation: Option<Reservation>, now: u32) -> u32 {
+        let state = self.state.get_mut();
+        state.reserve(reservation);
+        state.begin_generation(now);
+        state.generation
     }
 
     /// Begins a new generation of readers. Returns its number.

@@ -60,6 +60,20 @@ pub(crate) struct StreamReader {
 }
 
 impl StreamReader {
+    /// Gives the response to a POST its first reader, and the memory of its requests.
+    pub(crate) fn open(
+        mut stream: ResponseStream,
+        reservation: Option<Reservation>,
+        resources: &Arc<Resources>,
+    ) -> Self {
+        let generation = stream.begin(reservation, resources.now());
+        Self { stream: Arc::new(stream), resources: resources.clone(), generation, registration: None }
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<ResponseStream> {
+        &self.stream
+    }
+
     /// Gives a stream a reader, its first or one in place of another.
     pub(crate) fn attach(stream: &Arc<ResponseStream>, resources: &Arc<Resources>) -> Self {
         let generation = stream.attach(resources);

@@ -13,26 +13,24 @@ pub(crate) mod session_table;
 pub(crate) mod sessions;
 mod shared;
 mod state;
+pub(crate) mod take;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
-use agentwire_mcp_wire::{Revision, cancelled_request, method};
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_mcp_wire::Revision;
 use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
-use crate::server::admission::guard::Accepts;
-use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::resources::Resources;
 use crate::server::inline_task::InlineTask;
-use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::sealed::SealedSession;
-use crate::server::session::state::{SessionState, answers_to};
-use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
+use crate::server::session::state::SessionState;
+use crate::server::{Caller, EndpointConfig, Principal};
 
 pub(crate) use shared::{SharedSession, WaitingAnswer};
 
@@ -134,108 +132,6 @@ impl Session {
         !self.lock().closed
     }
 
-    /// Takes the request that opens the session. None where it has ended already.
-    pub(crate) fn begin(
-        &self,
-        request: Request,
-        reservation: Reservation,
-        head: &Arc<Head>,
-        resources: &Arc<Resources>,
-    ) -> Option<StreamReader> {
-        let mut state = self.lock();
-        if state.closed {
-            return None;
-        }
-        // The client has no id yet with which it could resume the stream at another node.
-        let number = if self.shared.is_some() { 0 } else { self.next_number(&mut state)? };
-        let asked = std::slice::from_ref(&request.id);
-        let stream = self.new_post(&state, number, asked, (resources.config.legacy_answer, head.accepts()));
-        stream.reserve(Some(reservation));
-        state.routes.insert(request.id.clone(), stream.clone());
-        state.inbox.push_back((head.brings(Message::from(request)), None));
-        Some(StreamReader::attach(&stream, resources))
-    }
-
-    /// Takes what a client sent in one POST, when there is room for it. The answers to the requests in it come out
-    /// of the reader, which there is if there are any.
-    pub(crate) fn poll_take(
-        &self,
-        cx: &Context<'_>,
-        frame: &mut Option<Frame>,
-        reservation: &mut Option<Reservation>,
-        head: &Arc<Head>,
-        resources: &Arc<Resources>,
-    ) -> Poll<Result<Option<StreamReader>, DeliverError>> {
-        let mut state = self.lock();
-        if state.closed {
-            return Poll::Ready(Err(DeliverError::Gone));
-        }
-        state.heard = resources.now();
-        let limit = resources.config.stream_limit;
-        // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
-        if state.inbox.len() >= resources.config.limits.inbox_limit {
-            return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
-        }
-        let (one, many);
-        let asked: &[RequestId] = match &*frame {
-            Some(Frame::Single(Message::Request(request))) => {
-                one = [request.id.clone()];
-                &one
-            }
-            Some(Frame::Batch(messages)) => {
-                many = asked(messages);
-                &many
-            }
-            _ => &[],
-        };
-        if let Some(id) = asked.iter().find(|id| state.routes.get(id).is_some()) {
-            return Poll::Ready(Err(DeliverError::InFlight(id.clone())));
-        }
-        if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
-            return Poll::Ready(Err(DeliverError::TooMany(limit)));
-        }
-        let number = if asked.is_empty() { None } else { self.next_number(&mut state) };
-        if number.is_none() && !asked.is_empty() {
-            return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
-        }
-        let taken = frame.take().and_then(|frame| self.tell_ready(&mut state, frame, Some(head)));
-        let Some(frame) = taken else {
-            return Poll::Ready(Ok(None));
-        };
-        if let Some(shared) = &self.shared {
-            shared.expect(&frame, |id| state.routes.get(id).is_some());
-        }
-        let form = (form(&frame, resources), head.accepts());
-        let stream = number.map(|number| self.new_post(&state, number, asked, form));
-        if let Some(stream) = &stream {
-            stream.reserve(reservation.take());
-            asked.iter().for_each(|id| state.routes.insert(id.clone(), stream.clone()));
-        }
-        let given_up = cancelled_by(&frame).and_then(|id| state.routes.remove(&id));
-        let is_drained = state.is_drained();
-        state.inbox.push_back((head.brings(frame), reservation.take()));
-        let waker = state.stream.take();
-        // Before the connection can answer, so that the answer finds its reader.
-        let reader = stream.map(|stream| StreamReader::attach(&stream, resources));
-        let held_up = (!state.full.is_empty()).then(|| state.full.take_waiting());
-        drop(state);
-        held_up.into_iter().flatten().for_each(Waker::wake);
-        if let Some(waker) = waker {
-            match self.task.get().and_then(Weak::upgrade) {
-                Some(task) => task.poll_inline(|| waker.wake()),
-                None => waker.wake(),
-            }
-        }
-        if let Some(stream) = given_up {
-            // A cancelled request is not answered, so its response ends here.
-            stream.expect_fewer(1, &resources.config);
-        }
-        if is_drained {
-            self.retire(resources);
-        }
-        Poll::Ready(Ok(reader))
-    }
-
     /// What the client sent next. None when nothing more comes.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
@@ -327,32 +223,9 @@ impl Session {
         }
     }
 
-    fn new_post(
-        &self,
-        state: &SessionState,
-        number: u64,
-        asked: &[RequestId],
-        form: (AnswerForm, Accepts),
-    ) -> Arc<ResponseStream> {
-        let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let named = if self.shared.is_some() { asked } else { &[] };
-        let asked = (asked.len(), named);
-        Arc::new(ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes))
-    }
-
     fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock()
     }
-}
-
-/// The ids under which the messages of a batch are answered.
-pub(crate) fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
-    let id = |message: &Result<Message, Malformed>| match message {
-        Ok(Message::Request(request)) => Some(request.id.clone()),
-        Ok(_) => None,
-        Err(malformed) => answers_to(malformed).cloned(),
-    };
-    messages.iter().filter_map(id).collect()
 }
 
 fn is_answer(frame: &Frame) -> bool {
@@ -360,21 +233,5 @@ fn is_answer(frame: &Frame) -> bool {
         Frame::Single(message) => matches!(message, Message::Response(_)),
         Frame::Batch(messages) => messages.iter().any(|m| matches!(m, Ok(Message::Response(_)))),
         Frame::Malformed(_) => true,
-    }
-}
-
-/// In which form what a client sent is answered. Who asks how a task stands does not want to wait, and can ask again.
-fn form(frame: &Frame, resources: &Resources) -> AnswerForm {
-    match frame {
-        Frame::Single(Message::Request(request)) if request.method == method::GET_TASK => AnswerForm::Json,
-        _ => resources.config.legacy_answer,
-    }
-}
-
-/// The request that a client no longer wants an answer to.
-pub fn cancelled_by(frame: &Frame) -> Option<RequestId> {
-    match frame {
-        Frame::Single(Message::Notification(notification)) => cancelled_request(notification),
-        _ => None,
     }
 }

@@ -11,10 +11,11 @@ use agentwire_transport::Packet;
 use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::resources::Resources;
 use crate::server::nodes::readiness::{Readiness, Told};
+use crate::server::session::Session;
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::state::SessionState;
-use crate::server::session::{Session, cancelled_by};
+use crate::server::session::take::cancelled_by;
 use crate::server::{Caller, Head, Principal};
 
 impl Session {
@@ -115,24 +116,13 @@ impl Session {
 
     /// Takes a message of the client that has come to another node, if there is room for it.
     pub(crate) fn receive(&self, frame: Frame, resources: &Resources) {
-        let mut state = self.lock();
+        let state = self.lock();
         let cancelled = cancelled_by(&frame);
         let is_others = cancelled.as_ref().is_some_and(|id| state.routes.get(id).is_none());
         if state.closed || is_others || state.inbox.len() >= resources.config.limits.inbox_limit {
             return;
         }
-        let given_up = cancelled.and_then(|id| state.routes.remove(&id));
-        state.inbox.push_back((packet(frame, None), None));
-        let waker = state.stream.take();
-        let is_drained = state.is_drained();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-        if let Some(stream) = given_up {
-            stream.expect_fewer(1, &resources.config);
-        }
-        if is_drained {
-            self.retire(resources);
-        }
+        self.enqueue(state, (Packet::new(frame), None), Waker::wake, resources);
     }
 
     /// Ready when the request that opens the session is answered, or the session has ended.
