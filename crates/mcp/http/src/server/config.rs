@@ -11,8 +11,8 @@ use crate::server::admission::bearer::BearerCheck;
 use crate::server::admission::guard::{Accepts, Guard};
 use crate::server::admission::limits::Limits;
 use crate::server::admission::record_limits::RecordLimits;
-use crate::server::nodes::guarded_store::GuardedStore;
-use crate::server::nodes::sealed_sessions::SealedSessions;
+use crate::server::guarded_store::GuardedStore;
+use crate::server::nodes::sealed::sealed_sessions::SealedSessions;
 use crate::server::warning::Warnings;
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.

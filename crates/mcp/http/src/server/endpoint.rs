@@ -8,19 +8,17 @@ pub(crate) mod incoming;
 pub(crate) mod readiness;
 pub(crate) mod resources;
 pub(crate) mod service;
-pub(crate) mod shared_config;
 pub(crate) mod spawned_tasks;
 pub(crate) mod spawner;
 
 use std::pin::pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{Node, NodeListener};
 use agentwire_sync::Mutex;
 use agentwire_transport::Service;
 use futures::StreamExt;
-use futures::future::{self, BoxFuture, poll_fn, select};
+use futures::future::{BoxFuture, poll_fn, select};
 use futures_channel::mpsc;
 use http::HeaderMap;
 
@@ -29,7 +27,7 @@ use crate::server::endpoint::endpoint_counts::EndpointCounts;
 use crate::server::endpoint::incoming::Incoming;
 use crate::server::endpoint::service::SharedService;
 use crate::server::endpoint::spawned_tasks::SpawnedTasks;
-use crate::server::nodes::bus::BusListener;
+use crate::server::nodes::{self, BusListener};
 use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -154,9 +152,6 @@ pub struct Endpoint {
 /// Futures that belong to sessions.
 type Jobs = mpsc::UnboundedReceiver<BoxFuture<'static, ()>>;
 
-/// How long a node waits before it tries again to reach its store.
-const NODE_PAUSE: Duration = Duration::from_secs(1);
-
 /// Shuts the endpoint with the last handle.
 #[derive(Debug)]
 struct EndpointInner {
@@ -218,11 +213,7 @@ impl Endpoint {
         let (jobs, coming_jobs) = mpsc::unbounded();
         let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections, jobs));
         let connections = Incoming::new(core.clone(), coming);
-        let listener = Arc::new(BusListener(Arc::downgrade(&core)));
-        if let Some(node) = core.resources.config.shared_node() {
-            let weak: Weak<dyn NodeListener> = Arc::<BusListener>::downgrade(&listener);
-            node.listen(weak);
-        }
+        let listener = nodes::listen(&core);
         let connections = Mutex::new(Some((connections, coming_jobs)));
         Self { inner: Arc::new(EndpointInner { core, connections, _listener: listener }) }
     }
@@ -250,29 +241,16 @@ impl Endpoint {
         let core = self.core().clone();
         async move {
             let Some((mut connections, jobs)) = connections else { return };
-            let config = &core.resources.config;
-            let (node, runs_jobs) = (config.shared_node().cloned(), config.loads_sessions());
-            let serving = pin!(async {
+            let others = nodes::run(&core.resources.config, jobs, spawner.clone());
+            let serving = async {
                 while let Some(connection) = connections.next().await {
                     spawner.spawn(core.task(connection));
                 }
-            });
-            if !runs_jobs {
-                return serving.await;
+            };
+            match others {
+                None => serving.await,
+                Some(others) => drop(select(pin!(serving), pin!(others)).await),
             }
-            let jobs = async {
-                let mut jobs = jobs;
-                while let Some(job) = jobs.next().await {
-                    spawner.spawn(job);
-                }
-            };
-            let node = async {
-                match node {
-                    Some(node) => run_node(node).await,
-                    None => future::pending().await,
-                }
-            };
-            select(serving, pin!(future::join(node, jobs))).await;
         }
     }
 
@@ -350,14 +328,5 @@ impl Endpoint {
 
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {
         &self.inner.core
-    }
-}
-
-/// Runs a node. Where another endpoint of the process does, waits until that ends.
-async fn run_node(node: Node) {
-    let pause = || tokio::time::sleep(NODE_PAUSE);
-    loop {
-        node.run(pause).await;
-        pause().await;
     }
 }

@@ -12,9 +12,8 @@ use futures_channel::mpsc::UnboundedSender;
 use crate::server::endpoint::drain::cut_error;
 use crate::server::endpoint::resources::Resources;
 use crate::server::endpoint::service::SharedService;
-use crate::server::nodes::loads::Loads;
 use crate::server::response::refusal::Refusal;
-use crate::server::session::sessions::{CALLER_SESSIONS, Sessions};
+use crate::server::session::sessions::Sessions;
 use crate::server::{Connection, EndpointConfig};
 
 /// How many sessions may be opened before a task serves sessions. Their connections wait for it, even when they have ended.
@@ -24,8 +23,6 @@ const MAX_UNSERVED: usize = 64;
 pub(crate) struct EndpointCore {
     pub(crate) resources: Arc<Resources>,
     pub(crate) sessions: Arc<Sessions>,
-    /// The sessions of other nodes that are being loaded.
-    pub(crate) loads: Loads,
     pub(crate) service: SharedService,
     /// The connections of new sessions, to the task that serves them.
     connections: UnboundedSender<Connection>,
@@ -42,13 +39,11 @@ impl EndpointCore {
         connections: UnboundedSender<Connection>,
         jobs: UnboundedSender<BoxFuture<'static, ()>>,
     ) -> Self {
-        let loads = Loads::new(config.load_limit, config.limits.session_quota(CALLER_SESSIONS));
         let resources = Arc::new(Resources::new(config, jobs));
         let sessions = Arc::new(Sessions::new(resources.clone()));
         Self {
             resources,
             sessions,
-            loads,
             service,
             connections,
             has_run: AtomicBool::new(false),

@@ -10,7 +10,7 @@ use tokio::time::Sleep;
 
 use crate::server::Connection;
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::time;
+use crate::server::nodes;
 
 /// Yields the connections of new sessions, to be served. While it is polled, it counts the ticks of the endpoint: idle
 /// sessions end, silent streams get comments, unread streams are cut.
@@ -35,7 +35,7 @@ impl Incoming {
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
             let goes_on = self.core.tick();
-            time::tick(&self.core);
+            nodes::tick(&self.core);
             if !goes_on && self.core.stop_clock() {
                 self.tick = None;
                 return;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agentwire_store::NodeId;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures_channel::mpsc::UnboundedSender;
@@ -12,7 +11,7 @@ use crate::server::EndpointConfig;
 use crate::server::admission::quota::Quota;
 use crate::server::endpoint::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::endpoint::drain::Drain;
-use crate::server::nodes::followers::Followers;
+use crate::server::nodes::endpoint_nodes::Nodes;
 
 /// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
 #[derive(Debug)]
@@ -24,11 +23,7 @@ pub(crate) struct Resources {
     pub(crate) requests: Quota,
     /// Those of their bodies that are still being read and belong to no session.
     pub(crate) opening: Quota,
-    /// What requests to clients name, so that answers find this node. None where there is no other.
-    pub(crate) node: Option<NodeId>,
-    /// Bytes of the records of sessions that several nodes share.
-    pub(crate) records: Quota,
-    pub(crate) followers: Followers,
+    pub(crate) nodes: Nodes,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
     /// How many futures that serve sessions have not ended.
@@ -59,9 +54,7 @@ impl Resources {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
             opening,
-            node: node_id(&config),
-            records: config.record_limits.quota(),
-            followers: Followers::new(config.follower_limit),
+            nodes: Nodes::new(&config),
             config,
             clock: Arc::new(Clock::new(drain.clone())),
             exchanges: AtomicUsize::new(0),
@@ -131,15 +124,6 @@ impl Resources {
         }
         self.clock.start();
         registration
-    }
-}
-
-/// The name of this node. Endpoints with sealed sessions are nodes of their own, which know no others.
-fn node_id(config: &EndpointConfig) -> Option<NodeId> {
-    match config.shared_node() {
-        Some(node) => Some(node.id()),
-        // Without randomness there are no ids for sessions either.
-        None => config.sealed.as_ref().map(|_| NodeId::random().unwrap_or(NodeId::new(0))),
     }
 }
 

@@ -7,7 +7,7 @@ use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::address;
-use crate::server::nodes::change::refresh;
+use crate::server::nodes::record::change::refresh;
 
 /// Receives the messages of other nodes for the sessions of an endpoint.
 #[derive(Debug)]
@@ -63,6 +63,6 @@ fn receive(core: &EndpointCore, id: SessionId, message: &RawJson) {
     if let Some((node, session)) = core.resources.config.shared_node().zip(core.sessions.get(id))
         && let Some(frame) = address::received(node.id(), message)
     {
-        session.receive(frame, &core.resources);
+        session.take_forwarded(frame, &core.resources);
     }
 }

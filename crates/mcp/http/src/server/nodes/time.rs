@@ -6,8 +6,7 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::change::refresh;
-use crate::server::nodes::readiness::record_again;
+use crate::server::nodes::record::change::{record_again, refresh};
 use crate::server::nodes::sealed;
 use crate::server::session::Session;
 

@@ -16,8 +16,9 @@ use crate::server::admission::guard;
 use crate::server::admission::quota::MIN_COST;
 use crate::server::request::fields::{Field, Fields};
 use crate::server::request::post::PostHeaders;
+use crate::server::request::session_request::Get;
+use crate::server::response::ResponseFuture;
 use crate::server::response::refusal::Refusal;
-use crate::server::response::{Get, ResponseFuture};
 use crate::server::{Body, Caller, CorsHeaders, Endpoint, Head, Principal, RemoteAddr};
 
 impl<B> TowerService<Request<B>> for Endpoint

@@ -5,3 +5,4 @@ pub(crate) mod dispatch;
 pub(crate) mod fields;
 pub(crate) mod head;
 pub(crate) mod post;
+pub(crate) mod session_request;

@@ -4,7 +4,6 @@ pub(crate) mod body;
 mod exchange;
 mod heads;
 mod posted;
-mod prepare;
 pub(crate) mod queue;
 mod reading;
 pub(crate) mod refusal;
@@ -26,14 +25,14 @@ use http::{HeaderMap, Response, StatusCode};
 use crate::server::admission::cors::CorsHeaders;
 use crate::server::admission::operation::check_calls;
 use crate::server::admission::quota::Reservation;
-use crate::server::admission::record_limits::record_size;
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::record;
+use crate::server::nodes::load::prepare::{Next, Prepare, Preparing};
+use crate::server::nodes::record::take_numbers;
 use crate::server::request::post::{PostHeaders, Routed, check_batch, routed};
+use crate::server::request::session_request::{Get, Post};
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
-use crate::server::response::posted::{Delivering, Opening, Post, Waiting};
-use crate::server::response::prepare::{Next, Prepare, Preparing};
+use crate::server::response::posted::{Delivering, Opening, Waiting};
 use crate::server::response::reading::Reading;
 use crate::server::response::refusal::Refusal;
 use crate::server::response::resume::Resuming;
@@ -41,8 +40,6 @@ use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 use crate::server::session::connection::Connection;
 use crate::server::{Body, Head, OperationCheck, Principal};
-
-pub(crate) use crate::server::response::prepare::Get;
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
@@ -56,7 +53,7 @@ pub struct ResponseFuture<B> {
 enum ResponseState<B> {
     /// Reads the body of a POST.
     Reading(Reading<B>),
-    /// Waits for the store that several nodes share.
+    /// Waits until the session is here, and has what of the request is for it.
     Preparing(Preparing),
     /// Waits until the session has room for the message.
     Delivering(Delivering),
@@ -103,12 +100,12 @@ impl<B> ResponseFuture<B> {
         Ok(Self::new(core, open_stream(core, session, get)?))
     }
 
-    /// The same for a session that may be at other nodes or in its id.
+    /// The same for a session that is not here, and may be loaded.
     pub(crate) fn loading(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
         Self::new(core, ResponseState::Preparing(Preparing::get(core, id, head, get)))
     }
 
-    /// Ends a session at all nodes.
+    /// Ends a session that may not be here alone.
     pub(crate) fn deleting(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
         Self::new(core, ResponseState::Preparing(Preparing::delete(core, id, head)))
     }
@@ -240,26 +237,20 @@ fn deliver<B>(
     };
     let found = core.sessions.find(session, head.extensions().get::<Principal>());
     let post = Post { id, frame, reservation, head };
-    // Whether a session takes batches is known once it is loaded.
-    let is_batch = matches!(post.frame, Frame::Batch(_));
-    let found =
-        found.filter(|found| core.resources.node.is_none() || !is_batch || found.revision().is_some());
-    match (core.resources.node, found) {
-        (_, Some(found)) => deliver_to(core, found, post),
-        (None, None) => Err(Refusal::unknown_session().under(post.id)),
-        (Some(_), None) => Ok(ResponseState::Preparing(Preparing::load(core, session, post))),
+    match found.filter(|found| !found.is_awaited_by(&post.frame, &core.resources)) {
+        Some(found) => deliver_to(core, found, post),
+        None => Preparing::load(core, session, post).map(ResponseState::Preparing),
     }
 }
 
-/// Brings a frame to a session that is here, and what in it is for other nodes to those.
+/// Brings a frame to a session that is here.
 fn deliver_to<B>(
     core: &Arc<EndpointCore>,
     session: Arc<Session>,
     post: Post,
 ) -> Result<ResponseState<B>, Refusal> {
     check_batch(&post.frame, || session.revision())?;
-    let Some(node) = core.resources.node else { return Ok(delivering(session, post)) };
-    Ok(match Preparing::post(core, node, session, post) {
+    Ok(match Preparing::post(core, session, post) {
         Prepare::Ready(session, post) => delivering(session, post),
         Prepare::Waits(preparing) => ResponseState::Preparing(preparing),
     })
@@ -286,7 +277,7 @@ fn open_stream<B>(
     Get { after, reservation }: Get,
 ) -> Result<ResponseState<B>, Refusal> {
     let resources = &core.resources;
-    record::take_numbers(core, &session);
+    take_numbers(core, &session);
     let listening = |reader: StreamReader, reservation| {
         reader.reserve(reservation);
         ResponseState::Ready(Some(event_stream(Body::stream(reader, None))))
@@ -297,8 +288,8 @@ fn open_stream<B>(
     };
     let Some(store) = &resources.config.store else { return Err(Refusal::unknown_event()) };
     let live = match session.resume(after, resources)? {
-        // A store that other nodes share may know that one of them has taken the stream over.
-        Some(live) if live.place == after.place && store.node().is_none() => {
+        // A store that others share may know that the stream has ended here.
+        Some(live) if live.place == after.place && !store.is_shared() => {
             return Ok(listening(live.reader, reservation));
         }
         live => live,
@@ -324,26 +315,8 @@ fn open<B>(
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let caller = head.caller();
     let (resources, sessions) = (&core.resources, &core.sessions);
-    let now = resources.now();
-    let mut session = Session::new(session_id, principal.clone(), caller.clone(), id.clone(), now);
-    if resources.config.is_shared() {
-        let message = record::opening(&request, &resources.config).map_err(refuse)?;
-        let record = record::new(principal.as_ref(), &caller, message);
-        let reserved = resources.records.reserve(&caller, record_size(&record));
-        let reserved = reserved.map_err(|full| refuse(Refusal::too_many_records(full)))?;
-        session = session.sharing(record, reserved, (now, true));
-    }
-    let mut header = session_id.header();
-    if let Some(sealed) = &resources.config.sealed {
-        let params = request.params.as_ref();
-        match sealed.seal(session_id, record::principal_digest(principal.as_ref()), params) {
-            Some((value, expires)) => (header, session) = (value, session.sealed_until(expires, now)),
-            None => {
-                let bytes = params.map_or(0, |params| params.as_str().len());
-                resources.config.warnings.unsealed_session(bytes);
-            }
-        }
-    }
+    let session = Session::new(session_id, principal, caller.clone(), id.clone(), resources.now());
+    let (session, header) = session.opened(&request, resources).map_err(refuse)?;
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());

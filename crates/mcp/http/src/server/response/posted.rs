@@ -5,22 +5,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Frame, RequestId};
-use agentwire_store::StoreError;
+use agentwire_jsonrpc::RequestId;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Response};
 use tokio::time::Sleep;
 
 use crate::header;
-use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::record;
+use crate::server::nodes::record::take_numbers;
+use crate::server::request::session_request::Post;
 use crate::server::response::heads::formed;
 use crate::server::response::refusal::Refusal;
 use crate::server::response_stream::StreamReader;
-use crate::server::session::{DeliverError, Session};
-use crate::server::{AnswerForm, Body, Head};
+use crate::server::session::Session;
+use crate::server::{AnswerForm, Body};
 
 /// How long the first sessions wait for a task that serves them. The program may be about to start it.
 const RUN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -32,14 +31,6 @@ pub(super) struct Delivering {
     post: Option<Post>,
 }
 
-/// A frame for a session.
-pub(super) struct Post {
-    pub(super) id: RequestId,
-    pub(super) frame: Frame,
-    pub(super) reservation: Reservation,
-    pub(super) head: Arc<Head>,
-}
-
 /// A request that waits for the first frame of its response.
 pub(super) struct Waiting {
     /// None once it has become the body.
@@ -47,7 +38,7 @@ pub(super) struct Waiting {
     id: RequestId,
     /// The session that the request opens.
     opens: Option<Box<Opening>>,
-    /// The response that opens a session, while its record is made.
+    /// The response that opens a session, until that can go on.
     creating: Option<Box<Creating>>,
     /// When a task must serve the sessions of the endpoint. None where one does.
     run_by: Option<Pin<Box<Sleep>>>,
@@ -60,10 +51,10 @@ pub(super) struct Opening {
     pub(super) id: HeaderValue,
 }
 
-/// A response that waits until other nodes can go on with its session.
+/// A response that waits until its session can go on.
 struct Creating {
     response: Option<Response<Body>>,
-    created: BoxFuture<'static, Result<(), StoreError>>,
+    created: BoxFuture<'static, Result<(), Refusal>>,
     session: Arc<Session>,
 }
 
@@ -88,17 +79,10 @@ impl Delivering {
         core: &Arc<EndpointCore>,
     ) -> Poll<Result<Option<Waiting>, Refusal>> {
         let resources = &core.resources;
-        record::take_numbers(core, &self.session);
+        take_numbers(core, &self.session);
         let Some(post) = &self.post else { return Poll::Ready(Err(Refusal::unanswered())) };
-        let refuse = |error| match error {
-            // It goes on at other nodes, and may be loaded again.
-            DeliverError::Gone if resources.config.is_shared() || self.session.sealed().is_some() => {
-                Refusal::elsewhere()
-            }
-            error => Refusal::from(error),
-        };
         let admitted = ready!(self.session.poll_admit(cx, &post.frame, resources));
-        let admitted = admitted.map_err(|error| refuse(error).under(post.id.clone()))?;
+        let admitted = admitted.map_err(|error| Refusal::from(error).under(post.id.clone()))?;
         let Some(Post { id, frame, reservation, head }) = self.post.take() else {
             return Poll::Ready(Err(Refusal::unanswered()));
         };
@@ -129,15 +113,10 @@ impl Waiting {
         if let Some(creating) = &mut self.creating {
             let created = ready!(creating.created.poll_unpin(cx));
             let response = creating.response.take().ok_or_else(Refusal::unanswered);
-            return Poll::Ready(
-                created
-                    .map_err(|error| Refusal::store(&error, &core.resources.config))
-                    .and(response)
-                    .map_err(|why| {
-                        core.sessions.end(&creating.session);
-                        why.under(self.id.clone())
-                    }),
-            );
+            return Poll::Ready(created.and(response).map_err(|why| {
+                core.sessions.end(&creating.session);
+                why.under(self.id.clone())
+            }));
         }
         let Some(reader) = &mut self.reader else {
             return Poll::Ready(Err(Refusal::unanswered()));
@@ -169,8 +148,7 @@ impl Waiting {
         if let Some(opening) = self.opens.take().filter(|opening| opening.session.is_open()) {
             let Opening { session, id } = *opening;
             response.headers_mut().insert(header::SESSION_ID, id);
-            if session.shared().is_some() {
-                let created = record::create(core.resources.clone(), session.clone()).boxed();
+            if let Some(created) = session.create(core) {
                 self.creating = Some(Box::new(Creating { response: Some(response), created, session }));
                 return self.poll_response(cx, core);
             }

@@ -265,7 +265,7 @@ impl From<DeliverError> for Refusal {
         match error {
             DeliverError::Gone => Self::unknown_session(),
             DeliverError::InFlight(id) => Self::in_flight(id),
-            DeliverError::NoNumber => Self::elsewhere(),
+            DeliverError::Away => Self::elsewhere(),
             DeliverError::NoEvent => Self::unknown_event(),
             DeliverError::TooMany(limit) => {
                 let what = "unanswered requests or open streams of the session";

@@ -1,11 +1,10 @@
-//! The response to a GET that resumes a stream, whichever node has run that.
+//! The response to a GET that resumes a stream.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, RequestId, Response as Answer, code};
-use agentwire_store::{Event, EventId, Replay, Rest, Runs, SessionId, StoreError};
+use agentwire_store::{Event, EventId, Replay, Rest, Runs, StoreError};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,8 +13,8 @@ use http::Response;
 use crate::server::Body;
 use crate::server::admission::quota::{QuotaExceeded, Reservation};
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::followers::Follower;
-use crate::server::nodes::guarded_store::GuardedStore;
+use crate::server::guarded_store::GuardedStore;
+use crate::server::nodes::resume::{Following, Found};
 use crate::server::response::heads::event_stream;
 use crate::server::response::refusal::Refusal;
 use crate::server::response::replayed::{Replayed, Then};
@@ -25,18 +24,6 @@ use crate::sse;
 
 /// About as many bytes stand around a remembered event.
 const AROUND_EVENT: usize = 64;
-
-/// How many bytes of events are taken from the store at once.
-const PIECE: usize = 256 << 10;
-
-/// How long the store may take to have the end of a stream that has ended here: as long as a command of an engine may take.
-const SETTLE_TIME: Duration = Duration::from_millis(150);
-const SETTLE_ATTEMPTS: u32 = 10;
-
-/// How often, and how many times, the store is asked for more of a stream that runs at another node, before the client is sent away for
-/// a while: many clients come back a few times only.
-const FOLLOW_TIME: Duration = Duration::from_millis(100);
-const FOLLOW_ATTEMPTS: u32 = 20;
 
 /// A resumed stream that waits for the events it has missed.
 pub(super) struct Resuming {
@@ -61,9 +48,7 @@ impl Resuming {
             live,
             resources: resources.clone(),
             store,
-            settled: 0,
-            followed: 0,
-            follower: None,
+            following: Following::default(),
         };
         let refuse = move |failure: Failure| failure.into_refusal(&resources);
         let first = async move { missed.next().await.map_err(refuse) };
@@ -109,19 +94,14 @@ struct Missed {
     live: Option<ResumedStream>,
     resources: Arc<Resources>,
     store: GuardedStore,
-    /// How often the store had not got to the end of a stream that has ended here.
-    settled: u32,
-    /// How often the store was asked for more of a stream that runs at another node.
-    followed: u32,
-    /// The place among those that ask, and for this stream the newest.
-    follower: Option<Follower>,
+    following: Following,
 }
 
 impl Missed {
     /// The next piece.
     async fn next(mut self) -> Result<Replayed, Failure> {
         let has_missed_none = self.live.as_ref().is_some_and(|live| live.place == self.after.place);
-        let replay = match self.store.replay(self.session.id(), self.after, PIECE).await {
+        let replay = match self.store.replay(self.session.id(), self.after).await {
             Err(_) if has_missed_none => return Ok(Replayed { text: Bytes::new(), then: self.into_live() }),
             replay => replay?,
         };
@@ -142,7 +122,7 @@ impl Missed {
         match rest {
             Rest::More if self.after.place < last => Ok(Replayed { text, then: Then::More(self.more()) }),
             _ if self.live.is_some() => Ok(Replayed { text, then: self.into_live() }),
-            Rest::Running(runs) if self.store.node().is_some() => self.run_elsewhere(text, runs).await,
+            Rest::Running(runs) => self.follow(text, runs).await,
             Rest::Unknown if !is_known => Err(Failure::Unknown),
             _ => Ok(Replayed { text, then: Then::End }),
         }
@@ -158,51 +138,17 @@ impl Missed {
         self.live.map_or(Then::End, |live| Then::Live(live.reader))
     }
 
-    /// The stream runs at another node, or has run at one that has ended.
-    async fn run_elsewhere(mut self, text: Bytes, runs: Option<Runs>) -> Result<Replayed, Failure> {
-        let Some(node) = self.store.node() else { return Ok(Replayed { text, then: Then::End }) };
-        if runs.as_ref().is_some_and(|runs| runs.requests.is_empty()) {
-            // The stream of a GET belongs to no node: it goes on where the client is.
-            return Ok(match self.session.listen(&self.resources) {
-                Ok(reader) => Replayed { text, then: Then::Live(reader) },
-                Err(_) => come_back(text, &self.resources),
-            });
-        }
-        let is_dead = match &runs {
-            Some(runs) if runs.node == node.id() => {
-                // It has ended here: the store is about to have its end, or has lost it.
-                if self.settled < SETTLE_ATTEMPTS {
-                    self.settled += 1;
-                    return Ok(self.look_again(SETTLE_TIME, text));
-                }
-                true
-            }
-            Some(runs) => node.is_dead(runs.node).await?,
-            None => true,
+    /// The stream has not ended, and does not run here.
+    async fn follow(mut self, text: Bytes, runs: Option<Runs>) -> Result<Replayed, Failure> {
+        let Self { session, after, resources, store, following, .. } = &mut self;
+        let then = match following.find((session, after.stream), runs, store, resources).await? {
+            Found::Nothing => Then::End,
+            Found::Here(reader) => Then::Live(reader),
+            Found::Stored => Then::More(self.more()),
+            Found::Later(pause) => return Ok(self.look_again(pause, text)),
+            Found::Away => return Ok(come_back(text, &self.resources)),
         };
-        if !is_dead {
-            return Ok(match self.follows() {
-                true => self.look_again(FOLLOW_TIME, text),
-                false => come_back(text, &self.resources),
-            });
-        }
-        let (session, stream) = (self.session.id(), self.after.stream);
-        let requests = runs.map_or(Vec::new(), |runs| runs.requests);
-        let last = unanswered(&self.store, session, stream, requests).await?;
-        self.store.take_over(session, stream, last).await?;
-        Ok(Replayed { text, then: Then::More(self.more()) })
-    }
-
-    /// Whether the store is asked for more of a stream that runs at another node.
-    fn follows(&mut self) -> bool {
-        if self.follower.is_none() {
-            let stream = (self.session.id(), self.after.stream);
-            self.follower = self.resources.followers.follow(stream, self.session.caller());
-        }
-        self.followed += 1;
-        self.follower.as_ref().is_some_and(Follower::is_newest)
-            && self.followed <= FOLLOW_ATTEMPTS
-            && !self.resources.is_closing()
+        Ok(Replayed { text, then })
     }
 
     /// What there is now, and after a while what the store has then.
@@ -229,36 +175,6 @@ impl Missed {
     }
 }
 
-/// The errors for those of the requests that no stored event answers. None where there are none.
-async fn unanswered(
-    store: &GuardedStore,
-    session: SessionId,
-    stream: u64,
-    mut requests: Vec<RequestId>,
-) -> Result<Option<Bytes>, StoreError> {
-    let mut after = EventId::new(stream, 0);
-    while !requests.is_empty() {
-        let Replay { events, rest, .. } = store.replay(session, after, PIECE).await?;
-        for event in &events {
-            after = event.id;
-            answered(event, |id| requests.retain(|request| request != id));
-        }
-        if rest != Rest::More || events.is_empty() {
-            break;
-        }
-    }
-    let mut errors: Vec<Message> =
-        requests.into_iter().map(|id| Answer::new(id, Err(interrupted())).into()).collect();
-    let frame = match errors.len() {
-        0 => return Ok(None),
-        1 => Frame::Single(errors.remove(0)),
-        _ => Frame::Batch(errors.into_iter().map(Ok).collect()),
-    };
-    let mut text = Vec::new();
-    frame.write(&mut text);
-    Ok(Some(text.into()))
-}
-
 /// The client comes back soon for the rest.
 fn come_back(text: Bytes, resources: &Resources) -> Replayed {
     let mut text = Vec::from(text);
@@ -266,24 +182,4 @@ fn come_back(text: Bytes, resources: &Resources) -> Replayed {
     // Ends the block, so that a client sees the field.
     text.push(b'\n');
     Replayed { text: text.into(), then: Then::End }
-}
-
-/// Calls `each` with the ids that an event answers.
-fn answered(event: &Event, mut each: impl FnMut(&RequestId)) {
-    let mut message = |message: &Message| {
-        if let Message::Response(response) = message {
-            each(&response.id);
-        }
-    };
-    match Frame::parse_bytes(event.data.clone()) {
-        Frame::Single(single) => message(&single),
-        Frame::Batch(messages) => messages.iter().flatten().for_each(message),
-        Frame::Malformed(_) => {}
-    }
-}
-
-/// The error for a request whose node has ended.
-fn interrupted() -> ErrorObject {
-    let why = "interrupted: the node that ran this request has ended; it may have been done";
-    ErrorObject::new(code::INTERNAL_ERROR, why)
 }

@@ -7,7 +7,7 @@ use agentwire_store::{Event, EventId, SessionId};
 use bytes::Bytes;
 
 use crate::server::EndpointConfig;
-use crate::server::nodes::guarded_store::{GuardedStore, Stored};
+use crate::server::guarded_store::{GuardedStore, Stored};
 use crate::server::response::queue::COPY_LIMIT;
 use crate::server::response::text::Text;
 use crate::server::response_stream::state::{Phase, StreamState};
@@ -186,10 +186,10 @@ impl ResponseStream {
         }
     }
 
-    /// Stores that the stream runs at this node, once, where another node may ask for it. Completes when the store has that: a client
-    /// that has got an id of the stream must find it when it resumes the stream elsewhere. None if there is nothing to wait for.
+    /// Stores that the stream runs, once. Completes when the store has that: a client that has got an id of the stream must find it when
+    /// it resumes the stream. None if there is nothing to wait for.
     fn begin_stored(&self, state: &mut StreamState, config: &EndpointConfig) -> Option<Stored> {
-        if state.begun || self.number == 0 || !config.is_shared() {
+        if state.begun || self.number == 0 {
             return None;
         }
         let (session, store) = self.session.zip(config.store.as_ref())?;

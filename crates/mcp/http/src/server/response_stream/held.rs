@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use agentwire_store::StoreError;
 use futures::FutureExt;
 
-pub(super) use crate::server::nodes::guarded_store::Stored;
+pub(super) use crate::server::guarded_store::Stored;
 use crate::server::response::queue::Queue;
 
-/// Another node has ended the stream.
+/// The stream was taken over elsewhere.
 pub(super) struct TakenOver;
 
 /// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client

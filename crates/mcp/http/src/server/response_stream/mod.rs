@@ -51,7 +51,7 @@ pub(crate) struct ResponseStream {
     number: u64,
     /// The session whose events are remembered.
     session: Option<SessionId>,
-    /// The requests that it answers, where other nodes ask for them: the first, and those that a batch has beside it.
+    /// The requests that it answers, where it may be resumed elsewhere: the first, and those that a batch has beside it.
     requests: (Option<RequestId>, Box<[RequestId]>),
     form: AnswerForm,
     /// Whether the client accepts no stream, so that it gets the answer alone.
@@ -68,8 +68,8 @@ impl ResponseStream {
         Self { number: 0, session: None, requests: Default::default(), form, is_whole: false, caller, state }
     }
 
-    /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where other nodes ask for
-    /// that. Nothing is remembered of the stream with the number 0.
+    /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where the stream may be
+    /// resumed elsewhere. Nothing is remembered of the stream with the number 0.
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
@@ -213,7 +213,7 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take()]);
     }
 
-    /// Ends the stream: no more frames will be put in here. The stream of a GET goes on at another node, if there is one.
+    /// Ends the stream: no more frames will be put in here. The stream of a GET goes on where its session is loaded.
     pub(crate) fn finish(&self, config: &EndpointConfig) {
         let mut state = self.lock();
         if state.owed > 0 {
@@ -312,12 +312,12 @@ impl ResponseStream {
         Some((wake_readers(state, before), place))
     }
 
-    /// Whether it has not ended at this node.
+    /// Whether it has not ended here.
     fn is_running(&self) -> bool {
         !self.lock().ended
     }
 
-    /// Another node has taken the stream over: nothing more is sent here.
+    /// The stream was taken over elsewhere: nothing more is sent here.
     fn take_away(&self) {
         let mut state = self.lock();
         state.take_away();

@@ -91,12 +91,12 @@ impl StreamReader {
         Some(ResumedStream { reader: Self { stream, resources, generation, registration: None }, place })
     }
 
-    /// Whether the stream has not ended at this node.
+    /// Whether the stream has not ended here.
     pub(crate) fn is_running(&self) -> bool {
         self.stream.is_running()
     }
 
-    /// Another node has taken the stream over: nothing more is sent here.
+    /// The stream was taken over elsewhere: nothing more is sent here.
     pub(crate) fn take_away(&self) {
         self.stream.take_away();
     }

@@ -76,7 +76,7 @@ pub(super) enum Cut {
     Stalled,
     /// Its client has left it full for `slow_reader_timeout` while other requests waited.
     SlowReader,
-    /// Another node has taken it over.
+    /// It was taken over elsewhere.
     TakenOver,
     /// Its caller has reached the limit of unread bytes.
     NoRoom,
@@ -254,7 +254,7 @@ impl StreamState {
         }
     }
 
-    /// Ready when nothing waits for the store any more. Where another node has taken the stream over, it is cut.
+    /// Ready when nothing waits for the store any more. A stream that was taken over elsewhere is cut.
     pub(super) fn poll_held(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(held) = &mut self.held else { return Poll::Ready(()) };
         match held.poll(cx, &mut self.queue, &mut self.is_lost) {
@@ -267,7 +267,7 @@ impl StreamState {
         }
     }
 
-    /// Another node has taken the stream over: nothing more is sent here.
+    /// The stream was taken over elsewhere: nothing more is sent here.
     pub(super) fn take_away(&mut self) {
         self.end();
         self.cut(Cut::TakenOver);

@@ -11,10 +11,8 @@ use futures::{Sink, Stream};
 
 use crate::server::Head;
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::address;
-use crate::server::nodes::change::send_stored;
+use crate::server::session::Session;
 use crate::server::session::sessions::Sessions;
-use crate::server::session::{Session, WaitingAnswer};
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
 ///
@@ -82,16 +80,9 @@ impl Sink<Packet> for Connection {
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // A cancelled call of ours needs no packet of its own: a frame tells the client.
-        if let Packet::Frame { mut frame, in_reply_to, .. } = packet {
-            if let Some(node) = self.resources.node {
-                address::outgoing(node, &mut frame);
-                let changes = self.session.shared().map(|shared| shared.take_answered(&frame));
-                if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-                    send_stored(&self.sessions, &self.session, WaitingAnswer { frame, in_reply_to, changes });
-                    return Ok(());
-                }
-            }
-            if self.session.send(frame, in_reply_to.as_ref(), &self.resources) {
+        if let Packet::Frame { frame, in_reply_to, .. } = packet {
+            let frame = self.session.outgoing(&self.sessions, frame, in_reply_to.as_ref());
+            if frame.is_some_and(|frame| self.session.send(frame, in_reply_to.as_ref(), &self.resources)) {
                 self.sessions.end(&self.session);
             }
         }

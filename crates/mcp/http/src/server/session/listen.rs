@@ -29,7 +29,7 @@ impl Session {
         {
             state.listeners.remove(oldest);
         }
-        let number = self.next_number(&mut state).ok_or(DeliverError::NoNumber)?;
+        let number = self.peers.next_number(&mut state.streams).ok_or(DeliverError::Away)?;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let stream = Arc::new(ResponseStream::for_get(number, self.id, self.caller.clone(), primes));
         let reader = StreamReader::attach(&stream, resources);

@@ -1,18 +1,13 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
-mod broadcast;
 pub(crate) mod connection;
-mod delivery;
 mod ending;
 mod full_streams;
 mod listen;
 mod pending;
-mod remote;
-mod sealed;
 pub(crate) mod session_table;
 pub(crate) mod sessions;
-mod shared;
-mod state;
+pub(crate) mod state;
 pub(crate) mod take;
 
 use std::collections::VecDeque;
@@ -28,41 +23,37 @@ use agentwire_transport::Packet;
 
 use crate::server::endpoint::resources::Resources;
 use crate::server::inline_task::InlineTask;
-use crate::server::session::sealed::SealedSession;
+use crate::server::nodes::peers::SessionPeers;
 use crate::server::session::state::SessionState;
 use crate::server::{Caller, EndpointConfig, Principal};
 
-pub(crate) use shared::{SharedSession, WaitingAnswer};
-
 #[derive(Debug)]
 pub(crate) struct Session {
-    id: SessionId,
-    principal: Option<Principal>,
+    pub(crate) id: SessionId,
+    pub(crate) principal: Option<Principal>,
     /// Who opened it.
-    caller: Caller,
+    pub(crate) caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
     state: Mutex<SessionState>,
     /// What serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
-    /// None where no other node has it.
-    shared: Option<Box<SharedSession>>,
-    /// None where its id is not sealed.
-    sealed: Option<Box<SealedSession>>,
+    /// Others that may have it.
+    pub(crate) peers: SessionPeers,
 }
 
 /// Why a POST is not taken.
 pub(crate) enum DeliverError {
     /// There is no such session any more.
     Gone,
+    /// It may be used again at once.
+    Away,
     /// A request has the id of one that is not answered yet.
     InFlight(RequestId),
     /// As many requests as there may be are unanswered.
     TooMany(usize),
     /// A stream that runs here has sent no such event.
     NoEvent,
-    /// Numbers for further streams have not come from the store yet.
-    NoNumber,
 }
 
 impl Session {
@@ -84,8 +75,7 @@ impl Session {
             used: AtomicBool::new(false),
             state: Mutex::new(state),
             task: OnceLock::new(),
-            shared: None,
-            sealed: None,
+            peers: SessionPeers::None,
         }
     }
 
@@ -171,12 +161,13 @@ impl Session {
             Some(stream) => stream,
             // An answer whose request is gone belongs on no other stream.
             None if is_answer(&frame) => {
-                // A session that is restored waits for the answer to `initialize`.
+                // Those that open a session again wait for the answer to `initialize`.
+                let posts = std::mem::take(&mut state.posts);
                 drop(state);
-                self.wake_posts();
+                posts.into_iter().for_each(Waker::wake);
                 return refused;
             }
-            None if self.is_delivered_elsewhere(&frame) => return false,
+            None if !self.peers.delivers(&frame) => return false,
             None => match state.listener() {
                 Some(listener) => listener,
                 None => {
@@ -205,25 +196,20 @@ impl Session {
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.heard = now;
         }
-        if state.routes.len() == 0 && self.has_expired(resources) {
+        if state.routes.len() == 0 && self.peers.has_expired(resources) {
             return true;
         }
         now.wrapping_sub(state.heard)
             >= if self.is_used() { resources.ticks.idle } else { resources.ticks.opening }
     }
 
-    /// A number for a stream. None where one has to be waited for.
-    fn next_number(&self, state: &mut SessionState) -> Option<u64> {
-        match &self.shared {
-            None => {
-                state.streams += 1;
-                Some(state.streams)
-            }
-            Some(shared) => shared.next_number(),
-        }
+    /// Wakes the POSTs that wait for room in the inbox, or for the number of a stream.
+    pub(crate) fn wake_posts(&self) {
+        let posts = std::mem::take(&mut self.lock().posts);
+        posts.into_iter().for_each(Waker::wake);
     }
 
-    fn lock(&self) -> MutexGuard<'_, SessionState> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock()
     }
 }

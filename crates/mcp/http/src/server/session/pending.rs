@@ -9,7 +9,7 @@ use crate::server::response_stream::ResponseStream;
 
 /// The response stream of each unanswered request. Mostly there is one, which needs no table.
 #[derive(Debug, Default)]
-pub(super) struct PendingResponses {
+pub(crate) struct PendingResponses {
     one: Option<(RequestId, Arc<ResponseStream>)>,
     more: HashMap<RequestId, Arc<ResponseStream>>,
 }
@@ -19,7 +19,7 @@ impl PendingResponses {
         usize::from(self.one.is_some()) + self.more.len()
     }
 
-    pub(super) fn get(&self, id: &RequestId) -> Option<&Arc<ResponseStream>> {
+    pub(crate) fn get(&self, id: &RequestId) -> Option<&Arc<ResponseStream>> {
         match &self.one {
             Some((one, stream)) if one == id => Some(stream),
             _ if self.more.is_empty() => None,

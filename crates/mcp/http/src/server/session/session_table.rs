@@ -9,6 +9,9 @@ use agentwire_sync::{Mutex, MutexGuard};
 use crate::server::Caller;
 use crate::server::admission::quota::{Quota, QuotaExceeded, Reservation};
 
+/// How many sessions one caller may have where the configuration names no number.
+pub(crate) const CALLER_SESSIONS: usize = 1000;
+
 /// The sessions of an endpoint by their ids, within the limits of a [`Quota`].
 ///
 /// Where a caller has as many as it may have, one more takes the place of the oldest that its client has not used yet: a

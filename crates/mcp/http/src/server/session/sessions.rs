@@ -9,7 +9,7 @@ use agentwire_store::SessionId;
 use crate::server::endpoint::resources::Resources;
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
-use crate::server::session::session_table::{NoSession, SessionTable};
+use crate::server::session::session_table::{CALLER_SESSIONS, NoSession, SessionTable};
 use crate::server::{Caller, Principal};
 
 /// The sessions of an endpoint, whose events the store remembers for as long as they last.
@@ -17,9 +17,6 @@ pub(crate) struct Sessions {
     table: SessionTable<SessionId, Session>,
     resources: Arc<Resources>,
 }
-
-/// How many sessions one caller may have where the configuration names no number.
-pub(crate) const CALLER_SESSIONS: usize = 1000;
 
 impl Sessions {
     pub(crate) fn new(resources: Arc<Resources>) -> Self {
@@ -68,8 +65,8 @@ impl Sessions {
     pub(crate) fn add(self: &Arc<Self>, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
         if let Some(replaced) = self.table.insert(session.id(), session.clone(), caller)? {
             replaced.close(&self.resources);
-            self.leave(&replaced);
-            self.delete_unused(&replaced);
+            replaced.leave(self);
+            replaced.delete_unused(self);
         }
         if let Some(store) = &self.resources.config.store {
             store.open(session.id(), caller);
@@ -83,7 +80,7 @@ impl Sessions {
         session.close(&self.resources);
         // The session may have been loaded again while what had served it ended.
         if self.table.remove_same(session.id(), session) {
-            self.leave(session);
+            session.leave(self);
             self.resources.drain.note_end();
         }
     }
@@ -106,7 +103,7 @@ impl Sessions {
     pub(crate) fn close(&self) {
         for session in self.table.close() {
             session.retire(&self.resources);
-            self.leave(&session);
+            session.leave(self);
         }
     }
 
@@ -117,7 +114,7 @@ impl Sessions {
             if session.tick(now, &self.resources) {
                 self.end(session);
                 if !session.is_used() {
-                    self.delete_unused(session);
+                    session.delete_unused(self);
                 }
             }
         }
@@ -131,28 +128,6 @@ impl Sessions {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.table.is_empty()
-    }
-
-    /// Drops the remembered events of a session that has left the table. Where other nodes have it, it goes on there.
-    fn leave(&self, session: &Session) {
-        if session.shared().is_none() {
-            self.forget(session.id());
-        }
-    }
-
-    /// Deletes the record of a session that no node has used.
-    fn delete_unused(self: &Arc<Self>, session: &Session) {
-        let Some(node) = self.resources.config.shared_node().filter(|_| session.shared().is_some()) else {
-            return;
-        };
-        let (sessions, id) = (self.clone(), session.id());
-        let deleted = node.stores().records.delete_unused(id);
-        self.resources.spawn(async move {
-            // Where the store is away, the record expires.
-            if let Ok(true) = deleted.await {
-                sessions.forget(id);
-            }
-        });
     }
 
     /// Drops the remembered events of a session that has ended.

@@ -17,30 +17,30 @@ use crate::server::session::pending::PendingResponses;
 
 /// The queues, response streams and wakers of a session.
 #[derive(Debug, Default)]
-pub(super) struct SessionState {
+pub(crate) struct SessionState {
     /// The packets from the client. A packet without requests has its memory reserved here; requests have it in their stream.
-    pub(super) inbox: VecDeque<(Packet, Option<Reservation>)>,
+    pub(crate) inbox: VecDeque<(Packet, Option<Reservation>)>,
     /// The half of the connection that waits for more.
-    pub(super) stream: Option<Waker>,
+    pub(crate) stream: Option<Waker>,
     /// The POSTs that wait for room in the inbox.
-    pub(super) posts: Vec<Waker>,
+    pub(crate) posts: Vec<Waker>,
     /// The responses on which unanswered requests are answered.
-    pub(super) routes: PendingResponses,
+    pub(crate) routes: PendingResponses,
     /// The streams of GETs.
-    pub(super) listeners: Vec<Arc<ResponseStream>>,
+    pub(crate) listeners: Vec<Arc<ResponseStream>>,
     /// What belongs to no request, while no GET is open, and its size.
-    pub(super) unsent: VecDeque<Frame>,
-    pub(super) unsent_size: usize,
+    pub(crate) unsent: VecDeque<Frame>,
+    pub(crate) unsent_size: usize,
     /// The streams that have more unread than each has room for.
     pub(super) full: FullStreams,
     /// The request that opened the session, until it is answered.
-    pub(super) initialize: Option<RequestId>,
+    pub(crate) initialize: Option<RequestId>,
     pub(super) revision: Option<Revision>,
-    pub(super) streams: u64,
+    pub(crate) streams: u64,
     /// The tick of the client's last request.
-    pub(super) heard: u32,
+    pub(crate) heard: u32,
     /// Nothing more comes from the client.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
     /// The input ends with the last unanswered request, because the endpoint shuts down.
     pub(super) draining: bool,
 }
@@ -108,7 +108,7 @@ impl SessionState {
     }
 
     /// The oldest stream that has a reader.
-    pub(super) fn listener(&self) -> Option<Arc<ResponseStream>> {
+    pub(crate) fn listener(&self) -> Option<Arc<ResponseStream>> {
         self.listeners.iter().find(|listener| listener.is_attached()).cloned()
     }
 

@@ -47,8 +47,7 @@ impl Session {
         if state.closed {
             return None;
         }
-        // The client has no id yet with which it could resume the stream at another node.
-        let number = if self.shared.is_some() { 0 } else { self.next_number(&mut state)? };
+        let number = self.peers.first_number(&mut state.streams)?;
         let requests = Requests::One(request.id.clone());
         let form = (resources.config.legacy_answer, head.accepts());
         let reader = self.register(&mut state, (number, requests), form, reservation, resources);
@@ -65,7 +64,8 @@ impl Session {
     ) -> Poll<Result<Admitted<'_>, DeliverError>> {
         let mut state = self.lock();
         if state.closed {
-            return Poll::Ready(Err(DeliverError::Gone));
+            let goes_on = self.peers.goes_on();
+            return Poll::Ready(Err(if goes_on { DeliverError::Away } else { DeliverError::Gone }));
         }
         state.heard = resources.now();
         let limit = resources.config.stream_limit;
@@ -81,7 +81,7 @@ impl Session {
         if !ids.is_empty() && state.routes.len() + ids.len() > limit.max(ids.len()) {
             return Poll::Ready(Err(DeliverError::TooMany(limit)));
         }
-        let number = if ids.is_empty() { Some(0) } else { self.next_number(&mut state) };
+        let number = if ids.is_empty() { Some(0) } else { self.peers.next_number(&mut state.streams) };
         let Some(number) = number else {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         };
@@ -99,8 +99,7 @@ impl Session {
     ) -> StreamReader {
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let ids = requests.ids();
-        let named = if self.shared.is_some() { ids } else { &[] };
-        let asked = (ids.len(), named);
+        let asked = (ids.len(), self.peers.named(ids));
         let stream = ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes);
         let reader = StreamReader::open(stream, Some(reservation), resources);
         match requests {
@@ -115,7 +114,7 @@ impl Session {
 
     /// The third step: the service gets the packet once `wake` wakes it. A request that the packet cancels is not answered, so its
     /// response ends.
-    pub(super) fn enqueue(
+    pub(crate) fn enqueue(
         &self,
         mut state: MutexGuard<'_, SessionState>,
         (packet, reservation): (Packet, Option<Reservation>),
@@ -161,10 +160,10 @@ impl Admitted<'_> {
         resources: &Arc<Resources>,
     ) -> Option<StreamReader> {
         let Self { session, mut state, requests, number } = self;
-        let frame = session.tell_ready(&mut state, frame, Some(head))?;
-        if let Some(shared) = &session.shared {
-            shared.expect(&frame, |id| state.routes.get(id).is_some());
-        }
+        let (before, frame) = session.peers.receive(frame);
+        state.inbox.extend(before.map(|before| (head.brings(before), None)));
+        let frame = frame?;
+        session.peers.expect(&frame, |id| state.routes.get(id).is_some());
         let (reader, reservation) = match requests {
             Requests::None => (None, Some(reservation)),
             requests => {

@@ -17,17 +17,12 @@
 //!   id is sealed has no record, so this is its last state.
 //! - *Recorded*: the record has it too, so a node that loads the session begins as *Ready*. A store that fails over may lose it again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_wire::method;
 
-use crate::server::nodes::change::store;
-use crate::server::nodes::message::{Change, initialized, messages, text};
-use crate::server::response::refusal::Refusal;
-use crate::server::session::Session;
-use crate::server::session::sessions::Sessions;
+use crate::server::nodes::record::message::{initialized, messages};
 
 const OPENED: u8 = 0;
 const READY: u8 = 1;
@@ -74,30 +69,6 @@ impl Readiness {
 
     fn change(&self, from: u8, to: u8) -> bool {
         self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-    }
-}
-
-/// Stores in the record of a session that its client is ready. Where the store is away or has no room, this is accepted nevertheless: a
-/// session that is known goes on, and the tick tries it again.
-pub(crate) async fn record_ready(
-    sessions: &Arc<Sessions>,
-    session: &Arc<Session>,
-    ready: Change,
-) -> Result<(), Refusal> {
-    match store(sessions, session, vec![ready]).await {
-        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
-        stored => stored,
-    }
-}
-
-/// The same for a session that is *Ready*. Done by the tick alone, and not where a node hears of a change, so that no two nodes go on
-/// telling each other of it.
-pub(crate) async fn record_again(sessions: &Arc<Sessions>, session: &Arc<Session>) {
-    if session.readiness().is_some_and(Readiness::is_unrecorded)
-        && let Some(ready) = text(&initialized())
-    {
-        // Where it is not stored, the session stays as it is.
-        let _refused = record_ready(sessions, session, Change(ready)).await;
     }
 }
 

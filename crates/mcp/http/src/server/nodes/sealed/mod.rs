@@ -1,5 +1,8 @@
 //! Sessions whose ids are sealed: what an id says as a record, and their end.
 
+pub(crate) mod sealed_session;
+pub(crate) mod sealed_sessions;
+
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{Notification, Request};
@@ -11,9 +14,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::header;
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::message::text;
+use crate::server::nodes::record::message::text;
 use crate::server::nodes::record::principal_digest;
-use crate::server::nodes::sealed_sessions::SealedContent;
+use crate::server::nodes::sealed::sealed_sessions::SealedContent;
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, Head, Principal};

@@ -4,26 +4,24 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message};
-use agentwire_store::{BusMessage, EventId, NodeId, SessionId, StoreError};
+use agentwire_store::{BusMessage, NodeId, SessionId, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::StatusCode;
 
 use crate::header;
 use crate::server::Head;
-use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
-use crate::server::nodes::change::check;
-use crate::server::nodes::message::{changes, is_change};
-use crate::server::nodes::readiness::record_ready;
+use crate::server::nodes::record::change::{check, record_ready};
+use crate::server::nodes::record::message::{changes, is_change};
 use crate::server::nodes::{load, record, sealed};
-use crate::server::response::posted::Post;
+use crate::server::request::session_request::{Get, Post};
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 
 /// A request that waits for the store, or for other nodes.
-pub(super) struct Preparing {
+pub(crate) struct Preparing {
     prepared: BoxFuture<'static, Result<Prepared, Refusal>>,
     /// None once it has gone on.
     then: Option<Prepares>,
@@ -44,15 +42,8 @@ enum Prepares {
     Nothing,
 }
 
-/// The opening of a stream.
-pub(crate) struct Get {
-    /// The event after which a stream is resumed.
-    pub(crate) after: Option<EventId>,
-    pub(crate) reservation: Reservation,
-}
-
 /// What a prepared request does.
-pub(super) enum Next {
+pub(crate) enum Next {
     Loaded(Arc<Session>, Post),
     Post(Arc<Session>, Post),
     Get(Arc<Session>, Get),
@@ -60,7 +51,7 @@ pub(super) enum Next {
 }
 
 /// What the shared store has to do with a POST.
-pub(super) enum Prepare {
+pub(crate) enum Prepare {
     /// Nothing: the session is here.
     Ready(Arc<Session>, Post),
     Waits(Preparing),
@@ -68,7 +59,15 @@ pub(super) enum Prepare {
 
 impl Preparing {
     /// Divides a frame between its session and other nodes. `session` is here.
-    pub(super) fn post(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> Prepare {
+    #[inline]
+    pub(crate) fn post(core: &Arc<EndpointCore>, session: Arc<Session>, post: Post) -> Prepare {
+        match core.resources.nodes.id {
+            None => Prepare::Ready(session, post),
+            Some(node) => Self::divided(core, node, session, post),
+        }
+    }
+
+    fn divided(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> Prepare {
         // Most POSTs: one request, which no other node is concerned with.
         if let Frame::Single(Message::Request(request)) = &post.frame
             && !is_change(request)
@@ -100,25 +99,28 @@ impl Preparing {
         Prepare::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
     }
 
-    /// Loads the session of a POST.
-    pub(super) fn load(core: &Arc<EndpointCore>, id: SessionId, post: Post) -> Self {
+    /// Loads the session of a POST, if there may be one elsewhere.
+    pub(crate) fn load(core: &Arc<EndpointCore>, id: SessionId, post: Post) -> Result<Self, Refusal> {
+        if core.resources.nodes.id.is_none() {
+            return Err(Refusal::unknown_session().under(post.id));
+        }
         let (core, head, request) = (core.clone(), post.head.clone(), post.id.clone());
         let prepared = async move {
             let loaded = load::find(&core, id, &head).await;
             loaded.map(Prepared::Session).map_err(|why| why.under(request))
         };
-        Self { prepared: prepared.boxed(), then: Some(Prepares::Loaded(post)) }
+        Ok(Self { prepared: prepared.boxed(), then: Some(Prepares::Loaded(post)) })
     }
 
     /// Loads the session of a GET.
-    pub(super) fn get(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
+    pub(crate) fn get(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
         let core = core.clone();
         let prepared = async move { load::find(&core, id, &head).await.map(Prepared::Session) };
         Self { prepared: prepared.boxed(), then: Some(Prepares::Get(get)) }
     }
 
     /// Ends a session at all nodes.
-    pub(super) fn delete(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
+    pub(crate) fn delete(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
         let principal = head.extensions().get().cloned();
         let deleted = if core.resources.config.is_shared() {
             record::delete(core.clone(), id, principal).boxed()
@@ -130,7 +132,7 @@ impl Preparing {
         Self { prepared: prepared.boxed(), then: Some(Prepares::Nothing) }
     }
 
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, Refusal>> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, Refusal>> {
         let prepared = ready!(self.prepared.poll_unpin(cx))?;
         Poll::Ready(Ok(match (prepared, self.then.take()) {
             (Prepared::Session(session), Some(Prepares::Loaded(post))) => Next::Loaded(session, post),

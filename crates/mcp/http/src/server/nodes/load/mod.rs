@@ -1,6 +1,9 @@
 //! Opens a session of another node: loads its record, or reads it from the sealed id, and gives the messages in it to a service of
 //! this node.
 
+pub(crate) mod loads;
+pub(crate) mod prepare;
+
 use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -14,14 +17,15 @@ use http::StatusCode;
 use crate::server::admission::record_limits::record_size;
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::change::feed;
-use crate::server::nodes::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
+use crate::server::nodes::load::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
+use crate::server::nodes::record::change::feed;
 use crate::server::nodes::record::principal_digest;
+use crate::server::nodes::record::shared::SharedSession;
 use crate::server::nodes::sealed;
-use crate::server::nodes::sealed_sessions::SealedContent;
+use crate::server::nodes::sealed::sealed_sessions::SealedContent;
 use crate::server::response::refusal::Refusal;
+use crate::server::session::Session;
 use crate::server::session::connection::Connection;
-use crate::server::session::{Session, SharedSession};
 use crate::server::{Caller, Head, Principal};
 
 /// Returns the session that a request names, loaded where this node does not have it.
@@ -31,7 +35,7 @@ pub(crate) async fn find(
     head: &Arc<Head>,
 ) -> Result<Arc<Session>, Refusal> {
     let principal = head.extensions().get::<Principal>();
-    let is_loading = core.loads.open.lock().contains_key(&(id, principal.cloned()));
+    let is_loading = core.resources.nodes.loads.open.lock().contains_key(&(id, principal.cloned()));
     if !is_loading && core.sessions.get(id).is_some() {
         return core.sessions.find(id, principal).ok_or_else(Refusal::unknown_session);
     }
@@ -84,7 +88,7 @@ async fn begin_in_time(
     head: &Arc<Head>,
     origin: &Origin,
 ) -> Result<Loading, Refusal> {
-    let Loads { open, places, waiting } = &core.loads;
+    let Loads { open, places, waiting } = &core.resources.nodes.loads;
     let key = (id, head.extensions().get::<Principal>().cloned());
     let begun = open.lock().get(&key).cloned();
     if let Some(loading) = begun {
@@ -108,7 +112,7 @@ async fn begin_in_time(
 
 /// Begins to load a session, unless that has begun.
 fn begin(core: &Arc<EndpointCore>, key: Key, head: &Arc<Head>, origin: &Origin, place: LoadPlace) -> Loading {
-    let loading = match core.loads.open.lock().entry(key.clone()) {
+    let loading = match core.resources.nodes.loads.open.lock().entry(key.clone()) {
         Entry::Occupied(loading) => return loading.get().clone(),
         Entry::Vacant(entry) => entry.insert(Arc::new(Monitor::new(None))).clone(),
     };
@@ -131,7 +135,7 @@ struct LoadEntry {
 
 impl Drop for LoadEntry {
     fn drop(&mut self) {
-        let removed = self.core.loads.open.lock().remove(&self.key);
+        let removed = self.core.resources.nodes.loads.open.lock().remove(&self.key);
         drop(removed);
         self.loading.update(|result| {
             result.get_or_insert(Err(NotLoaded::Store));
@@ -159,21 +163,9 @@ async fn load(
         resources.config.warnings.foreign_session(principal.as_ref());
         return Err(NotLoaded::Unknown);
     }
-    let (caller, now, messages) = (head.caller(), resources.now(), record.messages.clone());
-    let session = Session::restored(id, principal, caller.clone(), now);
-    let session = match &origin {
-        Origin::Record => {
-            let reserved = resources.records.reserve(&caller, record_size(&record));
-            let reserved = reserved.map_err(NotLoaded::TooLarge)?;
-            session.sharing(record, reserved, (now, false))
-        }
-        Origin::Sealed(content) => {
-            // Before other requests find the session, so that they hear of its end.
-            check_not_ended(resources, (id, &caller), content.expires).await?;
-            let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
-            session.unsealed(content.expires, streams, now)
-        }
-    };
+    let (caller, messages) = (head.caller(), record.messages.clone());
+    let session = Session::restored(id, principal, caller.clone(), resources.now());
+    let session = with_peers(resources, session, record, &origin).await?;
     let session = Arc::new(session);
     prepare(resources, &session).await?;
     let head = Arc::new(head.kept());
@@ -203,6 +195,29 @@ async fn load(
     // A service that has refused the session refuses it again. One that has ended, or ends with its node, has not.
     let is_refused = session.is_answered() && !resources.is_closing();
     Err(if is_refused { NotLoaded::Unknown } else { NotLoaded::Late })
+}
+
+/// The session with what other nodes have of it.
+async fn with_peers(
+    resources: &Resources,
+    session: Session,
+    record: SessionRecord,
+    origin: &Origin,
+) -> Result<Session, NotLoaded> {
+    let (id, caller, now) = (session.id(), session.caller(), resources.now());
+    match origin {
+        Origin::Record => {
+            let reserved = resources.nodes.records.reserve(caller, record_size(&record));
+            let reserved = reserved.map_err(NotLoaded::TooLarge)?;
+            Ok(session.sharing(record, reserved, (now, false)))
+        }
+        Origin::Sealed(content) => {
+            // Before other requests find the session, so that they hear of its end.
+            check_not_ended(resources, (id, caller), content.expires).await?;
+            let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
+            Ok(session.unsealed(content.expires, streams, now))
+        }
+    }
 }
 
 /// Looks up in time whether a session with a sealed id has ended.

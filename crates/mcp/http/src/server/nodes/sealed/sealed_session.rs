@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::server::nodes::readiness::Readiness;
+use crate::server::nodes::record::readiness::Readiness;
 
 /// What a node remembers of a session whose id is sealed.
 #[derive(Debug)]
@@ -12,11 +12,11 @@ pub(crate) struct SealedSession {
     expires: Duration,
     /// The tick at which it was looked up whether the session has ended at another node.
     looked: AtomicU32,
-    pub(super) readiness: Readiness,
+    pub(in crate::server::nodes) readiness: Readiness,
 }
 
 impl SealedSession {
-    pub(super) fn new(expires: Duration, now: u32) -> Box<Self> {
+    pub(crate) fn new(expires: Duration, now: u32) -> Box<Self> {
         Box::new(Self { expires, looked: AtomicU32::new(now), readiness: Readiness::default() })
     }
 

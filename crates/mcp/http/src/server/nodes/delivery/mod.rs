@@ -5,13 +5,15 @@
 //! newest GET delivers it, and keeps it while no GET is open. It yields to a node where a newer GET is opened, and sends what it has
 //! kept there.
 
+mod broadcast;
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentwire_store::{Listening, NodeId};
 
 /// Which node delivers, as far as this one knows.
 #[derive(Debug)]
-pub(super) struct Delivery {
+pub(crate) struct Delivery {
     deliverer: Deliverer,
     /// The newest GET that this node knows of.
     newest: Listening,
@@ -30,7 +32,7 @@ enum Deliverer {
 }
 
 /// What is to be done where another node listens.
-pub(super) enum Reaction {
+pub(crate) enum Reaction {
     Nothing,
     /// The GET here is newer.
     Claim(Listening),
@@ -43,23 +45,23 @@ pub(super) enum Reaction {
 
 impl Delivery {
     /// The node that opens a session delivers at first.
-    pub(super) fn new(is_opener: bool) -> Self {
+    pub(crate) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
         Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, is_announced: false }
     }
 
     /// Whether another node delivers.
-    pub(super) fn is_elsewhere(&self) -> bool {
+    pub(crate) fn is_elsewhere(&self) -> bool {
         self.deliverer == Deliverer::Other
     }
 
     /// Leaves delivery to another node. Returns whether this one has delivered.
-    pub(super) fn leave(&mut self) -> bool {
+    pub(crate) fn leave(&mut self) -> bool {
         std::mem::replace(&mut self.deliverer, Deliverer::Other) == Deliverer::This
     }
 
     /// The client has opened a GET here.
-    pub(super) fn claim(&mut self, node: NodeId) -> Listening {
+    pub(crate) fn claim(&mut self, node: NodeId) -> Listening {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
@@ -71,12 +73,12 @@ impl Delivery {
 
     /// The newest GET here. Other nodes are told of it again where messages may be lost. One that has a newer one open claims that, and one
     /// that has none and delivers leaves that to this node: the end of its GET was lost.
-    pub(super) fn own(&self, node: NodeId) -> Listening {
+    pub(crate) fn own(&self, node: NodeId) -> Listening {
         Listening::new(self.own_since, node)
     }
 
     /// A GET is open at another node. `listens` says whether one is open here.
-    pub(super) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
+    pub(crate) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
@@ -90,12 +92,12 @@ impl Delivery {
     }
 
     /// Whether other nodes should learn that no GET is open here any more: a client may have an older one elsewhere.
-    pub(super) fn ends(&mut self) -> bool {
+    pub(crate) fn ends(&mut self) -> bool {
         self.deliverer == Deliverer::This && std::mem::take(&mut self.is_announced)
     }
 
     /// A node that has delivered has no GET any more. `keeps` says whether it keeps what comes, `listens` whether a GET is open here.
-    pub(super) fn end_of(&mut self, (other, keeps): (NodeId, bool), node: NodeId, listens: bool) -> Reaction {
+    pub(crate) fn end_of(&mut self, (other, keeps): (NodeId, bool), node: NodeId, listens: bool) -> Reaction {
         // A session that was loaded later has not heard of the GET.
         let is_known = self.newest.since > 0;
         if self.deliverer != Deliverer::Other || is_known && self.newest.node != other {

@@ -14,6 +14,9 @@ use futures::future::BoxFuture;
 
 use crate::server::Caller;
 
+/// How many bytes of events are taken from the store at once.
+const PIECE: usize = 256 << 10;
+
 /// A store whose panics are caught: they would unwind through the endpoint and end sessions of other clients.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedStore {
@@ -35,6 +38,11 @@ impl GuardedStore {
 
     pub(crate) fn node(&self) -> Option<&Node> {
         self.node.as_ref()
+    }
+
+    /// Whether other nodes have the events.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.node.is_some()
     }
 
     pub(crate) fn open(&self, session: SessionId, caller: &Caller) {
@@ -70,9 +78,8 @@ impl GuardedStore {
         &self,
         session: SessionId,
         after: EventId,
-        limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>> {
-        caught(|| self.events.replay(session, after, limit)).boxed()
+        caught(|| self.events.replay(session, after, PIECE)).boxed()
     }
 
     pub(crate) fn take_over(

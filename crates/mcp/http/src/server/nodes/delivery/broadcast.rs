@@ -4,20 +4,22 @@ use agentwire_jsonrpc::{Frame, Message, RawJson};
 use agentwire_store::{BusMessage, Listening, Node, NodeId};
 
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::message::text;
+use crate::server::nodes::delivery::Reaction;
+use crate::server::nodes::record::message::text;
+use crate::server::nodes::record::shared::SharedSession;
 use crate::server::session::Session;
-use crate::server::session::delivery::Reaction;
 use crate::server::session::state::SessionState;
 
-impl Session {
-    /// Whether another node delivers a frame.
-    pub(super) fn is_delivered_elsewhere(&self, frame: &Frame) -> bool {
-        let Some(shared) = &self.shared else { return false };
-        is_for_every_client(frame) && shared.delivery.lock().is_elsewhere()
+impl SharedSession {
+    /// Whether this node delivers a frame that belongs to no request.
+    pub(crate) fn delivers(&self, frame: &Frame) -> bool {
+        !is_for_every_client(frame) || !self.delivery.lock().is_elsewhere()
     }
+}
 
+impl Session {
     /// Tells other nodes that the client listens here.
-    pub(super) fn claim_delivery(&self, resources: &Resources) {
+    pub(crate) fn claim_delivery(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
             let listening = shared.delivery.lock().claim(node.id());
             self.publish(BusMessage::Listens(self.id, listening), node, resources);
@@ -87,7 +89,7 @@ impl Session {
     }
 
     /// Tells other nodes that this one does not deliver any more, where it did.
-    pub(super) fn end_delivery(&self, resources: &Resources) {
+    pub(crate) fn end_delivery(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && shared.delivery.lock().leave()
         {

@@ -10,9 +10,9 @@ use agentwire_sync::Mutex;
 
 use crate::server::admission::quota::{QuotaExceeded, Reservation};
 use crate::server::admission::record_limits::record_size;
-use crate::server::nodes::message::{Change, changes, has_initialized, messages};
-use crate::server::nodes::readiness::Readiness;
-use crate::server::session::delivery::Delivery;
+use crate::server::nodes::delivery::Delivery;
+use crate::server::nodes::record::message::{Change, changes, has_initialized, messages};
+use crate::server::nodes::record::readiness::Readiness;
 
 /// How many numbers a node takes at first for the streams of a session. Each further time it takes twice as many.
 const NUMBERS: u64 = 64;
@@ -37,7 +37,7 @@ pub(crate) struct WaitingAnswer {
 pub(crate) struct SharedSession {
     /// The record, as far as what serves the session here knows it.
     record: Mutex<SessionRecord>,
-    pub(super) readiness: Readiness,
+    pub(in crate::server::nodes) readiness: Readiness,
     /// The memory of the record.
     reservation: Mutex<Reservation>,
     /// The changes that the service has been asked for and has not answered.
@@ -62,7 +62,7 @@ pub(crate) struct SharedSession {
     /// Whether the record has the short time to live of one that is not used yet.
     is_short: AtomicBool,
     /// Which node sends the client what all nodes have for it.
-    pub(super) delivery: Mutex<Delivery>,
+    pub(in crate::server::nodes) delivery: Mutex<Delivery>,
 }
 
 #[derive(Debug, Default)]
@@ -152,7 +152,7 @@ impl SharedSession {
     }
 
     /// Notes the changes that a frame asks the service for, in place of those whose requests wait for no answer any more.
-    pub(super) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
+    pub(crate) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
         let mut requested = self.requested.lock();
         requested.retain(|(id, _)| is_unanswered(id));
         requested.extend(changes(frame).into_iter().filter_map(|(id, change)| Some((id?, change))));

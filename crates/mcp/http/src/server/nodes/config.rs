@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentwire_store::{EventStore, Node, SessionId};
 
-use crate::server::nodes::guarded_store::GuardedStore;
+use crate::server::guarded_store::GuardedStore;
 use crate::server::warning::Warnings;
 use crate::server::{EndpointConfig, EndpointWarning, SealedSessions};
 

@@ -1,5 +1,10 @@
 //! The record of a session: made, used for numbers of streams, and deleted.
 
+pub(crate) mod change;
+pub(crate) mod message;
+pub(crate) mod readiness;
+pub(crate) mod shared;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +15,7 @@ use ring::digest;
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::message::{initialized, text};
+use crate::server::nodes::record::message::{initialized, text};
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, EndpointConfig, Principal};
@@ -46,7 +51,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards. Until it uses the
 /// session, the record has a short time to live.
-pub(crate) async fn create(resources: Arc<Resources>, session: Arc<Session>) -> Result<(), StoreError> {
+pub(crate) async fn create(resources: &Resources, session: &Session) -> Result<(), StoreError> {
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);
     let record = shared.record();

@@ -10,10 +10,12 @@ use agentwire_store::{BusMessage, SessionRecord, StoreError};
 
 use crate::server::Head;
 use crate::server::admission::record_limits::{RecordLimits, record_size};
-use crate::server::nodes::message::{Change, initialized, member, method_of, text, uri};
+use crate::server::nodes::record::message::{Change, initialized, member, method_of, text, uri};
+use crate::server::nodes::record::readiness::Readiness;
+use crate::server::nodes::record::shared::{SharedSession, WaitingAnswer};
 use crate::server::response::refusal::Refusal;
+use crate::server::session::Session;
 use crate::server::session::sessions::Sessions;
-use crate::server::session::{Session, SharedSession, WaitingAnswer};
 
 /// How often a change is tried while other nodes change the same record.
 const ATTEMPTS: usize = 16;
@@ -78,7 +80,7 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
 
 /// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
 /// would be lost with this node.
-pub(crate) async fn store(
+async fn store(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     changes: Vec<Change>,
@@ -125,6 +127,30 @@ pub(crate) async fn store(
     }
     shared.set_stale();
     Err(Refusal::elsewhere())
+}
+
+/// Stores in the record of a session that its client is ready. Where the store is away or has no room, this is accepted nevertheless: a
+/// session that is known goes on, and the tick tries it again.
+pub(crate) async fn record_ready(
+    sessions: &Arc<Sessions>,
+    session: &Arc<Session>,
+    ready: Change,
+) -> Result<(), Refusal> {
+    match store(sessions, session, vec![ready]).await {
+        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
+        stored => stored,
+    }
+}
+
+/// The same for a session that is *Ready*. Done by the tick alone, and not where a node hears of a change, so that no two nodes go on
+/// telling each other of it.
+pub(crate) async fn record_again(sessions: &Arc<Sessions>, session: &Arc<Session>) {
+    if session.readiness().is_some_and(Readiness::is_unrecorded)
+        && let Some(ready) = text(&initialized())
+    {
+        // Where it is not stored, the session stays as it is.
+        let _refused = record_ready(sessions, session, Change(ready)).await;
+    }
 }
 
 /// While the record of a session may be another, loads it and gives the service what differs. Where the store is away, this is done at

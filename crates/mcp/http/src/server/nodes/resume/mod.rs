@@ -1,0 +1,148 @@
+//! Finds the rest of a resumed stream that runs, or has run, at another node.
+
+pub(crate) mod followers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, RequestId, Response, code};
+use agentwire_store::{Event, EventId, Replay, Rest, Runs, SessionId, StoreError};
+use bytes::Bytes;
+
+use crate::server::endpoint::resources::Resources;
+use crate::server::guarded_store::GuardedStore;
+use crate::server::nodes::resume::followers::Follower;
+use crate::server::response_stream::StreamReader;
+use crate::server::session::Session;
+
+/// How long the store may take to have the end of a stream that has ended here: as long as a command of an engine may take.
+const SETTLE_TIME: Duration = Duration::from_millis(150);
+const SETTLE_ATTEMPTS: u32 = 10;
+
+/// How often, and how many times, the store is asked for more of a stream that runs at another node, before the client is sent away for
+/// a while: many clients come back a few times only.
+const FOLLOW_TIME: Duration = Duration::from_millis(100);
+const FOLLOW_ATTEMPTS: u32 = 20;
+
+/// How often a response has looked for the rest of its stream.
+#[derive(Default)]
+pub(crate) struct Following {
+    /// How often the store had not got to the end of a stream that has ended here.
+    settled: u32,
+    /// How often the store was asked for more of a stream that runs at another node.
+    followed: u32,
+    /// The place among those that ask, and for this stream the newest.
+    follower: Option<Follower>,
+}
+
+/// Where the rest of a stream is.
+pub(crate) enum Found {
+    /// There is none.
+    Nothing,
+    /// At this node, from now on.
+    Here(StreamReader),
+    /// In the store.
+    Stored,
+    /// In the store after that time.
+    Later(Duration),
+    /// At another node: the client comes back after a while.
+    Away,
+}
+
+impl Following {
+    /// Finds the rest of a stream that has not ended, as far as the store knows, and does not run here.
+    pub(crate) async fn find(
+        &mut self,
+        (session, stream): (&Session, u64),
+        runs: Option<Runs>,
+        store: &GuardedStore,
+        resources: &Arc<Resources>,
+    ) -> Result<Found, StoreError> {
+        let Some(node) = store.node() else { return Ok(Found::Nothing) };
+        if runs.as_ref().is_some_and(|runs| runs.requests.is_empty()) {
+            // The stream of a GET belongs to no node: it goes on where the client is.
+            return Ok(session.listen(resources).map_or(Found::Away, Found::Here));
+        }
+        let is_dead = match &runs {
+            Some(runs) if runs.node == node.id() => {
+                // It has ended here: the store is about to have its end, or has lost it.
+                if self.settled < SETTLE_ATTEMPTS {
+                    self.settled += 1;
+                    return Ok(Found::Later(SETTLE_TIME));
+                }
+                true
+            }
+            Some(runs) => node.is_dead(runs.node).await?,
+            None => true,
+        };
+        if !is_dead {
+            let is_followed = self.follows((session, stream), resources);
+            return Ok(if is_followed { Found::Later(FOLLOW_TIME) } else { Found::Away });
+        }
+        let requests = runs.map_or(Vec::new(), |runs| runs.requests);
+        let last = unanswered(store, session.id(), stream, requests).await?;
+        store.take_over(session.id(), stream, last).await?;
+        Ok(Found::Stored)
+    }
+
+    /// Whether the store is asked for more of a stream that runs at another node.
+    fn follows(&mut self, (session, stream): (&Session, u64), resources: &Resources) -> bool {
+        if self.follower.is_none() {
+            self.follower = resources.nodes.followers.follow((session.id(), stream), session.caller());
+        }
+        self.followed += 1;
+        self.follower.as_ref().is_some_and(Follower::is_newest)
+            && self.followed <= FOLLOW_ATTEMPTS
+            && !resources.is_closing()
+    }
+}
+
+/// The errors for those of the requests that no stored event answers. None where there are none.
+async fn unanswered(
+    store: &GuardedStore,
+    session: SessionId,
+    stream: u64,
+    mut requests: Vec<RequestId>,
+) -> Result<Option<Bytes>, StoreError> {
+    let mut after = EventId::new(stream, 0);
+    while !requests.is_empty() {
+        let Replay { events, rest, .. } = store.replay(session, after).await?;
+        for event in &events {
+            after = event.id;
+            answered(event, |id| requests.retain(|request| request != id));
+        }
+        if rest != Rest::More || events.is_empty() {
+            break;
+        }
+    }
+    let mut errors: Vec<Message> =
+        requests.into_iter().map(|id| Response::new(id, Err(interrupted())).into()).collect();
+    let frame = match errors.len() {
+        0 => return Ok(None),
+        1 => Frame::Single(errors.remove(0)),
+        _ => Frame::Batch(errors.into_iter().map(Ok).collect()),
+    };
+    let mut text = Vec::new();
+    frame.write(&mut text);
+    Ok(Some(text.into()))
+}
+
+/// Calls `each` with the ids that an event answers.
+fn answered(event: &Event, mut each: impl FnMut(&RequestId)) {
+    let mut message = |message: &Message| {
+        if let Message::Response(response) = message {
+            each(&response.id);
+        }
+    };
+    match Frame::parse_bytes(event.data.clone()) {
+        Frame::Single(single) => message(&single),
+        Frame::Batch(messages) => messages.iter().flatten().for_each(message),
+        Frame::Malformed(_) => {}
+    }
+}
+
+/// The error for a request whose node has ended.
+fn interrupted() -> ErrorObject {
+    let why = "interrupted: the node that ran this request has ended; it may have been done";
+    ErrorObject::new(code::INTERNAL_ERROR, why)
+}

@@ -1,0 +1,24 @@
+//! What a request brings to a session.
+
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{Frame, RequestId};
+use agentwire_store::EventId;
+
+use crate::server::Head;
+use crate::server::admission::quota::Reservation;
+
+/// A frame for a session.
+pub(crate) struct Post {
+    pub(crate) id: RequestId,
+    pub(crate) frame: Frame,
+    pub(crate) reservation: Reservation,
+    pub(crate) head: Arc<Head>,
+}
+
+/// The opening of a stream.
+pub(crate) struct Get {
+    /// The event after which a stream is resumed.
+    pub(crate) after: Option<EventId>,
+    pub(crate) reservation: Reservation,
+}
