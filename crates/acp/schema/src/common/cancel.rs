@@ -1,6 +1,6 @@
 //! The params of the notification `$/cancel_request`, which both versions share.
 
-use agentwire_jsonrpc::{NotificationMethod, RequestId};
+use agentwire_jsonrpc::RequestId;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;
@@ -20,8 +20,4 @@ pub struct CancelRequestNotification {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl NotificationMethod for CancelRequestNotification {
-    const NAME: &'static str = "$/cancel_request";
 }

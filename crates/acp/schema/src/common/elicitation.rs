@@ -7,7 +7,7 @@ pub(crate) mod response;
 pub(crate) mod schema;
 
 use agentwire_jsonrpc::wire::{WriteMembers, write_members};
-use agentwire_jsonrpc::{NotificationMethod, RawObject, RequestId};
+use agentwire_jsonrpc::{RawObject, RequestId};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -130,10 +130,6 @@ pub struct CompleteElicitationNotification {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl NotificationMethod for CompleteElicitationNotification {
-    const NAME: &'static str = "elicitation/complete";
 }
 
 /// The ways in which an agent may ask the person for input.

@@ -1,5 +1,5 @@
-//! The row type of the method tables, and the macro that fills a table from the params types. The macro also checks each result
-//! type at compile time.
+//! The row type of the method tables, and the macro that declares a table. It also implements `RequestMethod` and
+//! `NotificationMethod` for the params types.
 
 /// A row of a version's method table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,18 @@ pub enum Direction {
     Both,
 }
 
-/// Defines a version's method table. Names come from the types, and so they cannot disagree.
+/// Defines a version's method table, and makes the type of each method's params its `RequestMethod` or
+/// `NotificationMethod`.
 ///
-/// After `if` comes the capability that the receiver must have advertised.
+/// A row is `"name": request Params -> Result: Direction,` or `"name": notification Params: Direction,`. A row without a
+/// name is of a type that has its method elsewhere; its result is checked. After `if` comes the capability that the
+/// receiver must have advertised.
 macro_rules! methods {
     (
         $(#[$doc:meta])*
-        $table:ident { $($kind:ident $params:ident $(-> $result:ident)?: $direction:ident $(if $gate:literal)?,)+ }
+        $table:ident {
+            $($($name:literal:)? $kind:ident $params:ident $(-> $result:ident)?: $direction:ident $(if $gate:literal)?,)+
+        }
     ) => {
         $(#[$doc])*
         pub const $table: &[$crate::common::MethodInfo] = &[$($crate::common::MethodInfo {
@@ -61,11 +66,23 @@ macro_rules! methods {
             gate: $crate::common::methods!(@option $($gate)?),
         },)+];
 
-        $($(
-            /// Checks that the result in the table is the one that the method has.
-            const _: fn(<$params as agentwire_jsonrpc::RequestMethod>::Response) -> $result = |result| result;
-        )?)+
+        $($crate::common::methods!(@method $($name)? $kind $params $($result)?);)+
     };
+    (@method $name:literal request $params:ident $result:ident) => {
+        impl agentwire_jsonrpc::RequestMethod for $params {
+            const NAME: &'static str = $name;
+            type Response = $result;
+        }
+    };
+    (@method $name:literal notification $params:ident) => {
+        impl agentwire_jsonrpc::NotificationMethod for $params {
+            const NAME: &'static str = $name;
+        }
+    };
+    (@method request $params:ident $result:ident) => {
+        const _: fn(<$params as agentwire_jsonrpc::RequestMethod>::Response) -> $result = |result| result;
+    };
+    (@method notification $params:ident) => {};
     (@name request $params:ident) => { <$params as agentwire_jsonrpc::RequestMethod>::NAME };
     (@name notification $params:ident) => { <$params as agentwire_jsonrpc::NotificationMethod>::NAME };
     (@kind request) => { $crate::common::MethodKind::Request };

@@ -43,7 +43,7 @@ pub use elicitation::{
     ElicitationRequestScope, ElicitationScope, ElicitationSessionScope, ElicitationUrlCapabilities,
     ElicitationUrlMode,
 };
-pub(crate) use empty::{empty_object, marker_capability};
+pub(crate) use empty::{empty_object, marker_capability, session_params};
 pub use error_info::ErrorInfo;
 pub(crate) use error_info::error_codes;
 pub use id::{

@@ -31,11 +31,6 @@ macro_rules! prompt_request {
             }
         }
 
-        impl agentwire_jsonrpc::RequestMethod for PromptRequest {
-            const NAME: &'static str = "session/prompt";
-            type Response = PromptResponse;
-        }
-
         /// What [`PromptRequest::new`] takes as a prompt. There is no such type on the wire.
         #[derive(Clone, Debug, PartialEq)]
         pub struct PromptContent(Vec<ContentBlock>);

@@ -4,7 +4,6 @@ pub(crate) mod response;
 
 use agentwire_wire_derive::Wire;
 
-use super::CreateElicitationResponse;
 use crate::common::elicitation_request_types;
 
 elicitation_request_types! {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object};
@@ -29,11 +28,6 @@ pub struct ReadTextFileRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ReadTextFileRequest {
-    const NAME: &'static str = "fs/read_text_file";
-    type Response = ReadTextFileResponse;
 }
 
 /// The answer to `fs/read_text_file`.
@@ -66,11 +60,6 @@ pub struct WriteTextFileRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for WriteTextFileRequest {
-    const NAME: &'static str = "fs/write_text_file";
-    type Response = WriteTextFileResponse;
 }
 
 empty_object! {

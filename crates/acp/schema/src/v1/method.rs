@@ -1,60 +1,52 @@
 //! The method table of version 1.
 
-use super::{
-    AuthenticateRequest, AuthenticateResponse, CancelNotification, CancelRequestNotification,
-    CloseSessionRequest, CloseSessionResponse, CompleteElicitationNotification, CreateElicitationRequest,
-    CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse, DeleteSessionRequest,
-    DeleteSessionResponse, InitializeRequest, InitializeResponse, KillTerminalRequest, KillTerminalResponse,
-    ListSessionsRequest, ListSessionsResponse, LoadSessionRequest, LoadSessionResponse, LogoutRequest,
-    LogoutResponse, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
-    ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse,
-    RequestPermissionRequest, RequestPermissionResponse, ResumeSessionRequest, ResumeSessionResponse,
-    SessionNotification, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse, TerminalOutputRequest, TerminalOutputResponse,
-    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
-};
+use super::*;
 use crate::common::methods;
 
 methods! {
     /// All methods of version 1, by name within each direction.
     METHODS {
-        request AuthenticateRequest -> AuthenticateResponse: ClientToAgent if "authMethods is not empty",
-        request InitializeRequest -> InitializeResponse: ClientToAgent,
-        request LogoutRequest -> LogoutResponse: ClientToAgent if "agentCapabilities.auth.logout",
-        notification CancelNotification: ClientToAgent,
-        request CloseSessionRequest -> CloseSessionResponse: ClientToAgent
+        "authenticate": request AuthenticateRequest -> AuthenticateResponse: ClientToAgent
+            if "authMethods is not empty",
+        "initialize": request InitializeRequest -> InitializeResponse: ClientToAgent,
+        "logout": request LogoutRequest -> LogoutResponse: ClientToAgent if "agentCapabilities.auth.logout",
+        "session/cancel": notification CancelNotification: ClientToAgent,
+        "session/close": request CloseSessionRequest -> CloseSessionResponse: ClientToAgent
             if "agentCapabilities.sessionCapabilities.close",
-        request DeleteSessionRequest -> DeleteSessionResponse: ClientToAgent
+        "session/delete": request DeleteSessionRequest -> DeleteSessionResponse: ClientToAgent
             if "agentCapabilities.sessionCapabilities.delete",
-        request ListSessionsRequest -> ListSessionsResponse: ClientToAgent
+        "session/list": request ListSessionsRequest -> ListSessionsResponse: ClientToAgent
             if "agentCapabilities.sessionCapabilities.list",
-        request LoadSessionRequest -> LoadSessionResponse: ClientToAgent if "agentCapabilities.loadSession",
-        request NewSessionRequest -> NewSessionResponse: ClientToAgent,
-        request PromptRequest -> PromptResponse: ClientToAgent,
-        request ResumeSessionRequest -> ResumeSessionResponse: ClientToAgent
+        "session/load": request LoadSessionRequest -> LoadSessionResponse: ClientToAgent
+            if "agentCapabilities.loadSession",
+        "session/new": request NewSessionRequest -> NewSessionResponse: ClientToAgent,
+        "session/prompt": request PromptRequest -> PromptResponse: ClientToAgent,
+        "session/resume": request ResumeSessionRequest -> ResumeSessionResponse: ClientToAgent
             if "agentCapabilities.sessionCapabilities.resume",
-        request SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse: ClientToAgent
+        "session/set_config_option": request SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse: ClientToAgent
             if "configOptions in the result of session/new",
-        request SetSessionModeRequest -> SetSessionModeResponse: ClientToAgent
+        "session/set_mode": request SetSessionModeRequest -> SetSessionModeResponse: ClientToAgent
             if "modes in the result of session/new",
-        notification CompleteElicitationNotification: AgentToClient if "clientCapabilities.elicitation.url",
-        request CreateElicitationRequest -> CreateElicitationResponse: AgentToClient
+        "elicitation/complete": notification CompleteElicitationNotification: AgentToClient
+            if "clientCapabilities.elicitation.url",
+        "elicitation/create": request CreateElicitationRequest -> CreateElicitationResponse: AgentToClient
             if "clientCapabilities.elicitation.form or .url",
-        request ReadTextFileRequest -> ReadTextFileResponse: AgentToClient
+        "fs/read_text_file": request ReadTextFileRequest -> ReadTextFileResponse: AgentToClient
             if "clientCapabilities.fs.readTextFile",
-        request WriteTextFileRequest -> WriteTextFileResponse: AgentToClient
+        "fs/write_text_file": request WriteTextFileRequest -> WriteTextFileResponse: AgentToClient
             if "clientCapabilities.fs.writeTextFile",
-        request RequestPermissionRequest -> RequestPermissionResponse: AgentToClient,
-        notification SessionNotification: AgentToClient,
-        request CreateTerminalRequest -> CreateTerminalResponse: AgentToClient
+        "session/request_permission": request RequestPermissionRequest -> RequestPermissionResponse: AgentToClient,
+        "session/update": notification SessionNotification: AgentToClient,
+        "terminal/create": request CreateTerminalRequest -> CreateTerminalResponse: AgentToClient
             if "clientCapabilities.terminal",
-        request KillTerminalRequest -> KillTerminalResponse: AgentToClient if "clientCapabilities.terminal",
-        request TerminalOutputRequest -> TerminalOutputResponse: AgentToClient
+        "terminal/kill": request KillTerminalRequest -> KillTerminalResponse: AgentToClient
             if "clientCapabilities.terminal",
-        request ReleaseTerminalRequest -> ReleaseTerminalResponse: AgentToClient
+        "terminal/output": request TerminalOutputRequest -> TerminalOutputResponse: AgentToClient
             if "clientCapabilities.terminal",
-        request WaitForTerminalExitRequest -> WaitForTerminalExitResponse: AgentToClient
+        "terminal/release": request ReleaseTerminalRequest -> ReleaseTerminalResponse: AgentToClient
             if "clientCapabilities.terminal",
-        notification CancelRequestNotification: Both,
+        "terminal/wait_for_exit": request WaitForTerminalExitRequest -> WaitForTerminalExitResponse: AgentToClient
+            if "clientCapabilities.terminal",
+        "$/cancel_request": notification CancelRequestNotification: Both,
     }
 }

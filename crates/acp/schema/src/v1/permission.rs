@@ -1,6 +1,5 @@
 //! The params and result of `session/request_permission`. An unknown outcome is an error, so that it cannot pass for consent.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ToolCallUpdate;
@@ -24,11 +23,6 @@ pub struct RequestPermissionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for RequestPermissionRequest {
-    const NAME: &'static str = "session/request_permission";
-    type Response = RequestPermissionResponse;
 }
 
 impl RequestPermissionRequest {

@@ -1,42 +1,6 @@
 //! The definitions of version 1.
 
-use super::{
-    AgentAuthCapabilities, AgentCapabilities, Annotations, AudioContent, AuthCapabilities, AuthMethod,
-    AuthMethodAgent, AuthMethodId, AuthMethodTerminal, AuthenticateRequest, AuthenticateResponse,
-    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, BlobResourceContents,
-    BooleanConfigOptionCapabilities, BooleanPropertySchema, CancelNotification, CancelRequestNotification,
-    ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CloseSessionResponse,
-    CompactionCapabilities, CompactionId, CompactionStatus, CompactionSummaryChunk, CompactionUpdate,
-    CompleteElicitationNotification, ConfigOptionUpdate, Content, ContentBlock, ContentChunk, Cost,
-    CreateElicitationRequest, CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse,
-    CurrentModeUpdate, DeleteSessionRequest, DeleteSessionResponse, Diff, ElicitationAcceptAction,
-    ElicitationCapabilities, ElicitationContentValue, ElicitationFormCapabilities, ElicitationFormMode,
-    ElicitationId, ElicitationPropertySchema, ElicitationRequestScope, ElicitationSchema,
-    ElicitationSchemaType, ElicitationSessionScope, ElicitationUrlCapabilities, ElicitationUrlMode,
-    EmbeddedResource, EmbeddedResourceResource, EnumOption, EnvVariable, FileSystemCapabilities, HttpHeader,
-    ImageContent, Implementation, InitializeRequest, InitializeResponse, IntegerPropertySchema,
-    KillTerminalRequest, KillTerminalResponse, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
-    LoadSessionResponse, LogoutCapabilities, LogoutRequest, LogoutResponse, McpCapabilities, McpServer,
-    McpServerHttp, McpServerSse, McpServerStdio, MessageId, MultiSelectItems, MultiSelectPropertySchema,
-    NewSessionRequest, NewSessionResponse, Notice, NoticeCapabilities, NoticeSeverity, NumberPropertySchema,
-    PermissionOption, PermissionOptionId, PermissionOptionKind, Plan, PlanEntry, PlanEntryPriority,
-    PlanEntryStatus, PromptCapabilities, PromptRequest, PromptResponse, ProtocolVersion, ReadTextFileRequest,
-    ReadTextFileResponse, ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionOutcome,
-    RequestPermissionRequest, RequestPermissionResponse, ResourceLink, ResumeSessionRequest,
-    ResumeSessionResponse, Role, SelectedPermissionOutcome, SessionAdditionalDirectoriesCapabilities,
-    SessionCapabilities, SessionCloseCapabilities, SessionConfigBoolean, SessionConfigGroupId,
-    SessionConfigId, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionsCapabilities,
-    SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption, SessionConfigSelectOptions,
-    SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionInfo, SessionInfoUpdate,
-    SessionListCapabilities, SessionMode, SessionModeId, SessionModeState, SessionNotification,
-    SessionResumeCapabilities, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse, StopReason, StringFormat, StringMultiSelectItems,
-    StringPropertySchema, Terminal, TerminalExitStatus, TerminalId, TerminalOutputRequest,
-    TerminalOutputResponse, TextContent, TextResourceContents, TitledMultiSelectItems, ToolCall,
-    ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolKind,
-    UnstructuredCommandInput, UsageUpdate, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-    WriteTextFileRequest, WriteTextFileResponse,
-};
+use super::*;
 use crate::schema::definitions;
 
 definitions! {

@@ -7,7 +7,6 @@ pub(crate) mod set_config_option;
 
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, SessionConfigOption, SessionModeState};
@@ -33,11 +32,6 @@ pub struct NewSessionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for NewSessionRequest {
-    const NAME: &'static str = "session/new";
-    type Response = NewSessionResponse;
 }
 
 /// The answer to `session/new`.
@@ -82,11 +76,6 @@ pub struct LoadSessionRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for LoadSessionRequest {
-    const NAME: &'static str = "session/load";
-    type Response = LoadSessionResponse;
-}
-
 /// The answer to `session/load`: the replay has ended.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -123,11 +112,6 @@ pub struct ResumeSessionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ResumeSessionRequest {
-    const NAME: &'static str = "session/resume";
-    type Response = ResumeSessionResponse;
 }
 
 /// The answer to `session/resume`.

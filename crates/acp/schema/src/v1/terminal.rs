@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::{Printable, RequestMethod};
+use agentwire_jsonrpc::Printable;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
@@ -38,11 +38,6 @@ pub struct CreateTerminalRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for CreateTerminalRequest {
-    const NAME: &'static str = "terminal/create";
-    type Response = CreateTerminalResponse;
-}
-
 /// The answer to `terminal/create`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -57,7 +52,7 @@ pub struct CreateTerminalResponse {
 
 /// Defines the requests whose only parameter is a terminal.
 macro_rules! terminal_requests {
-    ($($(#[$doc:meta])* $name:ident = $method:literal -> $response:ident,)+) => {$(
+    ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Wire, Build)]
         #[non_exhaustive]
@@ -72,23 +67,18 @@ macro_rules! terminal_requests {
             #[wire(meta)]
             pub meta: Option<Meta>,
         }
-
-        impl RequestMethod for $name {
-            const NAME: &'static str = $method;
-            type Response = $response;
-        }
     )+};
 }
 
 terminal_requests! {
     /// `terminal/output`: returns the output of the command so far, without waiting.
-    TerminalOutputRequest = "terminal/output" -> TerminalOutputResponse,
+    TerminalOutputRequest,
     /// `terminal/wait_for_exit`: the client answers when the command has ended.
-    WaitForTerminalExitRequest = "terminal/wait_for_exit" -> WaitForTerminalExitResponse,
+    WaitForTerminalExitRequest,
     /// `terminal/kill`: kills the command. The terminal remains until it is released.
-    KillTerminalRequest = "terminal/kill" -> KillTerminalResponse,
+    KillTerminalRequest,
     /// `terminal/release`: kills the command if it still runs, and frees the terminal.
-    ReleaseTerminalRequest = "terminal/release" -> ReleaseTerminalResponse,
+    ReleaseTerminalRequest,
 }
 
 empty_object! {

@@ -5,7 +5,6 @@ pub(crate) mod compaction;
 pub(crate) mod plan;
 pub(crate) mod tool_call;
 
-use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{
@@ -49,10 +48,6 @@ impl SessionNotification {
     pub fn user_message(session_id: impl Into<SessionId>, content: impl Into<ContentBlock>) -> Self {
         Self::new(session_id, SessionUpdate::UserMessageChunk(ContentChunk::new(content)))
     }
-}
-
-impl NotificationMethod for SessionNotification {
-    const NAME: &'static str = "session/update";
 }
 
 /// An event of a session.

@@ -4,7 +4,6 @@ pub(crate) mod response;
 
 use serde::{Deserialize, Serialize};
 
-use super::CreateElicitationResponse;
 use crate::common::elicitation_request_types;
 
 elicitation_request_types! {

@@ -1,39 +1,38 @@
 //! The method table of version 2.
 
-use super::{
-    CancelRequestNotification, CancelSessionNotification, CancelTerminalRequest, CancelTerminalResponse,
-    CancelToolCallRequest, CancelToolCallResponse, CloseSessionRequest, CloseSessionResponse,
-    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
-    DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, InitializeResponse, ListSessionsRequest,
-    ListSessionsResponse, LoginAuthRequest, LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse,
-    NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse, RequestPermissionRequest,
-    RequestPermissionResponse, ResumeSessionRequest, ResumeSessionResponse, SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse, UpdateSessionNotification,
-};
+use super::*;
 use crate::common::methods;
 
 methods! {
     /// All methods of version 2, by name within each direction.
     METHODS {
-        request LoginAuthRequest -> LoginAuthResponse: ClientToAgent if "authMethods is not empty",
-        request LogoutAuthRequest -> LogoutAuthResponse: ClientToAgent if "authMethods is not empty",
-        request InitializeRequest -> InitializeResponse: ClientToAgent,
-        notification CancelSessionNotification: ClientToAgent if "capabilities.session",
+        "auth/login": request LoginAuthRequest -> LoginAuthResponse: ClientToAgent
+            if "authMethods is not empty",
+        "auth/logout": request LogoutAuthRequest -> LogoutAuthResponse: ClientToAgent
+            if "authMethods is not empty",
+        "initialize": request InitializeRequest -> InitializeResponse: ClientToAgent,
+        "session/cancel": notification CancelSessionNotification: ClientToAgent if "capabilities.session",
         request CloseSessionRequest -> CloseSessionResponse: ClientToAgent if "capabilities.session",
         request DeleteSessionRequest -> DeleteSessionResponse: ClientToAgent if "capabilities.session.delete",
-        request ListSessionsRequest -> ListSessionsResponse: ClientToAgent if "capabilities.session",
-        request NewSessionRequest -> NewSessionResponse: ClientToAgent if "capabilities.session",
-        request PromptRequest -> PromptResponse: ClientToAgent if "capabilities.session",
-        request ResumeSessionRequest -> ResumeSessionResponse: ClientToAgent if "capabilities.session",
-        request SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse: ClientToAgent
+        "session/list": request ListSessionsRequest -> ListSessionsResponse: ClientToAgent
+            if "capabilities.session",
+        "session/new": request NewSessionRequest -> NewSessionResponse: ClientToAgent
+            if "capabilities.session",
+        "session/prompt": request PromptRequest -> PromptResponse: ClientToAgent if "capabilities.session",
+        "session/resume": request ResumeSessionRequest -> ResumeSessionResponse: ClientToAgent
+            if "capabilities.session",
+        "session/set_config_option": request SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse: ClientToAgent
             if "configOptions of that session",
-        request CancelTerminalRequest -> CancelTerminalResponse: ClientToAgent if "capabilities.cancel of that terminal",
-        request CancelToolCallRequest -> CancelToolCallResponse: ClientToAgent if "capabilities.cancel of that tool call",
+        "terminal/cancel": request CancelTerminalRequest -> CancelTerminalResponse: ClientToAgent
+            if "capabilities.cancel of that terminal",
+        "tool_call/cancel": request CancelToolCallRequest -> CancelToolCallResponse: ClientToAgent
+            if "capabilities.cancel of that tool call",
         notification CompleteElicitationNotification: AgentToClient if "capabilities.elicitation.url",
-        request CreateElicitationRequest -> CreateElicitationResponse: AgentToClient
+        "elicitation/create": request CreateElicitationRequest -> CreateElicitationResponse: AgentToClient
             if "capabilities.elicitation.form or .url",
-        request RequestPermissionRequest -> RequestPermissionResponse: AgentToClient if "capabilities.session",
-        notification UpdateSessionNotification: AgentToClient if "capabilities.session",
+        "session/request_permission": request RequestPermissionRequest -> RequestPermissionResponse: AgentToClient
+            if "capabilities.session",
+        "session/update": notification UpdateSessionNotification: AgentToClient if "capabilities.session",
         notification CancelRequestNotification: Both,
     }
 }

@@ -1,7 +1,6 @@
 //! The params and result of `session/request_permission`. Its subject is a tool call or a command, and an unknown outcome is
 //! kept but never consent.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ToolCallUpdate};
@@ -35,11 +34,6 @@ pub struct RequestPermissionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for RequestPermissionRequest {
-    const NAME: &'static str = "session/request_permission";
-    type Response = RequestPermissionResponse;
 }
 
 impl RequestPermissionRequest {

@@ -1,11 +1,10 @@
 //! The params and result of `session/prompt`, and the notification `session/cancel`. The result arrives once the agent accepts
 //! the message, not at the end of the work.
 
-use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
-use crate::common::{MessageId, Meta, SessionId, prompt_request};
+use crate::common::{MessageId, Meta, prompt_request, session_params};
 
 prompt_request! {
     /// `session/prompt`: the person's message.
@@ -30,22 +29,11 @@ pub struct PromptResponse {
     pub meta: Option<Meta>,
 }
 
-/// `session/cancel`: stops the foreground work of a session, and drops the prompts that are not part of the conversation yet.
-///
-/// The agent then sends the state idle with the reason [`Cancelled`](super::IdleStopReason::Cancelled), and cancels
-/// its own open requests. See
-/// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation>.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct CancelSessionNotification {
-    /// The session.
-    #[wire(required)]
-    pub session_id: SessionId,
-    /// Extension metadata; receivers make no assumptions about its keys.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
-
-impl NotificationMethod for CancelSessionNotification {
-    const NAME: &'static str = "session/cancel";
+session_params! {
+    /// `session/cancel`: stops the foreground work of a session, and drops the prompts that are not part of the conversation yet.
+    ///
+    /// The agent then sends the state idle with the reason [`Cancelled`](super::IdleStopReason::Cancelled), and cancels
+    /// its own open requests. See
+    /// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation>.
+    CancelSessionNotification,
 }

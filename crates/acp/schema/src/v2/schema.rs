@@ -1,45 +1,6 @@
 //! The definitions of version 2.
 
-use super::{
-    AbsolutePath, AgentAuthCapabilities, AgentCapabilities, AgentMessage, AgentThought, Annotations,
-    AudioContent, AuthMethod, AuthMethodAgent, AuthMethodId, AuthMethodTerminal, AvailableCommand,
-    AvailableCommandInput, AvailableCommandsUpdate, BackgroundTerminal, BackgroundToolCall, BackgroundWork,
-    BlobResourceContents, BooleanPropertySchema, CancelRequestNotification, CancelSessionNotification,
-    CancelTerminalRequest, CancelTerminalResponse, CancelToolCallRequest, CancelToolCallResponse,
-    CancelledPermissionOutcome, ClientAuthCapabilities, ClientCapabilities, CloseSessionRequest,
-    CloseSessionResponse, Command, CommandPermissionSubject, CompactionId, CompactionStatus,
-    CompactionSummaryChunk, CompactionUpdate, CompleteElicitationNotification, ConfigOptionUpdate, Content,
-    ContentBlock, ContentChunk, Cost, CreateElicitationRequest, CreateElicitationResponse,
-    DeleteSessionRequest, DeleteSessionResponse, Diff, DiffChange, DiffFileType, DiffPatch, DiffPatchFormat,
-    DiffPathChange, DiffPathPairChange, ElicitationAcceptAction, ElicitationCapabilities,
-    ElicitationContentValue, ElicitationFormCapabilities, ElicitationFormMode, ElicitationId,
-    ElicitationPropertySchema, ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType,
-    ElicitationSessionScope, ElicitationUrlCapabilities, ElicitationUrlMode, EmbeddedResource,
-    EmbeddedResourceResource, EnumOption, EnvVariable, ErrorData, ErrorStopReason, HttpHeader, Icon,
-    IconTheme, IdleStateUpdate, ImageContent, Implementation, InitializeRequest, InitializeResponse,
-    IntegerPropertySchema, ListSessionsRequest, ListSessionsResponse, LoginAuthRequest, LoginAuthResponse,
-    LogoutAuthRequest, LogoutAuthResponse, McpCapabilities, McpHttpCapabilities, McpServer, McpServerHttp,
-    McpServerStdio, McpStdioCapabilities, MediaType, MessageId, MultiSelectItems, MultiSelectPropertySchema,
-    NewSessionRequest, NewSessionResponse, Notice, NoticeSeverity, NumberPropertySchema, PermissionOption,
-    PermissionOptionId, PermissionOptionKind, PlanEntry, PlanEntryPriority, PlanEntryStatus, PlanId,
-    PlanItems, PlanUpdate, PlanUpdateContent, PromptAudioCapabilities, PromptCapabilities,
-    PromptEmbeddedContextCapabilities, PromptImageCapabilities, PromptRequest, PromptResponse,
-    ProtocolVersion, ReplayFrom, ReplayFromStart, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, RequestPermissionSubject, RequiresActionStateUpdate, ResourceLink,
-    ResumeSessionRequest, ResumeSessionResponse, Role, RunningStateUpdate, SelectedPermissionOutcome,
-    SessionAdditionalDirectoriesCapabilities, SessionCapabilities, SessionConfigBoolean,
-    SessionConfigGroupId, SessionConfigId, SessionConfigOption, SessionConfigOptionCategory,
-    SessionConfigSelect, SessionConfigSelectGroup, SessionConfigSelectOption, SessionConfigSelectOptions,
-    SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionInfo, SessionInfoUpdate,
-    SessionListCursor, SessionNotFoundErrorData, SessionUpdate, SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse, StateUpdate, StringFormat, StringMultiSelectItems, StringPropertySchema,
-    Terminal, TerminalAuthCapabilities, TerminalCancelCapabilities, TerminalCapabilities, TerminalExitStatus,
-    TerminalId, TerminalOutput, TerminalOutputChunk, TerminalSize, TerminalUpdate, TextCommandInput,
-    TextContent, TextResourceContents, TitledMultiSelectItems, ToolCallCancelCapabilities,
-    ToolCallCapabilities, ToolCallContent, ToolCallContentChunk, ToolCallId, ToolCallLocation,
-    ToolCallPermissionSubject, ToolCallStatus, ToolCallUpdate, ToolKind, UnsupportedProtocolVersionErrorData,
-    UpdateSessionNotification, UsageUpdate, UserMessage,
-};
+use super::*;
 use crate::schema::definitions;
 
 definitions! {

@@ -5,7 +5,6 @@ pub(crate) mod config_option;
 pub(crate) mod list;
 pub(crate) mod set_config_option;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, AvailableCommand, McpServer, SessionConfigOption};
@@ -30,11 +29,6 @@ pub struct NewSessionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for NewSessionRequest {
-    const NAME: &'static str = "session/new";
-    type Response = NewSessionResponse;
 }
 
 /// The answer to `session/new`. The session is idle unless an update, which may precede this answer, has another state.
@@ -80,11 +74,6 @@ pub struct ResumeSessionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ResumeSessionRequest {
-    const NAME: &'static str = "session/resume";
-    type Response = ResumeSessionResponse;
 }
 
 /// Where a replay begins, inclusive.

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU16;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::AbsolutePath;
@@ -136,11 +135,6 @@ pub struct CancelTerminalRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for CancelTerminalRequest {
-    const NAME: &'static str = "terminal/cancel";
-    type Response = CancelTerminalResponse;
 }
 
 empty_object! {

@@ -9,7 +9,6 @@ pub(crate) mod plan;
 pub(crate) mod state;
 pub(crate) mod tool_call;
 
-use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{
@@ -62,10 +61,6 @@ impl UpdateSessionNotification {
     pub fn state(session_id: impl Into<SessionId>, state: impl Into<StateUpdate>) -> Self {
         Self::new(session_id, SessionUpdate::StateUpdate(Box::new(state.into())))
     }
-}
-
-impl NotificationMethod for UpdateSessionNotification {
-    const NAME: &'static str = "session/update";
 }
 
 /// An event of a session.

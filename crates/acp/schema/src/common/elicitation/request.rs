@@ -22,11 +22,6 @@ macro_rules! elicitation_request_types {
             pub meta: Option<$crate::common::Meta>,
         }
 
-        impl agentwire_jsonrpc::RequestMethod for CreateElicitationRequest {
-            const NAME: &'static str = "elicitation/create";
-            type Response = CreateElicitationResponse;
-        }
-
         /// How to ask the person.
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
         #[wire(tag = "mode")]

@@ -1,6 +1,5 @@
 //! The params and result of `auth/status`, the notification `auth/status_update`, and the capability for both.
 
-use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, empty_object, marker_capability};
@@ -11,11 +10,6 @@ empty_object! {
     ///
     /// Only where the agent has the capability `auth.status`. A draft.
     AuthStatusRequest,
-}
-
-impl RequestMethod for AuthStatusRequest {
-    const NAME: &'static str = "auth/status";
-    type Response = AuthStatusResponse;
 }
 
 /// The answer to `auth/status`.
@@ -48,10 +42,6 @@ pub struct AuthStatusUpdateNotification {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl NotificationMethod for AuthStatusUpdateNotification {
-    const NAME: &'static str = "auth/status_update";
 }
 
 /// Whether an agent can begin sessions without a login. Custom strings begin with `_`; take a word that you do not

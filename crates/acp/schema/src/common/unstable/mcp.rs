@@ -1,6 +1,6 @@
 //! MCP over the ACP connection: the `acp` server entry, and `mcp/message` as a request and as a notification.
 
-use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, wire};
+use agentwire_jsonrpc::{RawJson, wire};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -54,11 +54,6 @@ pub struct MessageMcpRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for MessageMcpRequest {
-    const NAME: &'static str = "mcp/message";
-    type Response = MessageMcpResponse;
-}
-
 /// `mcp/message` as a notification: what an MCP server tells its caller while a request runs. A draft.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -78,10 +73,6 @@ pub struct MessageMcpNotification {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl NotificationMethod for MessageMcpNotification {
-    const NAME: &'static str = "mcp/message";
 }
 
 /// The answer to `mcp/message`: how MCP's own request ended. An error of the message around it speaks of the way there.

@@ -1,7 +1,6 @@
 //! The types of `providers/disable`, `LlmProtocol` and the provider capability. A macro makes a version's `providers/list` and
 //! `providers/set`.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, empty_object, marker_capability, string_id};
@@ -49,11 +48,6 @@ pub struct DisableProviderRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for DisableProviderRequest {
-    const NAME: &'static str = "providers/disable";
-    type Response = DisableProviderResponse;
-}
-
 empty_object! {
     /// The answer to `providers/disable`.
     DisableProviderResponse,
@@ -76,11 +70,6 @@ macro_rules! provider_types {
             ///
             /// Only where the agent has the capability `providers`. A draft.
             ListProvidersRequest,
-        }
-
-        impl agentwire_jsonrpc::RequestMethod for ListProvidersRequest {
-            const NAME: &'static str = "providers/list";
-            type Response = ListProvidersResponse;
         }
 
         /// The answer to `providers/list`.
@@ -154,11 +143,6 @@ macro_rules! provider_types {
             /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
-        }
-
-        impl agentwire_jsonrpc::RequestMethod for SetProviderRequest {
-            const NAME: &'static str = "providers/set";
-            type Response = $crate::common::unstable::SetProviderResponse;
         }
     };
 }

@@ -1,7 +1,7 @@
 //! The wrappers that `proxy/successor` puts around a forwarded request or notification. A macro makes a version's
 //! `proxy/initialize`.
 
-use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
+use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +23,6 @@ pub struct ProxySuccessorRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ProxySuccessorRequest {
-    const NAME: &'static str = "proxy/successor";
-    type Response = ProxySuccessorResponse;
 }
 
 /// The answer to `proxy/successor`: the result of the request inside, as it is. A draft.
@@ -60,10 +55,6 @@ pub struct ProxySuccessorNotification {
     pub meta: Option<Meta>,
 }
 
-impl NotificationMethod for ProxySuccessorNotification {
-    const NAME: &'static str = "proxy/successor";
-}
-
 /// Defines `proxy/initialize`, which says what `initialize` does.
 ///
 /// Around the call there must be `InitializeRequest` and `InitializeResponse`.
@@ -83,11 +74,6 @@ macro_rules! proxy_types {
             fn from(request: InitializeRequest) -> Self {
                 Self(request)
             }
-        }
-
-        impl agentwire_jsonrpc::RequestMethod for InitializeProxyRequest {
-            const NAME: &'static str = "proxy/initialize";
-            type Response = InitializeProxyResponse;
         }
 
         /// The answer to `proxy/initialize`: the chain from here on, in the version that the successor has answered. A draft.

@@ -1,47 +1,19 @@
 //! The types of `session/archive`, `session/unarchive` and `session/set_title`. A macro makes a version's `session/status`,
 //! `session/fork` and system prompt.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::{Meta, SessionId, empty_object};
+use crate::common::{Meta, SessionId, empty_object, session_params};
 
-/// `session/archive`: keep a conversation and take it off the list as it is by default. One that is active is closed.
-///
-/// Archiving twice is no error. Only where the agent has the capability `archive` for sessions. A draft.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct ArchiveSessionRequest {
-    /// The session.
-    #[wire(required)]
-    pub session_id: SessionId,
-    /// Extension metadata; receivers make no assumptions about its keys.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ArchiveSessionRequest {
-    const NAME: &'static str = "session/archive";
-    type Response = ArchiveSessionResponse;
-}
-
-/// `session/unarchive`: put an archived conversation on the list again, without taking it up.
-///
-/// One that is not archived is no error. Only where the agent has the capability `archive` for sessions. A draft.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct UnarchiveSessionRequest {
-    /// The session.
-    #[wire(required)]
-    pub session_id: SessionId,
-    /// Extension metadata; receivers make no assumptions about its keys.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
-
-impl RequestMethod for UnarchiveSessionRequest {
-    const NAME: &'static str = "session/unarchive";
-    type Response = UnarchiveSessionResponse;
+session_params! {
+    /// `session/archive`: keep a conversation and take it off the list as it is by default. One that is active is closed.
+    ///
+    /// Archiving twice is no error. Only where the agent has the capability `archive` for sessions. A draft.
+    ArchiveSessionRequest,
+    /// `session/unarchive`: put an archived conversation on the list again, without taking it up.
+    ///
+    /// One that is not archived is no error. Only where the agent has the capability `archive` for sessions. A draft.
+    UnarchiveSessionRequest,
 }
 
 empty_object! {
@@ -67,11 +39,6 @@ pub struct SetSessionTitleRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for SetSessionTitleRequest {
-    const NAME: &'static str = "session/set_title";
-    type Response = SetSessionTitleResponse;
 }
 
 /// The answer to `session/set_title`.
@@ -162,23 +129,11 @@ pub struct ArchivedAddition {
 /// around the call, as must the type of paths.
 macro_rules! session_types {
     (path: $path:ty) => {
-        /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
-        ///
-        /// Only where the agent has the capability `status` for sessions. A draft.
-        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
-        #[non_exhaustive]
-        pub struct SessionStatusRequest {
-            /// The session.
-            #[wire(required)]
-            pub session_id: $crate::common::SessionId,
-            /// Extension metadata; receivers make no assumptions about its keys.
-            #[wire(meta)]
-            pub meta: Option<$crate::common::Meta>,
-        }
-
-        impl agentwire_jsonrpc::RequestMethod for SessionStatusRequest {
-            const NAME: &'static str = "session/status";
-            type Response = SessionStatusResponse;
+        $crate::common::session_params! {
+            /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
+            ///
+            /// Only where the agent has the capability `status` for sessions. A draft.
+            SessionStatusRequest,
         }
 
         /// Instructions for a session, at the level of the agent's own. An agent that cannot follow them refuses the request.
@@ -233,11 +188,6 @@ macro_rules! session_types {
             /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
-        }
-
-        impl agentwire_jsonrpc::RequestMethod for ForkSessionRequest {
-            const NAME: &'static str = "session/fork";
-            type Response = ForkSessionResponse;
         }
     };
 }

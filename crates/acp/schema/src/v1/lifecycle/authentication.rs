@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, Meta, empty_object};
@@ -22,11 +21,6 @@ pub struct AuthenticateRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for AuthenticateRequest {
-    const NAME: &'static str = "authenticate";
-    type Response = AuthenticateResponse;
-}
-
 empty_object! {
     /// The answer to `authenticate`: success.
     AuthenticateResponse,
@@ -34,11 +28,6 @@ empty_object! {
     LogoutRequest,
     /// The answer to `logout`.
     LogoutResponse,
-}
-
-impl RequestMethod for LogoutRequest {
-    const NAME: &'static str = "logout";
-    type Response = LogoutResponse;
 }
 
 /// A way to authenticate that an agent offers.

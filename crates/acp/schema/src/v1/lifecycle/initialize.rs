@@ -1,6 +1,5 @@
 //! The params and result of `initialize`.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Implementation, Meta, ProtocolVersion};
@@ -24,11 +23,6 @@ pub struct InitializeRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for InitializeRequest {
-    const NAME: &'static str = "initialize";
-    type Response = InitializeResponse;
 }
 
 /// The answer to `initialize`.

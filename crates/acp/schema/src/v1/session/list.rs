@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId};
@@ -23,11 +22,6 @@ pub struct ListSessionsRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ListSessionsRequest {
-    const NAME: &'static str = "session/list";
-    type Response = ListSessionsResponse;
 }
 
 /// The answer to `session/list`: one page.

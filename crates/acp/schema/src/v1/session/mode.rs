@@ -1,6 +1,5 @@
 //! Session modes: their state in session results, `session/set_mode` and the update `current_mode_update`.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, SessionModeId, empty_object};
@@ -53,11 +52,6 @@ pub struct SetSessionModeRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for SetSessionModeRequest {
-    const NAME: &'static str = "session/set_mode";
-    type Response = SetSessionModeResponse;
 }
 
 empty_object! {

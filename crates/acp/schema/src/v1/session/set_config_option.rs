@@ -1,7 +1,7 @@
 //! The params and result of `session/set_config_option`. The value is a string, or a boolean beside `"type":"boolean"`.
 
+use agentwire_jsonrpc::RawJson;
 use agentwire_jsonrpc::wire::{WriteMembers, required};
-use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, de};
@@ -25,11 +25,6 @@ pub struct SetSessionConfigOptionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for SetSessionConfigOptionRequest {
-    const NAME: &'static str = "session/set_config_option";
-    type Response = SetSessionConfigOptionResponse;
 }
 
 /// A new value for a configuration option.

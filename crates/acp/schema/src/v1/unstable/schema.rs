@@ -1,25 +1,6 @@
 //! The definitions that drafts add to those of version 1, and what they add to those.
 
-use super::{
-    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
-    ArchiveSessionResponse, AuthAccount, AuthState, AuthStatusCapabilities, AuthStatusRequest,
-    AuthStatusResponse, AuthStatusUpdateNotification, ClientCapabilitiesAdditions, DisableProviderRequest,
-    DisableProviderResponse, ErrorStopReason, ForkSessionRequest, ForkSessionResponse, IdleStateUpdate,
-    InitializeProxyRequest, InitializeProxyResponse, ListProvidersRequest, ListProvidersResponse,
-    ListSessionsRequest, LlmProtocol, LoadSessionRequest, McpCapabilitiesAdditions, McpError, McpRequestId,
-    McpServer, McpServerAcp, McpServerAcpId, MessageMcpNotification, MessageMcpRequest, MessageMcpResponse,
-    NewSessionRequest, PlanCapabilities, PlanFile, PlanId, PlanItems, PlanMarkdown, PlanRemoved, PlanUpdate,
-    PlanUpdateContent, PromptResponse, ProviderCurrentConfig, ProviderId, ProviderInfo,
-    ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse,
-    RequiresActionStateUpdate, ResumeSessionRequest, RunningStateUpdate, SessionArchiveCapabilities,
-    SessionArchiveFilter, SessionCancelCapabilities, SessionCapabilitiesAdditions, SessionForkCapabilities,
-    SessionInfo, SessionMessage, SessionMessageChunk, SessionStatus, SessionStatusCapabilities,
-    SessionStatusRequest, SessionStatusResponse, SessionSystemPromptCapabilities,
-    SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities,
-    SessionUpdate, SetProviderRequest, SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse,
-    StateUpdate, SubagentCapabilities, SubagentSessionCapabilities, SubagentUpdate, SystemPrompt,
-    SystemPromptMode, UnarchiveSessionRequest, UnarchiveSessionResponse, UnknownStateUpdate, Usage,
-};
+use super::*;
 use crate::schema::{additions, definitions};
 use crate::v1;
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object, read_pairs};
@@ -21,11 +20,6 @@ pub struct LoginAuthRequest {
     pub meta: Option<Meta>,
 }
 
-impl RequestMethod for LoginAuthRequest {
-    const NAME: &'static str = "auth/login";
-    type Response = LoginAuthResponse;
-}
-
 empty_object! {
     /// The answer to `auth/login`: success.
     LoginAuthResponse,
@@ -33,11 +27,6 @@ empty_object! {
     LogoutAuthRequest,
     /// The answer to `auth/logout`.
     LogoutAuthResponse,
-}
-
-impl RequestMethod for LogoutAuthRequest {
-    const NAME: &'static str = "auth/logout";
-    type Response = LogoutAuthResponse;
 }
 
 /// A way to authenticate that an agent offers.

@@ -1,6 +1,5 @@
 //! The params and result of `session/list`, one page at a time, with an opaque cursor type.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, string_id};
@@ -24,11 +23,6 @@ pub struct ListSessionsRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for ListSessionsRequest {
-    const NAME: &'static str = "session/list";
-    type Response = ListSessionsResponse;
 }
 
 /// The answer to `session/list`: one page.

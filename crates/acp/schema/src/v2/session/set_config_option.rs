@@ -1,7 +1,6 @@
 //! The params and result of `session/set_config_option`. The value always has a `type`, and an unknown type keeps all its
 //! members.
 
-use agentwire_jsonrpc::RequestMethod;
 use agentwire_jsonrpc::wire::{WriteMembers, required};
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;
@@ -30,11 +29,6 @@ pub struct SetSessionConfigOptionRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for SetSessionConfigOptionRequest {
-    const NAME: &'static str = "session/set_config_option";
-    type Response = SetSessionConfigOptionResponse;
 }
 
 /// The answer to `session/set_config_option`.

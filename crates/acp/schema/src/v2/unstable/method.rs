@@ -1,14 +1,6 @@
 //! The table of the methods that drafts add to version 2.
 
-use super::{
-    ArchiveSessionRequest, ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse,
-    AuthStatusUpdateNotification, DisableProviderRequest, DisableProviderResponse, ForkSessionRequest,
-    ForkSessionResponse, InitializeProxyRequest, InitializeProxyResponse, ListProvidersRequest,
-    ListProvidersResponse, MessageMcpNotification, MessageMcpRequest, MessageMcpResponse,
-    ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse, SessionStatusRequest,
-    SessionStatusResponse, SetProviderRequest, SetProviderResponse, SetSessionTitleRequest,
-    SetSessionTitleResponse, UnarchiveSessionRequest, UnarchiveSessionResponse,
-};
+use super::*;
 use crate::common::methods;
 
 methods! {
@@ -21,16 +13,18 @@ methods! {
         notification MessageMcpNotification: ClientToAgent if "capabilities.session.mcp.acp",
         request DisableProviderRequest -> DisableProviderResponse: ClientToAgent
             if "capabilities.providers",
-        request ListProvidersRequest -> ListProvidersResponse: ClientToAgent if "capabilities.providers",
-        request SetProviderRequest -> SetProviderResponse: ClientToAgent if "capabilities.providers",
-        request InitializeProxyRequest -> InitializeProxyResponse: ClientToAgent,
+        "providers/list": request ListProvidersRequest -> ListProvidersResponse: ClientToAgent
+            if "capabilities.providers",
+        "providers/set": request SetProviderRequest -> SetProviderResponse: ClientToAgent
+            if "capabilities.providers",
+        "proxy/initialize": request InitializeProxyRequest -> InitializeProxyResponse: ClientToAgent,
         request ArchiveSessionRequest -> ArchiveSessionResponse: ClientToAgent
             if "capabilities.session.archive",
-        request ForkSessionRequest -> ForkSessionResponse: ClientToAgent
+        "session/fork": request ForkSessionRequest -> ForkSessionResponse: ClientToAgent
             if "capabilities.session.fork",
         request SetSessionTitleRequest -> SetSessionTitleResponse: ClientToAgent
             if "capabilities.session.title",
-        request SessionStatusRequest -> SessionStatusResponse: ClientToAgent
+        "session/status": request SessionStatusRequest -> SessionStatusResponse: ClientToAgent
             if "capabilities.session.status",
         request UnarchiveSessionRequest -> UnarchiveSessionResponse: ClientToAgent
             if "capabilities.session.archive",

@@ -1,25 +1,6 @@
 //! The definitions that drafts add to those of version 2, and what they add to those.
 
-use super::{
-    AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,
-    ArchiveSessionResponse, AuthAccount, AuthState, AuthStatusCapabilities, AuthStatusRequest,
-    AuthStatusResponse, AuthStatusUpdateNotification, BackgroundSubagent, BackgroundWork,
-    DisableProviderRequest, DisableProviderResponse, ForkSessionRequest, ForkSessionResponse,
-    IdleStateUpdate, InitializeProxyRequest, InitializeProxyResponse, ListProvidersRequest,
-    ListProvidersResponse, ListSessionsRequest, LlmProtocol, McpAcpCapabilities, McpCapabilitiesAdditions,
-    McpError, McpRequestId, McpServer, McpServerAcp, McpServerAcpId, MessageMcpNotification,
-    MessageMcpRequest, MessageMcpResponse, NewSessionRequest, PlanFile, PlanMarkdown, PlanRemoved,
-    PlanUpdateContent, ProviderCurrentConfig, ProviderId, ProviderInfo, ProvidersCapabilities,
-    ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse, ResumeSessionRequest,
-    SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
-    SessionCapabilitiesAdditions, SessionForkCapabilities, SessionInfo, SessionMessage, SessionMessageChunk,
-    SessionStatus, SessionStatusCapabilities, SessionStatusRequest, SessionStatusResponse,
-    SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
-    SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SessionUpdate, SetProviderRequest,
-    SetProviderResponse, SetSessionTitleRequest, SetSessionTitleResponse, StateUpdate,
-    SubagentSessionCapabilities, SubagentUpdate, SystemPrompt, SystemPromptMode, UnarchiveSessionRequest,
-    UnarchiveSessionResponse, UnknownStateUpdate, Usage,
-};
+use super::*;
 use crate::schema::{additions, definitions};
 use crate::v2;
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use agentwire_jsonrpc::{RawJson, RequestMethod};
+use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{
@@ -162,11 +162,6 @@ pub struct CancelToolCallRequest {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-}
-
-impl RequestMethod for CancelToolCallRequest {
-    const NAME: &'static str = "tool_call/cancel";
-    type Response = CancelToolCallResponse;
 }
 
 empty_object! {
