@@ -205,6 +205,7 @@ pub use define::completion::{IntoCompletion, PartialArgument};
 pub use define::function::{Argument, Function, Kind, State, kind};
 pub use define::layers::{LayerError, Next, RawCall, RawCallFuture, from_fn};
 pub use define::prompt::{IntoPromptResult, ServerPrompt};
+pub use define::registered::Registered;
 pub use define::resource::{IntoResourceContents, ServerResource};
 pub use define::resource_template::ServerResourceTemplate;
 pub use define::template::{UriTemplate, UriTemplateError};

@@ -12,7 +12,6 @@ use agentwire_store::Node;
 
 use crate::caching::Caching;
 use crate::define::layers::RawCall;
-use crate::define::registry::{Entry, Registry};
 use crate::dispatch::Answers;
 use crate::input::InputConfig;
 use crate::settings::Settings;
@@ -326,15 +325,12 @@ impl Server {
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fn names<E: Entry>(registry: &Registry<E>) -> Vec<String> {
-            registry.keys()
-        }
         f.debug_struct("Server")
             .field("info", &self.parts.settings.info)
-            .field("tools", &names(&self.parts.registries.tools))
-            .field("resources", &names(&self.parts.registries.resources))
-            .field("resource_templates", &names(&self.parts.registries.resource_templates))
-            .field("prompts", &names(&self.parts.registries.prompts))
+            .field("tools", &self.parts.registries.tools.keys())
+            .field("resources", &self.parts.registries.resources.keys())
+            .field("resource_templates", &self.parts.registries.resource_templates.keys())
+            .field("prompts", &self.parts.registries.prompts.keys())
             .finish_non_exhaustive()
     }
 }

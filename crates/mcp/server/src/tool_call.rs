@@ -5,7 +5,6 @@ use std::sync::Arc;
 use agentwire_jsonrpc::RawJson;
 
 use crate::define::layers::Next;
-use crate::define::tool::wrong_arguments;
 use crate::input::InputRound;
 use crate::request::request_future::HandlerFuture;
 use crate::{Context, ServerTool};
@@ -34,7 +33,7 @@ pub(crate) fn start(
         }
         match tool.run(outer.as_ref(), &arguments, context.clone()) {
             Ok(running) => running.await,
-            Err(why) => wrong_arguments(&tool.definition().name, &why, &context),
+            Err(why) => tool.wrong_arguments(&why, &context),
         }
     }))
 }

@@ -44,6 +44,7 @@ impl PartialArgument {
 impl Kind for kind::Completion {
     type Input = PartialArgument;
     type Absent = PartialArgument;
+    type Definition = ();
 }
 
 impl Argument<kind::Completion> for PartialArgument {
@@ -131,11 +132,4 @@ impl Completers {
         let others = asked.context.map(|context| context.arguments).unwrap_or_default();
         Some(complete(PartialArgument { value: asked.argument.value, others }, context))
     }
-}
-
-/// Something with arguments that can be completed.
-pub(crate) trait Completable {
-    fn completers(&self) -> &Completers;
-
-    fn has_argument(&self, name: &str) -> bool;
 }

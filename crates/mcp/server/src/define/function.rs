@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_schema::JsonSchema;
+use agentwire_mcp_schema::{JsonSchema, Prompt, Resource, ResourceTemplate, Tool};
 use serde::de::DeserializeOwned;
 
 use crate::Context;
@@ -113,6 +113,9 @@ pub trait Kind: 'static {
     /// What is read for a function without arguments.
     #[doc(hidden)]
     type Absent: Argument<Self>;
+    /// The definition that clients see.
+    #[doc(hidden)]
+    type Definition;
 }
 
 /// The type of the arguments of a function of that kind.
@@ -165,20 +168,21 @@ pub mod kind {
 type Texts = BTreeMap<String, String>;
 
 macro_rules! kinds {
-    ($($kind:ident: $input:ty, $absent:ty;)+) => {
+    ($($kind:ident: $input:ty, $absent:ty, $definition:ty;)+) => {
         $(impl Kind for kind::$kind {
             type Input = $input;
             type Absent = $absent;
+            type Definition = $definition;
         })+
     };
 }
 
 kinds! {
-    Tool: RawJson, NoArguments;
-    RawTool: RawJson, RawJson;
-    Prompt: Texts, NoArguments;
-    Resource: String, String;
-    ResourceTemplate: Texts, NoArguments;
+    Tool: RawJson, NoArguments, Tool;
+    RawTool: RawJson, RawJson, Tool;
+    Prompt: Texts, NoArguments, Prompt;
+    Resource: String, String, Resource;
+    ResourceTemplate: Texts, NoArguments, ResourceTemplate;
 }
 
 impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind::Tool> for A {

@@ -5,6 +5,7 @@ pub(crate) mod function;
 pub(crate) mod layers;
 pub(crate) mod names;
 pub(crate) mod prompt;
+pub(crate) mod registered;
 pub(crate) mod registry;
 pub(crate) mod resource;
 pub(crate) mod resource_template;

@@ -1,25 +1,18 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::{
-    GetPromptRequest, GetPromptResult, Icon, JsonSchema, Prompt, PromptArgument, PromptMessage, Revision,
+    GetPromptRequest, GetPromptResult, Icon, JsonSchema, Prompt, PromptArgument, PromptMessage,
 };
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::CallLayer;
-use crate::define::completion::{Completable, Completers};
 use crate::define::function::{Argument, kind};
-use crate::define::layers;
-use crate::define::layers::{Layers, Next, RawCall, Target};
+use crate::define::layers::RawCall;
 use crate::define::names::check_name;
-use crate::define::registry::{Definition, Entry};
-use crate::define::state_slots::{StateSlots, States};
+use crate::define::registered::{Completable, Registered, RegisteredKind};
 use crate::request::request_future::HandlerFuture;
-use crate::{BoxError, Context, Function, IntoCompletion};
+use crate::{BoxError, Context, Function};
 
 /// A prompt: its definition, which clients see, the function that fills it in, and the layers around that.
 ///
@@ -41,15 +34,7 @@ use crate::{BoxError, Context, Function, IntoCompletion};
 ///
 /// let server = Server::new("reviewer", "1.0.0").prompt("review", "Review a file", review);
 /// ```
-pub struct ServerPrompt {
-    definition: Definition<Prompt>,
-    completers: Completers,
-    layers: Layers,
-    states: StateSlots,
-    run: Box<Run>,
-}
-
-type Run = dyn Fn(&BTreeMap<String, String>, Context) -> Result<HandlerFuture, String> + Send + Sync;
+pub type ServerPrompt = Registered<kind::Prompt>;
 
 impl ServerPrompt {
     /// A prompt of that name, with a sentence on what it is for, and the function that fills it in.
@@ -72,18 +57,12 @@ impl ServerPrompt {
             Err(wrong) => panic!("the prompt `{name}`: {wrong}"),
         };
         let prompt = Prompt::new(name).description(description).arguments(arguments);
-        let mut states = StateSlots::default();
-        let state = states.add();
-        let run =
-            move |arguments: &BTreeMap<String, String>, context: Context| -> Result<HandlerFuture, String> {
+        Self::with_function(prompt, (), |state| {
+            move |_, arguments, context| {
                 let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
-                Ok(Box::pin(async move {
-                    let result = future.await.into_prompt_result()?;
-                    context.encode(result)
-                }))
-            };
-        let (completers, layers) = (Completers::default(), Layers::default());
-        Self { definition: Definition::new(prompt), completers, layers, states, run: Box::new(run) }
+                Ok(Box::pin(async move { context.encode(future.await.into_prompt_result()?) }))
+            }
+        })
     }
 
     /// Sets its name for people.
@@ -96,96 +75,6 @@ impl ServerPrompt {
     #[must_use]
     pub fn icons(self, icons: impl IntoIterator<Item = Icon>) -> Self {
         self.edit(|prompt| prompt.icons = icons.into_iter().collect())
-    }
-
-    /// Completes an argument that a user types.
-    ///
-    /// ```
-    /// # use agentwire_mcp_server::{Context, PartialArgument, Server, ServerPrompt};
-    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// # struct Review { language: String }
-    /// # async fn review(Review { language }: Review, _cx: Context) -> String { language }
-    /// async fn languages(typed: PartialArgument, _cx: Context) -> Vec<String> {
-    ///     typed.among(["python", "rust", "ruby"])
-    /// }
-    ///
-    /// let review = ServerPrompt::new("review", "Review a file", review).complete("language", languages);
-    /// let server = Server::new("reviewer", "1.0.0").with_prompt(review);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// When the prompt has no such argument.
-    #[must_use]
-    #[track_caller]
-    pub fn complete<F: Function<kind::Completion, M, Future: Future<Output: IntoCompletion> + Send>, M>(
-        mut self,
-        argument: impl Into<String>,
-        function: F,
-    ) -> Self {
-        let argument = argument.into();
-        let name = &self.definition().name;
-        assert!(self.has_argument(&argument), "the prompt `{name}` has no argument `{argument}`");
-        self.completers.add(argument, function, &mut self.states);
-        self
-    }
-
-    /// Adds a layer around this prompt, below those of the [server](crate::Server::layer), which says what layers do.
-    #[must_use]
-    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
-        self.layers.add_to_target(layer);
-        self
-    }
-
-    /// Changes any other part of the definition.
-    #[must_use]
-    pub fn edit(mut self, change: impl FnOnce(&mut Prompt)) -> Self {
-        self.definition.edit(change);
-        self
-    }
-
-    /// The definition that clients see.
-    pub fn definition(&self) -> &Prompt {
-        self.definition.value()
-    }
-
-    /// Finds the state of its functions.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such state.
-    #[track_caller]
-    pub(crate) fn prepare(&self, states: &States) {
-        self.states.bind(states, "prompt", &self.definition().name);
-    }
-
-    /// Fills the prompt in within the layers, of which `outer` is the server's first one.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the arguments.
-    pub(crate) fn run(
-        self: &Arc<Self>,
-        outer: Option<&Next>,
-        arguments: &BTreeMap<String, String>,
-        context: Context,
-    ) -> Result<HandlerFuture, ErrorObject> {
-        let Some(next) = outer.or(self.layers.first()) else {
-            return self.start_function(arguments, context);
-        };
-        let arguments = RawJson::encode(arguments).map_err(ErrorObject::internal_error)?;
-        Ok(layers::run(next, RawCall::new(self, &self.definition().name, arguments, context)))
-    }
-
-    fn start_function(
-        &self,
-        arguments: &BTreeMap<String, String>,
-        context: Context,
-    ) -> Result<HandlerFuture, ErrorObject> {
-        (self.run)(arguments, context).map_err(|why| {
-            let name = &self.definition().name;
-            ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}"))
-        })
     }
 }
 
@@ -209,44 +98,38 @@ fn arguments(schema: &JsonSchema) -> Vec<PromptArgument> {
         .collect()
 }
 
-impl Target for ServerPrompt {
-    fn method(&self) -> &'static str {
-        GetPromptRequest::NAME
+impl RegisteredKind for kind::Prompt {
+    type Extra = ();
+    type Params = BTreeMap<String, String>;
+
+    const NOUN: &'static str = "prompt";
+    const METHOD: &'static str = GetPromptRequest::NAME;
+
+    fn key(prompt: &Prompt) -> &str {
+        &prompt.name
     }
 
-    fn layers(&self) -> &Layers {
-        &self.layers
+    fn encode(arguments: &BTreeMap<String, String>) -> Result<RawJson, String> {
+        RawJson::encode(arguments).map_err(|error| error.to_string())
     }
 
-    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
-        let arguments = call.arguments().decode().map_err(ErrorObject::internal_error)?;
-        self.start_function(&arguments, call.context().clone())
-    }
-}
-
-impl Entry for ServerPrompt {
-    fn key(&self) -> &str {
-        &self.definition().name
+    fn start_call(prompt: &ServerPrompt, call: &RawCall) -> Result<HandlerFuture, String> {
+        let arguments = call.arguments().decode().map_err(|error| error.to_string())?;
+        prompt.start_function(&arguments, call.context().clone())
     }
 
-    fn listed(&self, revision: Revision) -> &RawValue {
-        self.definition.text(revision)
-    }
-}
-
-impl Completable for ServerPrompt {
-    fn completers(&self) -> &Completers {
-        &self.completers
-    }
-
-    fn has_argument(&self, name: &str) -> bool {
-        self.definition().arguments.iter().any(|argument| argument.name == name)
+    fn wrong_arguments(name: &str, why: &str, _context: &Context) -> Result<RawJson, ErrorObject> {
+        Err(ErrorObject::invalid_params(format_args!("arguments of the prompt `{name}`: {why}")))
     }
 }
 
-impl fmt::Debug for ServerPrompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerPrompt").field("definition", self.definition()).finish_non_exhaustive()
+impl Completable for kind::Prompt {
+    fn has_argument(prompt: &ServerPrompt, name: &str) -> bool {
+        prompt.definition().arguments.iter().any(|argument| argument.name == name)
+    }
+
+    fn no_argument(prompt: &str, name: &str) -> String {
+        format!("the prompt `{prompt}` has no argument `{name}`")
     }
 }
 

@@ -1,80 +1,40 @@
 //! What a server offers of one kind: found by name, listed in pages.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
-use agentwire_mcp_schema::{Downgrade, Revision};
+use agentwire_mcp_schema::Revision;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
+use crate::define::registered::{Registered, RegisteredKind};
 use crate::request::params::read_params;
 use crate::request::result_meta::PageMeta;
 
-/// Something with a name that a server offers.
-pub(crate) trait Entry {
-    /// What it is found by, unique in its registry.
-    fn key(&self) -> &str;
-
-    /// How it appears in a list.
-    fn listed(&self, revision: Revision) -> &RawValue;
-}
-
-/// A definition, with its text for each revision made when it is first asked for.
-pub(crate) struct Definition<T> {
-    value: T,
-    texts: [OnceLock<Box<RawValue>>; Revision::ALL.len()],
-}
-
-impl<T: Serialize + Downgrade + Clone> Definition<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Self { value, texts: Default::default() }
-    }
-
-    pub(crate) fn value(&self) -> &T {
-        &self.value
-    }
-
-    /// Changes the definition before it is registered.
-    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut T)) {
-        change(&mut self.value);
-        self.texts = Default::default();
-    }
-
-    pub(crate) fn text(&self, revision: Revision) -> &RawValue {
-        let place = Revision::ALL.iter().position(|known| *known == revision);
-        let place = &self.texts[place.expect("every revision is among all revisions")];
-        place.get_or_init(|| {
-            let mut value = self.value.clone();
-            value.downgrade(revision);
-            to_raw_value(&value).expect("the keys of a definition are strings")
-        })
-    }
-}
-
 /// Entries in the order in which they were added.
-pub(crate) struct Registry<E> {
-    entries: RwLock<Entries<E>>,
+pub(crate) struct Registry<K: RegisteredKind> {
+    entries: RwLock<Entries<K>>,
 }
 
-struct Entries<E> {
+struct Entries<K: RegisteredKind> {
     /// By a number that is never used again, so that a cursor keeps its meaning when entries come and go.
-    in_order: BTreeMap<u64, Arc<E>>,
+    in_order: BTreeMap<u64, Arc<Registered<K>>>,
     by_key: HashMap<String, u64>,
     next: u64,
 }
 
-impl<E> Default for Registry<E> {
+impl<K: RegisteredKind> Default for Registry<K> {
     fn default() -> Self {
         let entries = Entries { in_order: BTreeMap::new(), by_key: HashMap::new(), next: 0 };
         Self { entries: RwLock::new(entries) }
     }
 }
 
-impl<E: Entry> Registry<E> {
+impl<K: RegisteredKind> Registry<K> {
     /// Adds an entry, in the place of the one with the same key if there is one.
-    pub(crate) fn add(&self, entry: E) {
+    pub(crate) fn add(&self, entry: Registered<K>) {
         let mut entries = self.write();
         let key = entry.key().to_owned();
         let number = entries.by_key.get(&key).copied().unwrap_or(entries.next);
@@ -86,15 +46,19 @@ impl<E: Entry> Registry<E> {
         drop(replaced);
     }
 
-    /// Refuses a key that is taken: `what` names the kind of entry, `add` the method that replaces one.
+    /// Refuses a key that is taken.
     ///
     /// # Panics
     ///
     /// When there is an entry with this key.
     #[track_caller]
-    pub(crate) fn check_is_new(&self, key: &str, what: &str, add: &str) {
-        let is_new = !self.read().by_key.contains_key(key);
-        assert!(is_new, "the {what} `{key}` is registered twice: use `Server::{add}` to replace the first");
+    pub(crate) fn check_is_new(&self, key: &str) {
+        let (is_new, noun) = (!self.read().by_key.contains_key(key), K::NOUN);
+        let add = noun.replace(' ', "_");
+        assert!(
+            is_new,
+            "the {noun} `{key}` is registered twice: use `Server::add_{add}` to replace the first"
+        );
     }
 
     /// Takes an entry out. False if there is none.
@@ -105,7 +69,7 @@ impl<E: Entry> Registry<E> {
         removed.is_some()
     }
 
-    pub(crate) fn find(&self, key: &str) -> Option<Arc<E>> {
+    pub(crate) fn find(&self, key: &str) -> Option<Arc<Registered<K>>> {
         let entries = self.read();
         entries.by_key.get(key).and_then(|number| entries.in_order.get(number)).cloned()
     }
@@ -114,12 +78,12 @@ impl<E: Entry> Registry<E> {
         self.read().in_order.is_empty()
     }
 
-    pub(crate) fn any(&self, is_one: impl Fn(&E) -> bool) -> bool {
+    pub(crate) fn any(&self, is_one: impl Fn(&Registered<K>) -> bool) -> bool {
         self.read().in_order.values().any(|entry| is_one(entry))
     }
 
     /// All of them now, in order.
-    pub(crate) fn all(&self) -> Vec<Arc<E>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Registered<K>>> {
         self.read().in_order.values().cloned().collect()
     }
 
@@ -150,11 +114,11 @@ impl<E: Entry> Registry<E> {
         RawJson::encode(&Page { items, texts, next, page_meta }).map_err(ErrorObject::internal_error)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Entries<E>> {
+    fn read(&self) -> RwLockReadGuard<'_, Entries<K>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Entries<E>> {
+    fn write(&self) -> RwLockWriteGuard<'_, Entries<K>> {
         self.entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

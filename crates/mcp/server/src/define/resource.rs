@@ -1,6 +1,4 @@
-use std::fmt;
-use std::future::{Future, ready};
-use std::sync::Arc;
+use std::future::Future;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
@@ -8,16 +6,12 @@ use agentwire_mcp_schema::{
     Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
     ResourceContents, Revision, TextResourceContents, code,
 };
-use serde_json::value::RawValue;
 
-use crate::CallLayer;
 use crate::caching::Caching;
 use crate::define::function::{Argument, kind};
-use crate::define::layers;
-use crate::define::layers::{Layers, Next, RawCall, Target};
+use crate::define::layers::RawCall;
 use crate::define::names::check_uri;
-use crate::define::registry::{Definition, Entry};
-use crate::define::state_slots::{StateSlots, States};
+use crate::define::registered::{Registered, RegisteredKind};
 use crate::request::request_future::HandlerFuture;
 use crate::{BoxError, Context, Function};
 
@@ -30,16 +24,7 @@ use crate::{BoxError, Context, Function};
 /// let resource = ServerResource::new("memo:///motto", "motto", motto).mime_type("text/plain");
 /// let server = Server::new("memo", "1.0.0").with_resource(resource);
 /// ```
-pub struct ServerResource {
-    definition: Definition<Resource>,
-    caching: Caching,
-    layers: Layers,
-    states: StateSlots,
-    run: Box<Run>,
-}
-
-/// It also takes what is known only once the definition is complete: the media type, and how long it may be kept.
-type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sync;
+pub type ServerResource = Registered<kind::Resource>;
 
 impl ServerResource {
     /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
@@ -53,26 +38,16 @@ impl ServerResource {
         name: impl Into<String>,
         function: F,
     ) -> Self {
-        let mut states = StateSlots::default();
-        let state = states.add();
         let uri = uri.into();
         check_uri(&uri);
-        let definition = Definition::new(Resource::new(uri.clone(), name));
-        let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
-            let argument = match F::Argument::read(&uri) {
-                Ok(argument) => argument,
-                Err(why) => return Box::pin(ready(Err(ErrorObject::internal_error(why)))),
-            };
-            let future = function.call(state.get(), argument, context.clone());
-            read(future, uri.clone(), mime_type, caching, context)
-        };
-        Self {
-            definition,
-            caching: Caching::default(),
-            layers: Layers::default(),
-            states,
-            run: Box::new(run),
-        }
+        let definition = Resource::new(uri.clone(), name);
+        Self::with_function(definition, Caching::default(), |state| {
+            move |resource, (), context| {
+                let future = function.call(state.get(), F::Argument::read(&uri)?, context.clone());
+                let mime_type = resource.definition().mime_type.clone();
+                Ok(read(future, uri.clone(), mime_type, resource.extra.clone(), context))
+            }
+        })
     }
 
     /// Sets its name for people.
@@ -109,51 +84,8 @@ impl ServerResource {
     /// asked). Sent since revision 2026-07-28.
     #[must_use]
     pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
-        self.caching = Caching::new(time, scope);
+        self.extra = Caching::new(time, scope);
         self
-    }
-
-    /// Adds a layer around this resource, below those of the [server](crate::Server::layer), which says what layers do.
-    #[must_use]
-    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
-        self.layers.add_to_target(layer);
-        self
-    }
-
-    /// Changes any other part of the definition, such as its size.
-    #[must_use]
-    pub fn edit(mut self, change: impl FnOnce(&mut Resource)) -> Self {
-        self.definition.edit(change);
-        self
-    }
-
-    /// The definition that clients see.
-    pub fn definition(&self) -> &Resource {
-        self.definition.value()
-    }
-
-    /// Finds the state of its function.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such state.
-    #[track_caller]
-    pub(crate) fn prepare(&self, states: &States) {
-        self.states.bind(states, "resource", &self.definition().uri);
-    }
-
-    /// Starts a read within the layers, of which `outer` is the server's first one.
-    pub(crate) fn run(self: &Arc<Self>, outer: Option<&Next>, context: Context) -> HandlerFuture {
-        match outer.or(self.layers.first()) {
-            None => self.start_function(context),
-            Some(next) => {
-                layers::run(next, RawCall::new(self, &self.definition().uri, RawJson::EMPTY_OBJECT, context))
-            }
-        }
-    }
-
-    fn start_function(&self, context: Context) -> HandlerFuture {
-        (self.run)(self.definition().mime_type.clone(), self.caching.clone(), context)
     }
 }
 
@@ -189,33 +121,27 @@ fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
     }
 }
 
-impl Target for ServerResource {
-    fn method(&self) -> &'static str {
-        ReadResourceRequest::NAME
+impl RegisteredKind for kind::Resource {
+    type Extra = Caching;
+    type Params = ();
+
+    const NOUN: &'static str = "resource";
+    const METHOD: &'static str = ReadResourceRequest::NAME;
+
+    fn key(resource: &Resource) -> &str {
+        &resource.uri
     }
 
-    fn layers(&self) -> &Layers {
-        &self.layers
+    fn encode((): &()) -> Result<RawJson, String> {
+        Ok(RawJson::EMPTY_OBJECT)
     }
 
-    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
-        Ok(self.start_function(call.context().clone()))
-    }
-}
-
-impl Entry for ServerResource {
-    fn key(&self) -> &str {
-        &self.definition().uri
+    fn start_call(resource: &ServerResource, call: &RawCall) -> Result<HandlerFuture, String> {
+        resource.start_function(&(), call.context().clone())
     }
 
-    fn listed(&self, revision: Revision) -> &RawValue {
-        self.definition.text(revision)
-    }
-}
-
-impl fmt::Debug for ServerResource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerResource").field("definition", self.definition()).finish_non_exhaustive()
+    fn wrong_arguments(_uri: &str, why: &str, _context: &Context) -> Result<RawJson, ErrorObject> {
+        Err(ErrorObject::internal_error(why))
     }
 }
 

@@ -1,24 +1,17 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
-use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ReadResourceRequest, ResourceTemplate, Revision};
-use serde_json::value::RawValue;
+use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ReadResourceRequest, ResourceTemplate};
 
-use crate::CallLayer;
 use crate::caching::Caching;
-use crate::define::completion::{Completable, Completers};
 use crate::define::function::{Argument, kind};
-use crate::define::layers;
-use crate::define::layers::{Layers, Next, RawCall, Target};
-use crate::define::registry::{Definition, Entry};
+use crate::define::layers::RawCall;
+use crate::define::registered::{Completable, Registered, RegisteredKind};
 use crate::define::resource::read;
-use crate::define::state_slots::{StateSlots, States};
 use crate::request::request_future::HandlerFuture;
-use crate::{Context, Function, IntoCompletion, IntoResourceContents, UriTemplate};
+use crate::{Context, Function, IntoResourceContents, UriTemplate};
 
 /// A family of resources as the server holds it: the template of their URIs, and the function that reads each.
 ///
@@ -51,25 +44,25 @@ use crate::{Context, Function, IntoCompletion, IntoResourceContents, UriTemplate
 ///
 /// A resource that is registered under its own URI comes before those of templates, and of these the template that was
 /// registered first.
-pub struct ServerResourceTemplate {
-    definition: Definition<ResourceTemplate>,
+pub type ServerResourceTemplate = Registered<kind::ResourceTemplate>;
+
+/// The data of a resource template beside its definition.
+pub(crate) struct TemplateExtra {
     template: UriTemplate,
     caching: Caching,
-    completers: Completers,
     segments_only: bool,
-    layers: Layers,
     check: fn(&Values) -> Result<(), String>,
     check_variables: CheckVariables,
-    states: StateSlots,
-    run: Box<Run>,
 }
 
 /// The values of variables, by their names.
-type Values = BTreeMap<String, String>;
+pub(crate) type Values = BTreeMap<String, String>;
 
-/// It also takes the URI, and what is known only once the definition is complete.
-type Run =
-    dyn Fn(&Values, String, Option<String>, Caching, Context) -> Result<HandlerFuture, String> + Send + Sync;
+/// A URI that a template makes, with the values of its variables.
+pub(crate) struct TemplateMatch {
+    pub(crate) uri: String,
+    pub(crate) values: Values,
+}
 
 impl ServerResourceTemplate {
     /// The resources whose URIs are made of that template, with a name for programs, and the function that reads them,
@@ -85,25 +78,21 @@ impl ServerResourceTemplate {
         F: Function<kind::ResourceTemplate, M>,
         F::Future: Future<Output: IntoResourceContents> + Send,
     {
-        let mut states = StateSlots::default();
-        let state = states.add();
         let definition = ResourceTemplate::new(uri_template, name);
-        let run = move |values: &Values, uri, mime_type, caching, context: Context| {
-            let future = function.call(state.get(), F::Argument::read(values)?, context.clone());
-            Ok(read(future, uri, mime_type, caching, context))
-        };
-        Self {
+        let extra = TemplateExtra {
             template: parse(&definition.uri_template, F::Argument::check),
-            definition: Definition::new(definition),
             caching: Caching::default(),
-            completers: Completers::default(),
             segments_only: false,
-            layers: Layers::default(),
             check: |values| F::Argument::read(values).map(drop),
             check_variables: F::Argument::check,
-            states,
-            run: Box::new(run),
-        }
+        };
+        Self::with_function(definition, extra, |state| {
+            move |template, TemplateMatch { uri, values }, context| {
+                let future = function.call(state.get(), F::Argument::read(values)?, context.clone());
+                let mime_type = template.definition().mime_type.clone();
+                Ok(read(future, uri.clone(), mime_type, template.extra.caching.clone(), context))
+            }
+        })
     }
 
     /// Sets its name for people.
@@ -140,7 +129,7 @@ impl ServerResourceTemplate {
     /// asked). Sent since revision 2026-07-28.
     #[must_use]
     pub fn caching(mut self, time: Duration, scope: CacheScope) -> Self {
-        self.caching = Caching::new(time, scope);
+        self.extra.caching = Caching::new(time, scope);
         self
     }
 
@@ -148,99 +137,15 @@ impl ServerResourceTemplate {
     /// `..` (default: any values). Other URIs are those of no resource.
     #[must_use]
     pub fn segments_only(mut self) -> Self {
-        self.segments_only = true;
+        self.extra.segments_only = true;
         self
     }
 
-    /// Completes a variable that a user types.
-    ///
-    /// # Panics
-    ///
-    /// When the template has no such variable.
-    #[must_use]
-    #[track_caller]
-    pub fn complete<F, M>(mut self, variable: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Completion, M>,
-        F::Future: Future<Output: IntoCompletion> + Send,
-    {
-        let variable = variable.into();
-        assert!(self.has_argument(&variable), "`{}` has no variable `{variable}`", self.template.as_str());
-        self.completers.add(variable, function, &mut self.states);
-        self
-    }
-
-    /// Adds a layer around the resources of this template, below those of the [server](crate::Server::layer), which
-    /// says what layers do.
-    #[must_use]
-    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
-        self.layers.add_to_target(layer);
-        self
-    }
-
-    /// Changes any other part of the definition.
-    ///
-    /// # Panics
-    ///
-    /// When the template is changed to one that [`new`](Self::new) refuses.
-    #[must_use]
-    #[track_caller]
-    pub fn edit(mut self, change: impl FnOnce(&mut ResourceTemplate)) -> Self {
-        self.definition.edit(change);
-        if self.definition().uri_template != self.template.as_str() {
-            self.template = parse(&self.definition().uri_template, self.check_variables);
-        }
-        self
-    }
-
-    /// The definition that clients see.
-    pub fn definition(&self) -> &ResourceTemplate {
-        self.definition.value()
-    }
-
-    /// Finds the state of its functions.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such state.
-    #[track_caller]
-    pub(crate) fn prepare(&self, states: &States) {
-        self.states.bind(states, "resource template", &self.definition().uri_template);
-    }
-
-    /// Looks whether that is the URI of one of these resources, and with which values.
+    /// The values of the variables, if that is the URI of one of these resources.
     pub(crate) fn values_of(&self, uri: &str) -> Option<Values> {
-        let may_be = |values: &Values| !self.segments_only || values.values().all(|value| is_segment(value));
-        self.template.matches(uri).filter(|values| may_be(values) && (self.check)(values).is_ok())
-    }
-
-    /// Reads the resource with those values within the layers, of which `outer` is the server's first one.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the values.
-    pub(crate) fn run(
-        self: &Arc<Self>,
-        outer: Option<&Next>,
-        values: &Values,
-        uri: String,
-        context: Context,
-    ) -> Result<HandlerFuture, ErrorObject> {
-        let Some(next) = outer.or(self.layers.first()) else {
-            return self.start_function(values, uri, context);
-        };
-        let values = RawJson::encode(values).map_err(ErrorObject::internal_error)?;
-        Ok(layers::run(next, RawCall::new(self, &uri, values, context)))
-    }
-
-    fn start_function(
-        &self,
-        values: &Values,
-        uri: String,
-        context: Context,
-    ) -> Result<HandlerFuture, ErrorObject> {
-        (self.run)(values, uri, self.definition().mime_type.clone(), self.caching.clone(), context)
-            .map_err(ErrorObject::internal_error)
+        let TemplateExtra { template, segments_only, check, .. } = &self.extra;
+        let may_be = |values: &Values| !segments_only || values.values().all(|value| is_segment(value));
+        template.matches(uri).filter(|values| may_be(values) && check(values).is_ok())
     }
 }
 
@@ -264,45 +169,49 @@ fn parse(uri_template: &str, check: CheckVariables) -> UriTemplate {
     template
 }
 
-impl Target for ServerResourceTemplate {
-    fn method(&self) -> &'static str {
-        ReadResourceRequest::NAME
+impl RegisteredKind for kind::ResourceTemplate {
+    type Extra = TemplateExtra;
+    type Params = TemplateMatch;
+
+    const NOUN: &'static str = "resource template";
+    const METHOD: &'static str = ReadResourceRequest::NAME;
+
+    fn key(template: &ResourceTemplate) -> &str {
+        &template.uri_template
     }
 
-    fn layers(&self) -> &Layers {
-        &self.layers
+    #[track_caller]
+    fn edited(template: &ResourceTemplate, extra: &mut TemplateExtra) {
+        if template.uri_template != extra.template.as_str() {
+            extra.template = parse(&template.uri_template, extra.check_variables);
+        }
     }
 
-    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
-        let values: Values = call.arguments().decode().map_err(ErrorObject::internal_error)?;
-        self.start_function(&values, call.name().to_owned(), call.context().clone())
+    fn encode(params: &TemplateMatch) -> Result<RawJson, String> {
+        RawJson::encode(&params.values).map_err(|error| error.to_string())
+    }
+
+    fn call_name<'a>(_: &'a ResourceTemplate, params: &'a TemplateMatch) -> &'a str {
+        &params.uri
+    }
+
+    fn start_call(template: &ServerResourceTemplate, call: &RawCall) -> Result<HandlerFuture, String> {
+        let values = call.arguments().decode().map_err(|error| error.to_string())?;
+        let params = TemplateMatch { uri: call.name().to_owned(), values };
+        template.start_function(&params, call.context().clone())
+    }
+
+    fn wrong_arguments(_uri: &str, why: &str, _context: &Context) -> Result<RawJson, ErrorObject> {
+        Err(ErrorObject::internal_error(why))
     }
 }
 
-impl Entry for ServerResourceTemplate {
-    fn key(&self) -> &str {
-        &self.definition().uri_template
+impl Completable for kind::ResourceTemplate {
+    fn has_argument(template: &ServerResourceTemplate, name: &str) -> bool {
+        template.extra.template.variables().any(|variable| variable == name)
     }
 
-    fn listed(&self, revision: Revision) -> &RawValue {
-        self.definition.text(revision)
-    }
-}
-
-impl Completable for ServerResourceTemplate {
-    fn completers(&self) -> &Completers {
-        &self.completers
-    }
-
-    fn has_argument(&self, name: &str) -> bool {
-        self.template.variables().any(|variable| variable == name)
-    }
-}
-
-impl fmt::Debug for ServerResourceTemplate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerResourceTemplate")
-            .field("definition", self.definition())
-            .finish_non_exhaustive()
+    fn no_argument(template: &str, name: &str) -> String {
+        format!("`{template}` has no variable `{name}`")
     }
 }

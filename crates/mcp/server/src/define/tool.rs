@@ -1,22 +1,16 @@
-use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
-    CallToolRequest, CallToolResult, HeaderMark, Icon, JsonSchema, Revision, TaskSupport, Tool,
-    ToolAnnotations,
+    CallToolRequest, CallToolResult, HeaderMark, Icon, JsonSchema, TaskSupport, Tool, ToolAnnotations,
 };
-use serde_json::value::RawValue;
 
-use crate::CallLayer;
 use crate::decode::checks::Checks;
 use crate::define::function::{Argument, kind};
-use crate::define::layers;
-use crate::define::layers::{Layers, Next, RawCall, Target};
+use crate::define::layers::RawCall;
 use crate::define::names::check_name;
-use crate::define::registry::{Definition, Entry};
-use crate::define::state_slots::{StateSlots, States};
+use crate::define::registered::{Registered, RegisteredKind};
 use crate::define::tool_error::answer_of;
 use crate::request::request_future::HandlerFuture;
 use crate::{BoxError, Context, Function, IntoToolResult};
@@ -61,20 +55,16 @@ use crate::{BoxError, Context, Function, IntoToolResult};
 ///
 /// A tool with an output schema gives structured content; one that gives none, without being an error, is answered as an
 /// internal error. Where it validates, so is content that is not what the schema says.
-pub struct ServerTool {
-    definition: Definition<Tool>,
-    /// Which arguments are repeated in headers. Known when it is registered.
-    marks: Vec<HeaderMark>,
-    /// The same, for the function.
-    checks: Arc<Checks>,
-    layers: Layers,
-    states: StateSlots,
-    run: Box<Run>,
-}
+pub type ServerTool = Registered<kind::Tool>;
 
-/// A function of any type. It takes its arguments as text and decodes them before it gives its future, so that
-/// the message they came in can be dropped before the function runs.
-type Run = dyn Fn(&RawJson, &Arc<Checks>, Context) -> Result<HandlerFuture, String> + Send + Sync;
+/// The data of a tool that calls need, computed when it is registered.
+#[derive(Default)]
+pub(crate) struct ToolExtra {
+    /// The arguments that are repeated in headers.
+    marks: Vec<HeaderMark>,
+    /// Shared with the running calls.
+    checks: Arc<Checks>,
+}
 
 impl ServerTool {
     /// A tool of that name, with a description for the model, and the function that does it.
@@ -96,29 +86,16 @@ impl ServerTool {
             Ok(input) => input,
             Err(wrong) => panic!("the tool `{name}`: {wrong}"),
         };
-        let mut states = StateSlots::default();
-        let state = states.add();
-        let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
-            // The type may hold trees of values. Only its author knows.
-            context.hold_values(arguments.as_str())?;
-            let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
-            Ok(answer(future, checks.clone(), context))
-        };
-        let output = <F::Future as Future>::Output::output_schema();
-        Self::of_function(name, description.into(), input, output, states, Box::new(run))
-    }
-
-    fn of_function(
-        name: String,
-        description: String,
-        input: JsonSchema,
-        output: Option<JsonSchema>,
-        states: StateSlots,
-        run: Box<Run>,
-    ) -> Self {
         let mut tool = Tool::new(name, input).description(description);
-        tool.output_schema = output;
-        Self::from_parts(tool, states, run)
+        tool.output_schema = <F::Future as Future>::Output::output_schema();
+        Self::with_function(tool, ToolExtra::default(), |state| {
+            move |tool, arguments, context| {
+                // The type may hold trees of values. Only its author knows.
+                context.hold_values(arguments.as_str())?;
+                let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
+                Ok(answer(future, tool.extra.checks.clone(), context))
+            }
+        })
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
@@ -131,18 +108,12 @@ impl ServerTool {
         definition: Tool,
         function: F,
     ) -> Self {
-        let mut states = StateSlots::default();
-        let state = states.add();
-        let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
-            let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
-            Ok(answer(future, checks.clone(), context))
-        };
-        Self::from_parts(definition, states, Box::new(run))
-    }
-
-    fn from_parts(definition: Tool, states: StateSlots, run: Box<Run>) -> Self {
-        let (marks, checks, layers) = (Vec::new(), Arc::default(), Layers::default());
-        Self { definition: Definition::new(definition), marks, checks, layers, states, run }
+        Self::with_function(definition, ToolExtra::default(), |state| {
+            move |tool, arguments, context| {
+                let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
+                Ok(answer(future, tool.extra.checks.clone(), context))
+            }
+        })
     }
 
     /// Sets its name for people.
@@ -236,52 +207,6 @@ impl ServerTool {
         self.edit(|tool| tool.execution.get_or_insert_default().task_support = Some(support))
     }
 
-    /// Adds a layer around this tool, below those of the [server](crate::Server::layer), which says what layers do.
-    ///
-    /// ```
-    /// # use agentwire_mcp_server::{Context, NoArguments, ServerTool};
-    /// use std::time::Duration;
-    ///
-    /// use tower::timeout::TimeoutLayer;
-    ///
-    /// # async fn import(_: NoArguments, _cx: Context) -> &'static str { "done" }
-    /// let tool = ServerTool::new("import", "Import the books", import)
-    ///     .layer(TimeoutLayer::new(Duration::from_secs(30)));
-    /// # let _ = tool;
-    /// ```
-    #[must_use]
-    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
-        self.layers.add_to_target(layer);
-        self
-    }
-
-    /// Changes any other part of the definition.
-    #[must_use]
-    pub fn edit(mut self, change: impl FnOnce(&mut Tool)) -> Self {
-        self.definition.edit(change);
-        self
-    }
-
-    /// The definition that clients see.
-    pub fn definition(&self) -> &Tool {
-        self.definition.value()
-    }
-
-    /// Finds the function's state, and reads what the schemas mean for calls.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such state, or a mark in the schema is wrong.
-    #[track_caller]
-    pub(crate) fn prepare(&mut self, states: &States) {
-        self.states.bind(states, "tool", &self.definition().name);
-        self.checks = Arc::new(Checks::new(self.definition()));
-        match self.definition().header_marks() {
-            Ok(marks) => self.marks = marks,
-            Err(wrong) => panic!("the tool `{}`: {wrong}", self.definition().name),
-        }
-    }
-
     /// Whether it can run as a task.
     pub(crate) fn task_support(&self) -> &TaskSupport {
         let said = self.definition().execution.as_ref().and_then(|execution| execution.task_support.as_ref());
@@ -289,36 +214,7 @@ impl ServerTool {
     }
 
     pub(crate) fn header_marks(&self) -> &[HeaderMark] {
-        &self.marks
-    }
-
-    /// Starts a call within the layers, of which `outer` is the server's first one.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the arguments. Where there are layers, the call itself finds that out.
-    pub(crate) fn run(
-        self: &Arc<Self>,
-        outer: Option<&Next>,
-        arguments: &RawJson,
-        context: Context,
-    ) -> Result<HandlerFuture, String> {
-        let Some(next) = outer.or(self.layers.first()) else {
-            return self.start_function(arguments, context);
-        };
-        // A copy, so that the message need not wait in memory for the layers.
-        let arguments = RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())?;
-        Ok(layers::run(next, RawCall::new(self, &self.definition().name, arguments, context)))
-    }
-
-    fn start_function(&self, arguments: &RawJson, context: Context) -> Result<HandlerFuture, String> {
-        #[cfg(feature = "validate")]
-        if context.settings().validate
-            && let Err(fault) = self.checks.input(arguments.as_str(), context.settings().value_limit)?
-        {
-            return Ok(Box::pin(ready(Err(fault))));
-        }
-        (self.run)(arguments, &self.checks, context)
+        &self.extra.marks
     }
 }
 
@@ -336,53 +232,62 @@ fn give(result: CallToolResult, checks: &Checks, context: &Context) -> Result<Ra
     context.encode(result)
 }
 
-/// What a model's mistake in the arguments is answered with: since 2025-11-25 something that the model sees.
-pub(crate) fn wrong_arguments(name: &str, why: &str, context: &Context) -> Result<RawJson, ErrorObject> {
-    if context.revision().has_argument_errors_in_results() {
-        let text = format!("wrong arguments for the tool `{name}`: {why}");
-        context.encode(CallToolResult::from_error(text))
-    } else {
-        Err(ErrorObject::invalid_params(format_args!("arguments of the tool `{name}`: {why}")))
-    }
-}
+impl RegisteredKind for kind::Tool {
+    type Extra = ToolExtra;
+    type Params = RawJson;
 
-impl Target for ServerTool {
-    fn method(&self) -> &'static str {
-        CallToolRequest::NAME
+    const NOUN: &'static str = "tool";
+    const METHOD: &'static str = CallToolRequest::NAME;
+
+    fn key(tool: &Tool) -> &str {
+        &tool.name
     }
 
-    fn layers(&self) -> &Layers {
-        &self.layers
+    #[track_caller]
+    fn prepare(tool: &Tool, extra: &mut ToolExtra) {
+        extra.checks = Arc::new(Checks::new(tool));
+        match tool.header_marks() {
+            Ok(marks) => extra.marks = marks,
+            Err(wrong) => panic!("the tool `{}`: {wrong}", tool.name),
+        }
     }
 
-    fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject> {
-        self.start_function(call.arguments(), call.context().clone()).or_else(|why| {
-            let answer = wrong_arguments(call.name(), &why, call.context())?;
-            Ok(Box::pin(ready(Ok(answer))))
-        })
+    /// A copy, so that the message need not wait in memory for the layers.
+    fn encode(arguments: &RawJson) -> Result<RawJson, String> {
+        RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())
+    }
+
+    fn start_call(tool: &ServerTool, call: &RawCall) -> Result<HandlerFuture, String> {
+        tool.start_function(call.arguments(), call.context().clone())
+    }
+
+    #[cfg(feature = "validate")]
+    fn check(
+        extra: &ToolExtra,
+        arguments: &RawJson,
+        context: &Context,
+    ) -> Result<Result<(), ErrorObject>, String> {
+        if context.settings().validate {
+            extra.checks.input(arguments.as_str(), context.settings().value_limit)
+        } else {
+            Ok(Ok(()))
+        }
+    }
+
+    /// Since 2025-11-25 the model sees its mistake.
+    fn wrong_arguments(name: &str, why: &str, context: &Context) -> Result<RawJson, ErrorObject> {
+        if context.revision().has_argument_errors_in_results() {
+            let text = format!("wrong arguments for the tool `{name}`: {why}");
+            context.encode(CallToolResult::from_error(text))
+        } else {
+            Err(ErrorObject::invalid_params(format_args!("arguments of the tool `{name}`: {why}")))
+        }
     }
 
     /// The model reads what went wrong, as with any failure of the tool.
-    fn layer_failed(&self, context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
-        let name = &self.definition().name;
+    fn layer_failed(name: &str, context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
         let text = || format!("the tool `{name}` failed: {}", error.message());
         let result = answer_of(&error).unwrap_or_else(|| Ok(CallToolResult::from_error(text())))?;
         context.encode(result)
-    }
-}
-
-impl Entry for ServerTool {
-    fn key(&self) -> &str {
-        &self.definition().name
-    }
-
-    fn listed(&self, revision: Revision) -> &RawValue {
-        self.definition.text(revision)
-    }
-}
-
-impl fmt::Debug for ServerTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerTool").field("definition", self.definition()).finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use agentwire_mcp_schema::{CompleteRequest, CompleteResult, CompletionReference}
 use super::pending::PendingRequest;
 use crate::Context;
 use crate::capability::Capability;
-use crate::define::completion::Completable;
+use crate::define::registered::{Completable, Registered};
 use crate::request::params::read_params;
 use crate::request::request_future::Reply;
 
@@ -20,25 +20,35 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
 }
 
 fn complete(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
-    let PendingRequest { server, caller, request, params, scope } = pending;
-    let request: CompleteRequest = read_params(request.params.as_ref())?;
-    let found: Arc<dyn Completable> = match &request.reference {
-        CompletionReference::Prompt(prompt) => {
-            server.registries.prompts.find(&prompt.name).map(|prompt| prompt as _)
-        }
+    let request: CompleteRequest = read_params(pending.request.params.as_ref())?;
+    let registries = &pending.server.registries;
+    match &request.reference {
+        CompletionReference::Prompt(prompt) => run(registries.prompts.find(&prompt.name), pending, request),
         CompletionReference::Resource(template) => {
-            server.registries.resource_templates.find(&template.uri).map(|template| template as _)
+            run(registries.resource_templates.find(&template.uri), pending, request)
         }
-        _ => None,
+        _ => Err(nothing_found()),
     }
-    .ok_or_else(|| ErrorObject::invalid_params("there is nothing by the name in `ref`"))?;
+}
+
+fn run<K: Completable>(
+    found: Option<Arc<Registered<K>>>,
+    pending: PendingRequest<'_>,
+    request: CompleteRequest,
+) -> Result<Reply, ErrorObject> {
+    let found = found.ok_or_else(nothing_found)?;
     let name = &request.argument.name;
-    if !found.has_argument(name) {
+    if !K::has_argument(&found, name) {
         return Err(ErrorObject::invalid_params(format_args!("there is no argument `{name}`")));
     }
+    let PendingRequest { server, caller, params, scope, .. } = pending;
     let context = Context::new(server.settings.clone(), caller, scope, &params, None)?;
     match found.completers().run(request, context.clone()) {
         Some(handler) => Ok(Reply::Handler(context, handler)),
         None => context.encode(CompleteResult::default()).map(Reply::done),
     }
+}
+
+fn nothing_found() -> ErrorObject {
+    ErrorObject::invalid_params("there is nothing by the name in `ref`")
 }

@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use agentwire_jsonrpc::{ErrorObject, Request};
 
 use crate::Context;
 use crate::capability::Capability;
-use crate::define::registry::{Entry, Registry};
+use crate::define::registered::{Registered, RegisteredKind};
+use crate::define::registry::Registry;
 use crate::request::client_context::ClientContext;
 use crate::request::params::Params;
 use crate::request::request_future::Reply;
@@ -24,9 +27,9 @@ impl PendingRequest<'_> {
     }
 
     /// Answers a request for a list with a page of it.
-    pub(super) fn list<E: Entry>(
+    pub(super) fn list<K: RegisteredKind>(
         self,
-        registry: &Registry<E>,
+        registry: &Registry<K>,
         items: &'static str,
     ) -> Result<Reply, ErrorObject> {
         let revision = self.caller.revision();
@@ -34,6 +37,20 @@ impl PendingRequest<'_> {
         let page_size = self.server.settings.page_size;
         let params = self.request.params.as_ref();
         registry.page(params, items, revision, page_size, page_meta.as_ref()).map(Reply::done)
+    }
+
+    /// Runs the function of what a request names.
+    pub(super) fn run<K: RegisteredKind>(
+        self,
+        item: &Arc<Registered<K>>,
+        params: &K::Params,
+    ) -> Result<Reply, ErrorObject> {
+        let outer = self.server.first_layer();
+        let context = self.into_context()?;
+        match item.run(outer, params, context.clone()) {
+            Ok(handler) => Ok(Reply::Handler(context, handler)),
+            Err(why) => item.wrong_arguments(&why, &context).map(Reply::done),
+        }
     }
 
     /// The context of a function that may ask the client.

@@ -37,8 +37,5 @@ fn fill(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let prompt = pending.server.registries.prompts.find(&name);
     let prompt =
         prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;
-    let server = pending.server;
-    let context = pending.into_context()?;
-    let handler = prompt.run(server.first_layer(), &arguments, context.clone())?;
-    Ok(Reply::Handler(context, handler))
+    pending.run(&prompt, &arguments)
 }

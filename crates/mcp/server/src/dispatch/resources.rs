@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
+use crate::define::resource_template::TemplateMatch;
 use crate::request::client_context::ClientContext;
 use crate::request::params::read_params;
 use crate::request::request_future::Reply;
@@ -54,15 +55,11 @@ struct ResourceParams {
 fn read(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let ResourceParams { uri } = read_params(pending.request.params.as_ref())?;
     let revision = pending.caller.revision();
-    let server = pending.server;
-    if let Some(resource) = server.registries.resources.find(&uri) {
-        let context = pending.into_context()?;
-        let handler = resource.run(server.first_layer(), context.clone());
-        return Ok(Reply::Handler(context, handler));
+    let registries = &pending.server.registries;
+    if let Some(resource) = registries.resources.find(&uri) {
+        return pending.run(&resource, &());
     }
     let (template, values) =
-        server.registries.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
-    let context = pending.into_context()?;
-    let handler = template.run(server.first_layer(), &values, uri, context.clone())?;
-    Ok(Reply::Handler(context, handler))
+        registries.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
+    pending.run(&template, &TemplateMatch { uri, values })
 }

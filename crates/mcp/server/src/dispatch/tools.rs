@@ -5,7 +5,6 @@ use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
 
 use super::pending::PendingRequest;
 use crate::capability::Capability;
-use crate::define::tool::wrong_arguments;
 use crate::request::request_future::Reply;
 use crate::{tasks, tool_call};
 
@@ -38,6 +37,6 @@ fn call(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     }
     match tool_call::start(&tool, server.first_layer(), &arguments, context.clone()) {
         Ok(handler) => Ok(Reply::Handler(context, handler)),
-        Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
+        Err(why) => tool.wrong_arguments(&why, &context).map(Reply::done),
     }
 }

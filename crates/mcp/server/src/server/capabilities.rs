@@ -9,7 +9,6 @@ use agentwire_mcp_schema::{
 use super::parts::{Registries, ServerParts};
 use crate::ServerTool;
 use crate::capability::Capability;
-use crate::define::completion::Completable;
 use crate::request::client_context::ClientContext;
 use crate::settings::Settings;
 use crate::warning::ServerWarning;

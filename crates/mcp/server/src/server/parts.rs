@@ -1,13 +1,14 @@
 //! What a server is made of. The code that answers requests works with this, and not with the public `Server`, which also
 //! knows that code.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::ServerResourceTemplate;
+use crate::define::function::kind;
 use crate::define::layers::{Layers, Next};
 use crate::define::registry::Registry;
+use crate::define::resource_template::Values;
 use crate::settings::Settings;
-use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
 
 /// The settings, registries and layers of a server.
 #[derive(Clone)]
@@ -20,10 +21,10 @@ pub(crate) struct ServerParts {
 /// What is registered, for all clones of a server.
 #[derive(Default)]
 pub(crate) struct Registries {
-    pub(crate) tools: Registry<ServerTool>,
-    pub(crate) resources: Registry<ServerResource>,
-    pub(crate) resource_templates: Registry<ServerResourceTemplate>,
-    pub(crate) prompts: Registry<ServerPrompt>,
+    pub(crate) tools: Registry<kind::Tool>,
+    pub(crate) resources: Registry<kind::Resource>,
+    pub(crate) resource_templates: Registry<kind::ResourceTemplate>,
+    pub(crate) prompts: Registry<kind::Prompt>,
 }
 
 impl ServerParts {
@@ -34,11 +35,8 @@ impl ServerParts {
 }
 
 impl Registries {
-    /// The template that makes that URI, and the values of its variables.
-    pub(crate) fn find_template(
-        &self,
-        uri: &str,
-    ) -> Option<(Arc<ServerResourceTemplate>, BTreeMap<String, String>)> {
+    /// The first template that makes that URI, and the values of its variables.
+    pub(crate) fn find_template(&self, uri: &str) -> Option<(Arc<ServerResourceTemplate>, Values)> {
         let templates = self.resource_templates.all();
         templates.into_iter().find_map(|template| template.values_of(uri).map(|values| (template, values)))
     }

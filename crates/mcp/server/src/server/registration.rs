@@ -4,6 +4,8 @@ use std::future::Future;
 
 use super::Server;
 use crate::define::function::kind;
+use crate::define::registered::{Registered, RegisteredKind};
+use crate::define::registry::Registry;
 use crate::listeners::Change;
 use crate::{
     Function, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
@@ -55,7 +57,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn with_tool(self, tool: ServerTool) -> Self {
-        self.parts.registries.tools.check_is_new(&tool.definition().name, "tool", "add_tool");
+        self.parts.registries.tools.check_is_new(tool.key());
         self.add_tool(tool);
         self
     }
@@ -87,7 +89,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn with_resource(self, resource: ServerResource) -> Self {
-        self.parts.registries.resources.check_is_new(&resource.definition().uri, "resource", "add_resource");
+        self.parts.registries.resources.check_is_new(resource.key());
         self.add_resource(resource);
         self
     }
@@ -121,11 +123,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn with_resource_template(self, template: ServerResourceTemplate) -> Self {
-        self.parts.registries.resource_templates.check_is_new(
-            &template.definition().uri_template,
-            "resource template",
-            "add_resource_template",
-        );
+        self.parts.registries.resource_templates.check_is_new(template.key());
         self.add_resource_template(template);
         self
     }
@@ -155,7 +153,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn with_prompt(self, prompt: ServerPrompt) -> Self {
-        self.parts.registries.prompts.check_is_new(&prompt.definition().name, "prompt", "add_prompt");
+        self.parts.registries.prompts.check_is_new(prompt.key());
         self.add_prompt(prompt);
         self
     }
@@ -166,19 +164,13 @@ impl Server {
     ///
     /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
     #[track_caller]
-    pub fn add_tool(&self, mut tool: ServerTool) {
-        tool.prepare(&self.parts.settings.states);
-        self.parts.registries.tools.add(tool);
-        self.announce(Change::Tools);
+    pub fn add_tool(&self, tool: ServerTool) {
+        self.add(&self.parts.registries.tools, tool, Change::Tools);
     }
 
     /// Removes a tool and notifies clients. Running calls go on. False if there is none.
     pub fn remove_tool(&self, name: &str) -> bool {
-        let removed = self.parts.registries.tools.remove(name);
-        if removed {
-            self.announce(Change::Tools);
-        }
-        removed
+        self.announce_removal(Change::Tools, self.parts.registries.tools.remove(name))
     }
 
     /// Adds a resource, in the place of the one with the same URI if there is one, and notifies clients.
@@ -188,19 +180,13 @@ impl Server {
     /// When the server lacks its function's state.
     #[track_caller]
     pub fn add_resource(&self, resource: ServerResource) {
-        resource.prepare(&self.parts.settings.states);
         self.answers.for_resources();
-        self.parts.registries.resources.add(resource);
-        self.announce(Change::Resources);
+        self.add(&self.parts.registries.resources, resource, Change::Resources);
     }
 
     /// Removes the resource at that URI and notifies clients. False if there is none.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        let removed = self.parts.registries.resources.remove(uri);
-        if removed {
-            self.announce(Change::Resources);
-        }
-        removed
+        self.announce_removal(Change::Resources, self.parts.registries.resources.remove(uri))
     }
 
     /// Adds a resource template, in the place of the one with the same text if there is one, and notifies clients.
@@ -210,20 +196,17 @@ impl Server {
     /// When the server lacks the state of its functions.
     #[track_caller]
     pub fn add_resource_template(&self, template: ServerResourceTemplate) {
-        template.prepare(&self.parts.settings.states);
         self.answers.for_resources();
         self.answers.for_completions();
-        self.parts.registries.resource_templates.add(template);
-        self.announce(Change::Resources);
+        self.add(&self.parts.registries.resource_templates, template, Change::Resources);
     }
 
     /// Removes the resource template with that text and notifies clients. False if there is none.
     pub fn remove_resource_template(&self, uri_template: &str) -> bool {
-        let removed = self.parts.registries.resource_templates.remove(uri_template);
-        if removed {
-            self.announce(Change::Resources);
-        }
-        removed
+        self.announce_removal(
+            Change::Resources,
+            self.parts.registries.resource_templates.remove(uri_template),
+        )
     }
 
     /// Adds a prompt, in the place of the one with the same name if there is one, and notifies clients.
@@ -233,23 +216,27 @@ impl Server {
     /// When the server lacks the state of its functions.
     #[track_caller]
     pub fn add_prompt(&self, prompt: ServerPrompt) {
-        prompt.prepare(&self.parts.settings.states);
         self.answers.for_prompts();
         self.answers.for_completions();
-        self.parts.registries.prompts.add(prompt);
-        self.announce(Change::Prompts);
+        self.add(&self.parts.registries.prompts, prompt, Change::Prompts);
     }
 
     /// Removes a prompt and notifies clients. False if there is none.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        let removed = self.parts.registries.prompts.remove(name);
-        if removed {
-            self.announce(Change::Prompts);
-        }
-        removed
+        self.announce_removal(Change::Prompts, self.parts.registries.prompts.remove(name))
     }
 
-    fn announce(&self, change: Change<'_>) {
+    #[track_caller]
+    fn add<K: RegisteredKind>(&self, registry: &Registry<K>, mut item: Registered<K>, change: Change<'_>) {
+        item.prepare(&self.parts.settings.states);
+        registry.add(item);
         self.parts.settings.listeners.announce(change);
+    }
+
+    fn announce_removal(&self, change: Change<'_>, removed: bool) -> bool {
+        if removed {
+            self.parts.settings.listeners.announce(change);
+        }
+        removed
     }
 }

@@ -11,7 +11,6 @@ use futures::future::{Either, select};
 use super::client::{has_opted_in, not_opted_in, owner};
 use super::{report, run};
 use crate::capability::Capability;
-use crate::define::tool::wrong_arguments;
 use crate::quota::QuotaExceeded;
 use crate::request::client_context::ClientContext;
 use crate::request::params::Params;
@@ -101,9 +100,7 @@ impl Plan {
                     "arguments of the tool `{name}`: {why}"
                 )));
             }
-            Err(why) => {
-                return wrong_arguments(&tool.definition().name, &why, &context).map(Reply::done);
-            }
+            Err(why) => return tool.wrong_arguments(&why, &context).map(Reply::done),
         };
         let argument_bytes = arguments.len() + TreeCost::of(arguments.as_str()).bytes;
         let call = TaskCall { tasks: self.tasks, context, handle, argument_bytes };
