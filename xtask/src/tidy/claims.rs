@@ -139,8 +139,13 @@ pub(super) fn limits(document: &str, sources: &[Source]) -> Vec<Violation> {
     let items = named.filter_map(|span| span.rsplit_once("::").map(|(_, item)| (span, item)));
     let exists = |item: &str| {
         let declarations = [format!("fn {item}("), format!("const {item}:"), format!("struct {item}")];
-        let crates = || sources.iter().filter(|source| source.is_in_crate());
-        crates().any(|source| declarations.iter().any(|declaration| source.code.contains(declaration)))
+        // `Build` makes a setter of a field, which may have another name.
+        let setters = [format!(" {item}: "), format!("name = {item},"), format!("name = {item})")];
+        let contains =
+            |source: &Source, texts: &[String]| texts.iter().any(|text| source.code.contains(text));
+        sources.iter().filter(|source| source.is_in_crate()).any(|source| {
+            contains(source, &declarations) || source.code.contains("Build)]") && contains(source, &setters)
+        })
     };
     items
         .filter(|(_, item)| !exists(item))
@@ -225,6 +230,13 @@ mod tests {
         let here = Source::new("crates/a/src/lib.rs", "pub fn limit(self, bytes: usize) {}");
         let table = "| what | default | where |\n|---|---|---|\n| a line | 32 MiB | `Lines::limit` |\n";
         assert_eq!(limits(table, &[here]), []);
+        let derived =
+            "#[derive(Build)]\npub struct Lines {\n    #[build(name = limit)]\n    bytes: usize,\n}";
+        assert_eq!(limits(table, &[Source::new("crates/a/src/lib.rs", derived)]), []);
+        assert_eq!(
+            limits(table, &[Source::new("crates/a/src/lib.rs", "struct A { limit: usize }")]).len(),
+            1
+        );
         assert_eq!(limits(table, &[]).len(), 1);
     }
 }

@@ -1,8 +1,8 @@
-//! `#[derive(Build)]`: `new` and setters.
+//! `#[derive(Build)]`: `new` and setters. This file is for wire types, [`settings`](crate::settings) for all others.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{DeriveInput, Result};
+use syn::{DeriveInput, Result, Type};
 
 use crate::attribute::Options;
 use crate::field::{Field, Kind, argument};
@@ -52,11 +52,11 @@ fn setter(field: &Field<'_>) -> TokenStream {
     let (ident, kind) = (field.ident, &field.source.ty);
     let (argument, value) = match &field.kind {
         Kind::Extra => (quote! { #kind }, quote! { #ident }),
-        Kind::Union => into(field),
+        Kind::Union => into(ident, kind),
         Kind::Member { word, .. } => match word.build {
-            word::Build::List => list(field),
-            word::Build::Exact => exact(field),
-            word::Build::Into | word::Build::Argument => into(field),
+            word::Build::List => list(ident, kind),
+            word::Build::Exact => exact(ident, kind),
+            word::Build::Into | word::Build::Argument => into(ident, kind),
         },
     };
     let docs = format!("Sets [`{ident}`](Self#structfield.{ident}).");
@@ -70,8 +70,8 @@ fn setter(field: &Field<'_>) -> TokenStream {
     }
 }
 
-fn into(field: &Field<'_>) -> (TokenStream, TokenStream) {
-    let (ident, kind) = (field.ident, &field.source.ty);
+/// The type of a setter's argument and the value of the field: for all that converts into it.
+pub(crate) fn into(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     if let Some(inner) = argument(kind, "Option") {
         let value = quote! { ::core::option::Option::Some(#ident.into()) };
         return (quote! { impl ::core::convert::Into<#inner> }, value);
@@ -83,18 +83,18 @@ fn into(field: &Field<'_>) -> (TokenStream, TokenStream) {
     (quote! { impl ::core::convert::Into<#kind> }, quote! { #ident.into() })
 }
 
-fn exact(field: &Field<'_>) -> (TokenStream, TokenStream) {
-    let (ident, kind) = (field.ident, &field.source.ty);
+/// The same for a value of the field's type, or of the type in its option.
+pub(crate) fn exact(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     match argument(kind, "Option") {
         Some(inner) => (quote! { #inner }, quote! { ::core::option::Option::Some(#ident) }),
         None => (quote! { #kind }, quote! { #ident }),
     }
 }
 
-fn list(field: &Field<'_>) -> (TokenStream, TokenStream) {
-    let (ident, kind) = (field.ident, &field.source.ty);
+/// The same for the items of a `Vec`, of any collection.
+pub(crate) fn list(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     let option = argument(kind, "Option");
-    let Some(item) = argument(option.unwrap_or(kind), "Vec") else { return exact(field) };
+    let Some(item) = argument(option.unwrap_or(kind), "Vec") else { return exact(ident, kind) };
     let taken = quote! { impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#item>> };
     let list = quote! { #ident.into_iter().map(::core::convert::Into::into).collect() };
     let value = if option.is_some() {

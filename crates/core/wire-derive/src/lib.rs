@@ -1,4 +1,4 @@
-//! Derives how a wire type is read, written, built and described, for every protocol alike.
+//! Derives how a wire type is read, written, built and described, for every protocol alike, and how settings are built.
 //!
 //! serde's derive cannot say what these protocols say of a member: that a malformed one counts as missing, that a bad item of
 //! a list is dropped, that `null` clears. Each member therefore has one word for what its protocol says of it, and everything
@@ -98,6 +98,72 @@
 //! keeps any other. Without that the set is closed. `any_string` on the enum is for strings that the protocol's schema does not
 //! list.
 //!
+//! # Settings
+//!
+//! On a struct without words, such as a `Config`, `Build` makes setters of the fields: the doc of a field is the doc of its
+//! setter, and a field without a doc has no setter. A default is added to the doc if that does not mention one.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agentwire_wire_derive::Build;
+//!
+//! #[derive(Build)]
+//! #[build(new)]
+//! pub struct Config {
+//!     /// Sets how many requests may be unanswered.
+//!     #[build(min = 1, default = Self::REQUEST_LIMIT)]
+//!     request_limit: usize,
+//!     /// Sets how many seconds a request may take; `None` for ever (default 60).
+//!     #[build(optional, default = Some(60))]
+//!     timeout: Option<u64>,
+//!     /// Adds a scope.
+//!     #[build(name = scope, push, into)]
+//!     scopes: Vec<String>,
+//!     /// Calls the function with each warning (default: none).
+//!     #[build(dynamic)]
+//!     on_warning: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+//!     limits: Limits,
+//! }
+//!
+//! #[derive(Default, Build)]
+//! #[build(of = Config, at = limits)]
+//! struct Limits {
+//!     /// Sets how many sessions may be open (default 0).
+//!     #[build(name = session_limit)]
+//!     sessions: usize,
+//! }
+//!
+//! impl Config {
+//!     /// The default of [`request_limit`](Self::request_limit).
+//!     pub const REQUEST_LIMIT: usize = 64;
+//! }
+//!
+//! let config = Config::new();
+//! assert_eq!((config.request_limit, config.timeout), (Config::REQUEST_LIMIT, Some(60)));
+//! let config = config.request_limit(0).timeout(None).scope("read").session_limit(5).on_warning(|_| {});
+//! assert_eq!((config.request_limit, config.timeout, config.limits.sessions), (1, None, 5));
+//! assert_eq!(config.scopes, ["read"]);
+//! assert!(config.on_warning.is_some());
+//! ```
+//!
+//! | option of a field | type | the setter |
+//! |---|---|---|
+//! | none | `T`, `Option<T>` | takes a `T` |
+//! | `into` | `T`, `Option<T>` | takes what converts into a `T` |
+//! | `optional` | `Option<T>` | takes a `T` or an `Option<T>` |
+//! | `list` | `Vec<T>`, `Option<Vec<T>>` | takes a collection of what converts into a `T` |
+//! | `push`, `push, into` | `Vec<T>` | adds a `T`, or what converts into it |
+//! | `dynamic` | `Arc<dyn T>`, `Box<dyn T>`, options of them | takes a type that implements the trait |
+//! | `min = 1` | `T: Ord` | raises a lower value to this |
+//! | `name = limit` | any | has this name |
+//! | `skip` | any | does not exist |
+//!
+//! `default = VALUE` is the value of the field in `new` and `Default`; otherwise it is that of the field's type. `required` makes
+//! the field an argument of `new`. On the struct, `new` derives `new`, and `Default` if no field is required; `new = "…"` has this
+//! doc; `default` derives `Default` alone. `of = Config, at = limits` makes the setters of the fields those of a `Config`, which holds
+//! the struct in its field `limits`.
+//!
 //! # What it does not do
 //!
 //! It changes no item that it is put on. It builds no tree of values except for an `extra` map of `Value`: a `union` member, and
@@ -108,6 +174,7 @@ mod build;
 mod field;
 mod object;
 mod schema;
+mod settings;
 mod string_enum;
 mod tagged;
 mod word;
@@ -117,7 +184,7 @@ mod tests;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DataEnum, DataStruct, DeriveInput, Error, Fields, FieldsNamed, Result};
+use syn::{Data, DataEnum, DataStruct, DeriveInput, Error, Field, Fields, FieldsNamed, Result};
 
 use attribute::Options;
 use object::Object;
@@ -130,8 +197,8 @@ pub fn derive_wire(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input, wire)
 }
 
-/// Derives `new`, which takes what the protocol requires, and a setter for each other member. See the [crate docs](crate).
-#[proc_macro_derive(Build, attributes(wire))]
+/// Derives `new` and setters of a wire type or of settings. See the [crate docs](crate).
+#[proc_macro_derive(Build, attributes(wire, build))]
 pub fn derive_build(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(input, build)
 }
@@ -174,8 +241,13 @@ fn wire_enum(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
 }
 
 fn build(input: &DeriveInput) -> Result<TokenStream> {
+    let fields = named_fields(input)?;
+    let has_word = |field: &Field| field.attrs.iter().any(|attribute| attribute.path().is_ident("wire"));
+    if !fields.named.is_empty() && !fields.named.iter().any(has_word) {
+        return settings::expand(input, fields);
+    }
     refuse_parameters(input)?;
-    build::expand(input, named_fields(input)?)
+    build::expand(input, fields)
 }
 
 fn named_fields(input: &DeriveInput) -> Result<&FieldsNamed> {

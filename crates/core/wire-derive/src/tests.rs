@@ -9,7 +9,12 @@ fn input(source: &str) -> DeriveInput {
 /// The derive fails on the source with the message, which points to a part of the source.
 #[track_caller]
 fn refuses(source: &str, message: &str, at: &str) {
-    let error: Error = super::wire(&input(source)).map(|_| ()).expect_err("it is refused");
+    fails(super::wire(&input(source)), message, at);
+}
+
+#[track_caller]
+fn fails(derived: syn::Result<proc_macro2::TokenStream>, message: &str, at: &str) {
+    let error: Error = derived.map(|_| ()).expect_err("it is refused");
     assert_eq!(error.to_string(), message);
     assert_eq!(error.span().source_text().as_deref(), Some(at), "{message}");
 }
@@ -162,4 +167,35 @@ fn what_is_right_is_expanded() {
     ] {
         super::wire(&input(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     }
+}
+
+#[test]
+fn settings_have_known_options_that_fit_the_field() {
+    let refuses = |source: &str, message: &str, at: &str| fails(super::build(&input(source)), message, at);
+    refuses("#[build(old)] struct A { b: u8 }", "a type has no option `old`", "old");
+    refuses("struct A { /** B. */ #[build(max = 1)] b: u8 }", "a field has no option `max`", "max");
+    refuses("struct A { /** B. */ #[build(into, list)] b: Vec<u8> }", "a field has no option `list`", "list");
+    refuses("struct A { #[build(into)] b: u8 }", "a field without a setter has no option `into`", "into");
+    refuses(
+        "struct A { /** B. */ #[build(push)] b: u8 }",
+        "the option is for a field of the type `Vec<T>`",
+        "u8",
+    );
+    refuses(
+        "struct A { /** B. */ #[build(dynamic)] b: Arc<u8> }",
+        "the option is for a field of the type `Arc<dyn T>` or `Box<dyn T>`",
+        "Arc<u8>",
+    );
+}
+
+#[test]
+fn setter_doc_names_the_default_once() {
+    let setter = |source| super::build(&input(source)).expect("it is right").to_string();
+    let constant = setter("struct A { /// B.\n #[build(default = Self::C)] b: u8 }");
+    assert!(constant.contains("Default: [`C`](A::C)."), "{constant}");
+    let value = setter("struct A { /// B.\n #[build(default = 5)] b: u8 }");
+    assert!(value.contains("Default: `5`."), "{value}");
+    let documented = setter("struct A { /// B (default 5).\n #[build(default = 5)] b: u8 }");
+    assert!(!documented.contains("Default:"), "{documented}");
+    assert!(!setter("struct A { #[build(default = 5)] b: u8 }").contains("fn b"));
 }
