@@ -11,6 +11,7 @@ use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestMeth
 use agentwire_peer::runtime::{CallExt, PeerExt, set_revision};
 use agentwire_peer::{CallError, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Packet, Transport, tap};
+use agentwire_wire_derive::Build;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,20 +24,23 @@ use crate::{AgentHandle, BoxError, Client, Config, ConnectionError, v2};
 const INITIALIZE: &str = v1::InitializeRequest::NAME;
 
 /// A client of both versions, with its capabilities, for [`connect_any`].
-#[derive(Debug)]
+#[derive(Debug, Build)]
 #[non_exhaustive]
 pub struct AnyClient<C1, C2> {
     /// Serves the agent where it speaks version 1.
+    #[build(skip)]
     pub v1: C1,
     /// Serves the agent where it speaks version 2.
+    #[build(skip)]
     pub v2: C2,
     /// The client's name and version. Version 2 requires them.
+    #[build(skip)]
     pub info: v1::Implementation,
     /// Its capabilities in version 1 (default: none).
     pub v1_capabilities: v1::ClientCapabilities,
     /// Its capabilities in version 2 (default: none).
     pub v2_capabilities: schema::ClientCapabilities,
-    /// The time limit of each `initialize` (default: none).
+    /// Sets how long it waits for each answer to `initialize`. What `main` asks has times of its own.
     pub timeout: Option<Duration>,
 }
 
@@ -45,27 +49,6 @@ impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
     pub fn new(info: v1::Implementation, v1: C1, v2: C2) -> Self {
         let (v1_capabilities, v2_capabilities) = Default::default();
         Self { v1, v2, info, v1_capabilities, v2_capabilities, timeout: None }
-    }
-
-    /// Sets how long it waits for each answer to `initialize`. What `main` asks has times of its own.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets its capabilities in version 1.
-    #[must_use]
-    pub fn v1_capabilities(mut self, capabilities: v1::ClientCapabilities) -> Self {
-        self.v1_capabilities = capabilities;
-        self
-    }
-
-    /// Sets its capabilities in version 2.
-    #[must_use]
-    pub fn v2_capabilities(mut self, capabilities: schema::ClientCapabilities) -> Self {
-        self.v2_capabilities = capabilities;
-        self
     }
 }
 

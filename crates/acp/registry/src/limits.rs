@@ -2,16 +2,33 @@
 
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
+
 /// Limits on what is read, unpacked and waited for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
+#[build(default)]
 #[non_exhaustive]
 pub struct Limits {
+    /// Sets how many bytes an index may have.
+    #[build(name = index_limit, default = Self::DEFAULT_INDEX)]
     pub(crate) index: u64,
+    /// Sets how many bytes an archive may have.
+    #[build(name = archive_limit, default = Self::DEFAULT_ARCHIVE)]
     pub(crate) archive: u64,
+    /// Sets how many bytes the files of an archive may have together.
+    #[build(name = unpacked_limit, default = Self::DEFAULT_UNPACKED)]
     pub(crate) unpacked: u64,
+    /// Sets how many files, folders and links an archive may have.
+    #[build(name = files_limit, default = Self::DEFAULT_FILES)]
     pub(crate) files: u64,
+    /// Sets how many folders an archive may have.
+    #[build(name = folders_limit, default = Self::DEFAULT_FOLDERS)]
     pub(crate) folders: u64,
+    /// Sets how long an install may take, without the probe.
+    #[build(name = install_timeout, default = Self::DEFAULT_INSTALL)]
     pub(crate) install: Duration,
+    /// Sets how long an agent may take to answer `initialize`.
+    #[build(name = probe_timeout, default = Self::DEFAULT_PROBE)]
     pub(crate) probe: Duration,
 }
 
@@ -31,67 +48,4 @@ impl Limits {
     pub const DEFAULT_INSTALL: Duration = Duration::from_secs(15 * 60);
     /// How long an agent may take to answer `initialize`: 60 s.
     pub const DEFAULT_PROBE: Duration = Duration::from_secs(60);
-
-    /// Sets how many bytes an index may have.
-    #[must_use]
-    pub fn index_limit(mut self, bytes: u64) -> Self {
-        self.index = bytes;
-        self
-    }
-
-    /// Sets how many bytes an archive may have.
-    #[must_use]
-    pub fn archive_limit(mut self, bytes: u64) -> Self {
-        self.archive = bytes;
-        self
-    }
-
-    /// Sets how many bytes the files of an archive may have together.
-    #[must_use]
-    pub fn unpacked_limit(mut self, bytes: u64) -> Self {
-        self.unpacked = bytes;
-        self
-    }
-
-    /// Sets how many files, folders and links an archive may have.
-    #[must_use]
-    pub fn files_limit(mut self, files: u64) -> Self {
-        self.files = files;
-        self
-    }
-
-    /// Sets how many folders an archive may have.
-    #[must_use]
-    pub fn folders_limit(mut self, folders: u64) -> Self {
-        self.folders = folders;
-        self
-    }
-
-    /// Sets how long an install may take, without the probe.
-    #[must_use]
-    pub fn install_timeout(mut self, time: Duration) -> Self {
-        self.install = time;
-        self
-    }
-
-    /// Sets how long an agent may take to answer `initialize`.
-    #[must_use]
-    pub fn probe_timeout(mut self, time: Duration) -> Self {
-        self.probe = time;
-        self
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            index: Self::DEFAULT_INDEX,
-            archive: Self::DEFAULT_ARCHIVE,
-            unpacked: Self::DEFAULT_UNPACKED,
-            files: Self::DEFAULT_FILES,
-            folders: Self::DEFAULT_FOLDERS,
-            install: Self::DEFAULT_INSTALL,
-            probe: Self::DEFAULT_PROBE,
-        }
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use agentwire_jsonrpc::Printable;
+use agentwire_wire_derive::Build;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -42,36 +43,17 @@ impl Kind {
 }
 
 /// What the person chooses about an install.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Build)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    version: Option<String>,
-    kind: Option<Kind>,
-    allow_scripts: bool,
-}
-
-impl PlanOptions {
     /// Installs this version and not that of the index.
-    #[must_use]
-    pub fn version(mut self, version: impl Into<String>) -> Self {
-        self.version = Some(version.into());
-        self
-    }
-
+    #[build(into)]
+    version: Option<String>,
     /// Takes this kind of distribution. Without it, takes the archive for this system, or else the package whose manager is
     /// installed.
-    #[must_use]
-    pub fn kind(mut self, kind: Kind) -> Self {
-        self.kind = Some(kind);
-        self
-    }
-
+    kind: Option<Kind>,
     /// Lets npm run the install scripts of packages, and uv build packages. Both run code of the packages.
-    #[must_use]
-    pub fn allow_scripts(mut self, allow: bool) -> Self {
-        self.allow_scripts = allow;
-        self
-    }
+    allow_scripts: bool,
 }
 
 /// What an install fetches and what runs afterwards. `Display` writes it for a person, with everything of the index escaped.

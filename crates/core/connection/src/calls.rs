@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::RequestId;
+use agentwire_wire_derive::Build;
 
 use crate::Dialect;
 use crate::event::{CallFailure, CallId};
@@ -18,12 +19,13 @@ pub(crate) const SUSPICION: Duration = Duration::from_secs(1);
 const MAX_CANCELLED: usize = 256;
 
 /// How long a call waits for its answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct CallOptions {
     /// How long to wait. None waits until the connection ends.
     pub timeout: Option<Duration>,
-    /// How long to wait at most if each progress report starts the wait anew. None means that progress extends nothing.
+    /// Lets each progress report start the wait anew, until this time has passed since the call was made (default: never). A maximum below
+    /// the time-out changes nothing: progress never makes the wait shorter.
     pub progress_maximum: Option<Duration>,
 }
 
@@ -31,21 +33,6 @@ impl CallOptions {
     /// Returns options without a time-out.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets how long to wait.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// Lets each progress report start the wait anew, until `maximum` has passed since the call was made. A maximum below
-    /// the time-out changes nothing: progress never makes the wait shorter.
-    #[must_use]
-    pub fn progress_maximum(mut self, maximum: Duration) -> Self {
-        self.progress_maximum = Some(maximum);
-        self
     }
 }
 

@@ -1,44 +1,28 @@
 //! The optional content of spans, and their parent.
 
+use agentwire_wire_derive::Build;
 use opentelemetry::trace::SpanContext;
 
 use crate::propagation::trace_context;
 
 /// The configuration of a [`Telemetry`](crate::Telemetry).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
+#[build(new)]
 #[non_exhaustive]
 pub struct Config {
     /// Whether spans have the arguments and results of tools (default: no). They may hold secrets and personal data.
     pub content: bool,
-    /// Whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a credential where a server
-    /// does not authenticate its clients.
+    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a
+    /// credential if a server does not authenticate its clients. Of an id with a dot, such as a sealed one,
+    /// they have what stands before it.
     pub session_ids: bool,
     /// The parent of spans without any other parent (default: none), such as the span of the program that has started
     /// this one.
+    #[build(skip)]
     pub parent: Option<SpanContext>,
 }
 
 impl Config {
-    /// Returns the defaults.
-    pub fn new() -> Self {
-        Self { content: false, session_ids: false, parent: None }
-    }
-
-    /// Sets whether spans have the arguments and results of tools (default: no).
-    #[must_use]
-    pub fn content(mut self, content: bool) -> Self {
-        self.content = content;
-        self
-    }
-
-    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no). Of an id with a dot, such as a sealed one,
-    /// they have what stands before it.
-    #[must_use]
-    pub fn session_ids(mut self, session_ids: bool) -> Self {
-        self.session_ids = session_ids;
-        self
-    }
-
     /// Sets the parent of spans without any other parent, by W3C's `traceparent` and `tracestate` (default: none). A
     /// text that is not a `traceparent` sets none.
     ///
@@ -56,12 +40,5 @@ impl Config {
     pub fn parent(mut self, traceparent: &str, tracestate: Option<&str>) -> Self {
         self.parent = trace_context::parse(traceparent.trim(), tracestate.map(str::trim));
         self
-    }
-}
-
-/// The defaults of [`Config::new`].
-impl Default for Config {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use agentwire_sync::Mutex;
+use agentwire_wire_derive::Build;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::Meter;
 
@@ -21,16 +22,16 @@ impl<F: Fn() -> Counts + Send + Sync> Stats for F {
 }
 
 /// The counts of a part of a program. One that the part does not have is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Open sessions.
+    /// Sets the number of open sessions.
     pub sessions: Option<u64>,
     /// Open streams, such as those of Server-Sent Events.
     pub streams: Option<u64>,
-    /// Requests without a session that are being answered.
+    /// Sets the number of requests without a session that are being answered.
     pub exchanges: Option<u64>,
-    /// Whether the part takes requests.
+    /// Sets whether the part takes requests: what its last check of readiness found, and `false` once it is about to end.
     pub ready: Option<bool>,
     /// How often child processes were started again, since the part began.
     pub child_restarts: Option<u64>,
@@ -40,41 +41,6 @@ impl Counts {
     /// Returns no counts.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the number of open sessions.
-    #[must_use]
-    pub fn sessions(mut self, sessions: u64) -> Self {
-        self.sessions = Some(sessions);
-        self
-    }
-
-    /// Sets the number of open streams.
-    #[must_use]
-    pub fn streams(mut self, streams: u64) -> Self {
-        self.streams = Some(streams);
-        self
-    }
-
-    /// Sets the number of requests without a session that are being answered.
-    #[must_use]
-    pub fn exchanges(mut self, exchanges: u64) -> Self {
-        self.exchanges = Some(exchanges);
-        self
-    }
-
-    /// Sets whether the part takes requests: what its last check of readiness found, and `false` once it is about to end.
-    #[must_use]
-    pub fn ready(mut self, is_ready: bool) -> Self {
-        self.ready = Some(is_ready);
-        self
-    }
-
-    /// Sets how often child processes were started again.
-    #[must_use]
-    pub fn child_restarts(mut self, restarts: u64) -> Self {
-        self.child_restarts = Some(restarts);
-        self
     }
 }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_connection::Dialect;
+use agentwire_wire_derive::Build;
 
 use crate::event_loop::shutdown::Shutdown;
 use crate::observe::Observer;
 
 /// The configuration of a [`Driver`](crate::Driver).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 #[non_exhaustive]
 pub struct Config {
     /// The limits and the dialect of the connection.
+    #[build(skip)]
     pub connection: agentwire_connection::Config,
     /// The total size of the params of requests whose handlers are at work, in bytes (default 32 MiB). A request that
     /// exceeds it is refused with an error that names the limit, unless it is the only one.
@@ -22,7 +24,8 @@ pub struct Config {
     /// too high, and without the text of strings. Functions of [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) are
     /// not checked.
     pub value_limit: usize,
-    /// How long handlers may take to end and answers to leave after the peer has closed its side (default 1 s).
+    /// Sets how long handlers may go on after the peer has closed its side, or after the signal of
+    /// [`shutdown`](Self::shutdown) (default 1 s).
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
@@ -30,8 +33,9 @@ pub struct Config {
     /// it, before its connection fails (default 60 s). Without a proxy, a connection waits for its peer.
     pub stall: Duration,
     /// The signal at which [`Driver::serve`](crate::Driver::serve) ends the connection (default: none).
+    #[build(skip)]
     pub shutdown: Option<Shutdown>,
-    /// The observer of the connection (default: none).
+    /// Sets the observer of the connection (default: none); see [`observe`](crate::observe).
     pub observer: Option<Arc<dyn Observer>>,
 }
 
@@ -50,29 +54,6 @@ impl Config {
         }
     }
 
-    /// Sets how long handlers may go on after the peer has closed its side, or after the signal of
-    /// [`shutdown`](Self::shutdown) (default 1 s).
-    #[must_use]
-    pub fn drain(mut self, time: Duration) -> Self {
-        self.drain = time;
-        self
-    }
-
-    /// Sets how long the transport may take to close (default 10 s).
-    #[must_use]
-    pub fn close(mut self, time: Duration) -> Self {
-        self.close = time;
-        self
-    }
-
-    /// Sets how long a side of a proxy may accept no data while [`backlog_limit`](Self::backlog_limit) bytes are queued
-    /// for it, before its connection fails (default 60 s).
-    #[must_use]
-    pub fn stall(mut self, time: Duration) -> Self {
-        self.stall = time;
-        self
-    }
-
     /// Sets the signal at which each connection that is [served](crate::Driver::serve) with this configuration ends (default:
     /// none). From then on further requests get an error. The handlers at work have [`drain`](Self::drain) to end, and may
     /// still ask the peer. Then the transport is closed. A signal that panics is never given.
@@ -82,31 +63,10 @@ impl Config {
         self
     }
 
-    /// Sets the observer of the connection (default: none); see [`observe`](crate::observe).
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
-        self
-    }
-
     /// Sets how many requests of the peer's may be unanswered (default 1024).
     #[must_use]
     pub fn request_limit(mut self, requests: usize) -> Self {
         self.connection.request_limit = requests;
-        self
-    }
-
-    /// Sets the total size of the params of requests whose handlers are at work, in bytes (default 32 MiB).
-    #[must_use]
-    pub fn request_bytes_limit(mut self, bytes: usize) -> Self {
-        self.request_bytes_limit = bytes;
-        self
-    }
-
-    /// Sets how much memory a result may take once decoded, in bytes (default: no limit).
-    #[must_use]
-    pub fn value_limit(mut self, bytes: usize) -> Self {
-        self.value_limit = bytes;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
 use http::Uri;
 use http::uri::Scheme;
 
@@ -19,10 +20,15 @@ const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// let policy = AddressPolicy::new().loopback(true).trust("keycloak.internal");
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Build)]
 pub struct AddressPolicy {
+    /// Allows this machine, also by `http` (default: no). A client of a server on this machine allows it by itself.
     loopback: bool,
+    /// Allows the addresses of private networks, such as `10.0.0.0/8` and `fc00::/7` (default: no). A client of a server at such
+    /// an address allows them by itself.
     private: bool,
+    /// Allows a host whatever its addresses are, also by `http`. May be called again.
+    #[build(name = trust, push, into)]
     trusted: Vec<String>,
 }
 
@@ -51,28 +57,6 @@ impl AddressPolicy {
     /// `https` and public addresses only.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Allows this machine, also by `http` (default: no). A client of a server on this machine allows it by itself.
-    #[must_use]
-    pub fn loopback(mut self, allowed: bool) -> Self {
-        self.loopback = allowed;
-        self
-    }
-
-    /// Allows the addresses of private networks, such as `10.0.0.0/8` and `fc00::/7` (default: no). A client of a server at such
-    /// an address allows them by itself.
-    #[must_use]
-    pub fn private(mut self, allowed: bool) -> Self {
-        self.private = allowed;
-        self
-    }
-
-    /// Allows a host whatever its addresses are, also by `http`. May be called again.
-    #[must_use]
-    pub fn trust(mut self, host: impl Into<String>) -> Self {
-        self.trusted.push(host.into());
-        self
     }
 
     /// Allows also the network in which a server is that the user has named.

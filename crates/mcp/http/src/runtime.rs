@@ -8,8 +8,8 @@
 /// Parts of a client.
 #[cfg(feature = "client")]
 pub mod client {
+    pub use crate::client::config::Limits;
     pub use crate::client::exchange::event_stream::EventStream;
-    pub use crate::client::limits::Limits;
     pub use crate::client::trace::trace_headers;
     pub use crate::client::url::redirect::send_within_origin;
     pub use crate::client::url::uri::{Astray, is_same_origin, within_origin};
@@ -19,9 +19,9 @@ pub mod client {
 #[cfg(feature = "server")]
 pub mod server {
     pub use crate::server::admission::guard::Guard;
-    pub use crate::server::admission::limits::Limits;
     pub use crate::server::admission::operation::check_operations;
     pub use crate::server::admission::quota::{Quota, QuotaExceeded, Reservation};
+    pub use crate::server::config::Limits;
     pub use crate::server::endpoint::drain::{Drain, cut_error};
     pub use crate::server::request::body_buffer::BodyBuffer;
     pub use crate::server::request::post::read_frame;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use agentwire_mcp_client::{Era, Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 use agentwire_peer::observe::Observer;
+use agentwire_wire_derive::Build;
 
 use crate::connecting::ConnectOptions;
 use crate::questions::Questions;
@@ -59,43 +60,70 @@ pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 /// let (hub, driver) = Hub::with_config(config, []);
 /// # let _ = (hub, driver);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(new)]
 #[non_exhaustive]
 pub struct HubConfig {
     /// The client's name and version for the servers. The default is those of this library.
+    #[build(default = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")))]
     pub info: Implementation,
     /// How long a server may take from its start until it has listed its tools (default 30 s).
+    #[build(default = Duration::from_secs(30))]
     pub connect_limit: Duration,
     /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
+    #[build(optional, default = Some(Duration::from_secs(60)))]
     pub timeout: Option<Duration>,
     /// The era to speak with the servers (default [`Era::Auto`]).
+    #[build(default = Era::Auto)]
     pub era: Era,
     /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the era of a server once.
+    #[build(default = ConnectOptions::new())]
     pub connect_options: ConnectOptions,
-    /// The maximum number of consecutive restarts of a process that crashes (default 3). The count starts anew after a minute
+    /// The maximum number of consecutive restarts of a process that crashes (default 3); 0 disables restarts. The count starts anew after a minute
     /// without a crash.
+    #[build(default = 3)]
     pub restarts: u32,
     /// The longest pause before the first restart (default 1 s). It doubles for each next one, up to 30 s. Each is shortened
     /// by a random part of at most half.
+    #[build(default = Duration::from_secs(1))]
     pub restart_pause: Duration,
     /// How to follow the tasks that servers create for calls (default: the defaults of [`Tasks`]). With `None`, the hub does not
     /// advertise support for tasks.
+    #[build(optional, default = Some(Tasks::new()))]
     pub tasks: Option<Tasks>,
     /// How many bytes of short names are recorded for each server over the hub's life (default
     /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools that a server lists beyond that
-    /// are called by their full names, `server__tool`.
+    /// are called by their full names, `server__tool`. With 0, every tool is.
+    #[build(default = DEFAULT_SHORT_NAME_LIMIT)]
     pub short_name_limit: usize,
     /// How many servers a hub may have over its life, removed ones included, because their names are not given out again
-    /// (default [`DEFAULT_SERVER_LIMIT`]). Those that it is made with are not refused.
+    /// (default [`DEFAULT_SERVER_LIMIT`]). [`Hub::add`](crate::Hub::add) refuses more;
+    /// those that it is made with are not refused.
+    #[build(default = DEFAULT_SERVER_LIMIT)]
     pub server_limit: usize,
     /// How long the pause is before the tools of a server that has told of a change twice are listed once more (default
     /// [`DEFAULT_RELIST_PAUSE`]). Each next pause is twice as long, up to 30 s, until the server is silent for one.
+    #[build(default = DEFAULT_RELIST_PAUSE)]
     pub relist_pause: Duration,
+    /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
+    /// nothing that it was not asked for.
     pub(crate) log_level: Option<LoggingLevel>,
-    pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
-    pub(crate) on_warning: Option<Hook<Warning>>,
-    pub(crate) observer: Option<Observers>,
+    /// Calls the hook with each log message: the server's name and the message. Since 2026-07-28 a server is asked for `info` and above,
+    /// unless a [level](Self::log_level) is set.
+    #[build(dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(crate) on_log: Option<Arc<dyn Fn(&str, LoggingMessageNotification) + Send + Sync>>,
+    /// Calls the hook with each warning: a failure that no call returns. Gives the server's name and the warning.
+    #[build(dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(crate) on_warning: Option<Arc<dyn Fn(&str, Warning) + Send + Sync>>,
+    /// Calls the function for each connection to a server. It returns the connection's observer, if there is to be one (default:
+    /// none).
+    #[build(dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(crate) observer: Option<Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync>>,
     /// How many processes were started again. Clones share it.
+    #[build(skip)]
     pub(crate) restarted: Arc<AtomicU64>,
     pub(crate) questions: Questions,
 }
@@ -103,155 +131,11 @@ pub struct HubConfig {
 /// Receives the name of a server, and a log message or warning.
 pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
 
-/// Returns the observer of the connections to a server, if they have one.
-pub(crate) type Observers = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync>;
-
 impl HubConfig {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self {
-            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
-            connect_limit: Duration::from_secs(30),
-            timeout: Some(Duration::from_secs(60)),
-            era: Era::Auto,
-            connect_options: ConnectOptions::new(),
-            restarts: 3,
-            restart_pause: Duration::from_secs(1),
-            tasks: Some(Tasks::new()),
-            short_name_limit: DEFAULT_SHORT_NAME_LIMIT,
-            server_limit: DEFAULT_SERVER_LIMIT,
-            relist_pause: DEFAULT_RELIST_PAUSE,
-            log_level: None,
-            on_log: None,
-            on_warning: None,
-            observer: None,
-            restarted: Arc::default(),
-            questions: Questions::default(),
-        }
-    }
-
-    /// Sets who we tell the servers that we are.
-    #[must_use]
-    pub fn info(mut self, info: Implementation) -> Self {
-        self.info = info;
-        self
-    }
-
-    /// Sets how long a server may take from its start until it has told its tools.
-    #[must_use]
-    pub fn connect_limit(mut self, limit: Duration) -> Self {
-        self.connect_limit = limit;
-        self
-    }
-
-    /// Sets how long a call waits for its answer unless it says otherwise; `None` for ever.
-    #[must_use]
-    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.timeout = timeout.into();
-        self
-    }
-
-    /// Sets the era to speak with the servers.
-    #[must_use]
-    pub fn era(mut self, era: Era) -> Self {
-        self.era = era;
-        self
-    }
-
-    /// Sets how to connect to a server.
-    #[must_use]
-    pub fn connect_options(mut self, options: ConnectOptions) -> Self {
-        self.connect_options = options;
-        self
-    }
-
-    /// Sets how often in a row a process that crashes is started again; with 0, never.
-    #[must_use]
-    pub fn restarts(mut self, restarts: u32) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    /// Sets how long is waited before a process that has crashed is started again for the first time.
-    #[must_use]
-    pub fn restart_pause(mut self, pause: Duration) -> Self {
-        self.restart_pause = pause;
-        self
-    }
-
-    /// Sets how to follow the tasks that servers create for calls; `None` does not advertise support for tasks.
-    #[must_use]
-    pub fn tasks(mut self, tasks: impl Into<Option<Tasks>>) -> Self {
-        self.tasks = tasks.into();
-        self
-    }
-
-    /// Sets how many bytes of short names are recorded for each server over the hub's life; with 0, every tool is called by
-    /// its full name.
-    #[must_use]
-    pub fn short_name_limit(mut self, bytes: usize) -> Self {
-        self.short_name_limit = bytes;
-        self
-    }
-
-    /// Sets how many servers a hub may have over its life; [`Hub::add`](crate::Hub::add) refuses more.
-    #[must_use]
-    pub fn server_limit(mut self, servers: usize) -> Self {
-        self.server_limit = servers;
-        self
-    }
-
-    /// Sets how long the pause is between two listings of a server's tools.
-    #[must_use]
-    pub fn relist_pause(mut self, pause: Duration) -> Self {
-        self.relist_pause = pause;
-        self
-    }
-
-    /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
-    /// nothing that it was not asked for.
-    #[must_use]
-    pub fn log_level(mut self, level: LoggingLevel) -> Self {
-        self.log_level = Some(level);
-        self
-    }
-
-    /// Calls the hook with each log message: the server's name and the message. Since 2026-07-28 a server is asked for `info` and above,
-    /// unless a [level](Self::log_level) is set.
-    #[must_use]
-    pub fn on_log(mut self, hook: impl Fn(&str, LoggingMessageNotification) + Send + Sync + 'static) -> Self {
-        self.on_log = Some(Arc::new(hook));
-        self
-    }
-
-    /// Calls the hook with each warning: a failure that no call returns. Gives the server's name and the warning.
-    #[must_use]
-    pub fn on_warning(mut self, hook: impl Fn(&str, Warning) + Send + Sync + 'static) -> Self {
-        self.on_warning = Some(Arc::new(hook));
-        self
-    }
-
-    /// Calls the function for each connection to a server. It returns the connection's observer, if there is to be one (default:
-    /// none).
-    #[must_use]
-    pub fn observer(
-        mut self,
-        observer: impl Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync + 'static,
-    ) -> Self {
-        self.observer = Some(Arc::new(observer));
-        self
-    }
-
     /// Returns how many processes were started again after a crash, for metrics: those of all hubs of this configuration and of its
     /// clones.
     pub fn restart_count(&self) -> u64 {
         self.restarted.load(Ordering::Relaxed)
-    }
-}
-
-impl Default for HubConfig {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

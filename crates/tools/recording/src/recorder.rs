@@ -9,6 +9,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
+use agentwire_wire_derive::Build;
 use humantime::format_rfc3339_millis;
 
 use crate::event::{EVENT_LIMIT, Event, EventKind, Header, Protocol, Side, TransportKind};
@@ -24,16 +25,32 @@ const QUEUED_EVENTS: usize = 1 << 16;
 type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
 /// How to record.
+#[derive(Build)]
 pub struct RecorderConfig {
     header: Header,
+    /// Sets what masks secrets, or that nothing does.
+    #[build(optional)]
     masker: Option<Masker>,
+    /// Sets how long a line or a body may be (default 32 MiB). Of a longer one, the first 4 KiB are recorded.
     line_limit: usize,
+    /// Sets how large the file may become (default 1 GiB). There the recording stops.
     size_limit: u64,
+    /// Sets how many events the file may have (default 2,000,000, which is what [`Recording::read`](crate::Recording::read) takes).
+    /// There the recording stops.
     event_limit: usize,
+    /// Sets how many bytes may wait to be written (default 128 MiB). With more, the recording stops.
     queue_limit: usize,
+    /// Sets how many bytes the lines and bodies may take together that have not ended (default 128 MiB). Of those that would take
+    /// more, the first 4 KiB are recorded.
     open_limit: usize,
-    on_stop: OnStop,
-    clock: Option<Clock>,
+    /// Sets what is called if the recording stops early, once, from any thread.
+    #[build(dynamic)]
+    on_stop: Box<dyn Fn(RecordingError) + Send + Sync>,
+    /// Sets what tells the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
+    #[build(dynamic)]
+    clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
+    /// Writes a trace for people who watch in place of a recording: no header, each event as soon as it happens, with the time
+    /// of day and whether it was sent or received by `us`, our side. A trace can be read as a recording.
     trace: Option<Side>,
 }
 
@@ -54,76 +71,10 @@ impl RecorderConfig {
         }
     }
 
-    /// Writes a trace for people who watch in place of a recording: no header, each event as soon as it happens, with the time
-    /// of day and whether it was sent or received by `us`, our side. A trace can be read as a recording.
-    #[must_use]
-    pub fn trace(mut self, us: Side) -> Self {
-        self.trace = Some(us);
-        self
-    }
-
     /// Sets the protocol (default: the one that the first messages show).
     #[must_use]
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.header.protocol = Some(protocol);
-        self
-    }
-
-    /// Sets what masks secrets, or that nothing does.
-    #[must_use]
-    pub fn masker(mut self, masker: Option<Masker>) -> Self {
-        self.masker = masker;
-        self
-    }
-
-    /// Sets how long a line or a body may be (default 32 MiB). Of a longer one, the first 4 KiB are recorded.
-    #[must_use]
-    pub fn line_limit(mut self, bytes: usize) -> Self {
-        self.line_limit = bytes;
-        self
-    }
-
-    /// Sets how large the file may become (default 1 GiB). There the recording stops.
-    #[must_use]
-    pub fn size_limit(mut self, bytes: u64) -> Self {
-        self.size_limit = bytes;
-        self
-    }
-
-    /// Sets how many events the file may have (default 2,000,000, which is what [`Recording::read`](crate::Recording::read) takes).
-    /// There the recording stops.
-    #[must_use]
-    pub fn event_limit(mut self, events: usize) -> Self {
-        self.event_limit = events;
-        self
-    }
-
-    /// Sets how many bytes may wait to be written (default 128 MiB). With more, the recording stops.
-    #[must_use]
-    pub fn queue_limit(mut self, bytes: usize) -> Self {
-        self.queue_limit = bytes;
-        self
-    }
-
-    /// Sets how many bytes the lines and bodies may take together that have not ended (default 128 MiB). Of those that would take
-    /// more, the first 4 KiB are recorded.
-    #[must_use]
-    pub fn open_limit(mut self, bytes: usize) -> Self {
-        self.open_limit = bytes;
-        self
-    }
-
-    /// Sets what is called if the recording stops early, once, from any thread.
-    #[must_use]
-    pub fn on_stop(mut self, on_stop: impl Fn(RecordingError) + Send + Sync + 'static) -> Self {
-        self.on_stop = Box::new(on_stop);
-        self
-    }
-
-    /// Sets what tells the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        self.clock = Some(Box::new(clock));
         self
     }
 

@@ -2,29 +2,36 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionId, SessionUpdate};
+use agentwire_wire_derive::Build;
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
 /// A session without its records, as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Build)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionHeader {
     /// The id of the session.
+    #[build(skip)]
     pub session_id: SessionId,
     /// The working directory, an absolute path.
+    #[build(skip)]
     pub cwd: PathBuf,
     /// The additional directories in their order, absolute paths.
+    #[build(into)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub additional_directories: Vec<PathBuf>,
     /// The title that users see.
+    #[build(optional)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The first words of the first prompt, up to 60 characters on one line. Users see them if the session has no title.
+    #[build(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_words: Option<String>,
     /// When it was created.
+    #[build(skip)]
     pub created: Timestamp,
     /// When the session last changed. The writer of the header sets it; a store does not.
     pub updated: Timestamp,
@@ -45,20 +52,6 @@ impl SessionHeader {
         }
     }
 
-    /// Sets the additional directories.
-    #[must_use]
-    pub fn additional_directories(mut self, directories: impl Into<Vec<PathBuf>>) -> Self {
-        self.additional_directories = directories.into();
-        self
-    }
-
-    /// Sets the title.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<Option<String>>) -> Self {
-        self.title = title.into();
-        self
-    }
-
     /// Returns the title or, without one, the first words of the first prompt.
     pub fn shown_title(&self) -> Option<&str> {
         self.title.as_deref().or(self.first_words.as_deref())
@@ -69,13 +62,6 @@ impl SessionHeader {
         if let (None, Some(words)) = (&self.first_words, first_words(update)) {
             self.first_words = Some(words);
         }
-    }
-
-    /// Sets when the session last changed.
-    #[must_use]
-    pub fn updated(mut self, updated: Timestamp) -> Self {
-        self.updated = updated;
-        self
     }
 
     /// Returns the position of the session in a list.
@@ -166,14 +152,17 @@ impl PartialOrd for Position {
 ///     }
 /// }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Build)]
 #[non_exhaustive]
 pub struct ListQuery {
-    /// Lists only sessions with this working directory.
+    /// Queries only sessions with this working directory.
+    #[build(optional)]
     pub cwd: Option<PathBuf>,
-    /// Lists only sessions behind this position.
+    /// Queries only sessions behind this position, which need not be that of an existing session.
+    #[build(optional)]
     pub after: Option<Position>,
-    /// The most sessions to list.
+    /// Sets the limit of sessions.
+    #[build(optional)]
     pub limit: Option<usize>,
 }
 
@@ -181,27 +170,6 @@ impl ListQuery {
     /// Queries all sessions.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Queries only sessions with this working directory.
-    #[must_use]
-    pub fn cwd(mut self, cwd: impl Into<Option<PathBuf>>) -> Self {
-        self.cwd = cwd.into();
-        self
-    }
-
-    /// Queries only sessions behind this position, which need not be that of an existing session.
-    #[must_use]
-    pub fn after(mut self, after: impl Into<Option<Position>>) -> Self {
-        self.after = after.into();
-        self
-    }
-
-    /// Sets the limit of sessions.
-    #[must_use]
-    pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
-        self.limit = limit.into();
-        self
     }
 
     /// Selects and sorts headers, for stores that have all headers in memory.

@@ -13,6 +13,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
 use agentwire_sync::Monitor;
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
 use serde::Serialize;
@@ -84,42 +85,25 @@ impl Turn {
 /// }
 /// ```
 #[must_use = "a tool is not called until this is awaited"]
+#[derive(Build)]
 pub struct PendingToolCall {
     turn: Turn,
     name: String,
     arguments: Result<RawJson, CallError>,
+    /// Sets the title that the user sees (default: the server's name, and the tool's title or else its name).
+    #[build(into)]
     title: Option<String>,
+    /// Sets the kind of the tool (default: [`ToolKind::Read`] where its annotations have `readOnlyHint`, else
+    /// [`ToolKind::Other`]).
     kind: Option<ToolKind>,
+    /// Sets whether the user is asked first (default: the agent's setting).
     permissions: Option<PermissionPolicy>,
+    /// Sets how long to wait for the answer (default: the hub's setting); with `None`, for ever.
+    #[build(into)]
     timeout: Option<Option<Duration>>,
 }
 
 impl PendingToolCall {
-    /// Sets the title that the user sees (default: the server's name, and the tool's title or else its name).
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Sets the kind of the tool (default: [`ToolKind::Read`] where its annotations have `readOnlyHint`, else
-    /// [`ToolKind::Other`]).
-    pub fn kind(mut self, kind: ToolKind) -> Self {
-        self.kind = Some(kind);
-        self
-    }
-
-    /// Sets whether the user is asked first (default: the agent's setting).
-    pub fn permissions(mut self, policy: PermissionPolicy) -> Self {
-        self.permissions = Some(policy);
-        self
-    }
-
-    /// Sets how long to wait for the answer (default: the hub's setting); with `None`, for ever.
-    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.timeout = Some(timeout.into());
-        self
-    }
-
     async fn call(mut self) -> Result<CallToolResult, TurnError> {
         let arguments = std::mem::replace(&mut self.arguments, Ok(RawJson::NULL))?;
         let turn = &self.turn;

@@ -23,6 +23,7 @@ use agentwire_acp_schema::v1::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, ErrorObject as Error};
+use agentwire_wire_derive::Build;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -84,14 +85,21 @@ const UNIT: u64 = 1024;
 /// # }
 /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(run());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 pub struct Files {
     roots: Arc<Roots>,
+    /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
+    /// are asked for.
     limit: u64,
+    /// Sets how many bytes the text of an answer may have, as it is written in JSON (default 32 MiB less 64 KiB,
+    /// which leaves room for the rest of a line of 32 MiB). Of a longer text some of its lines can be read.
     answer_limit: u64,
     /// Permits for what reading holds in memory, each for [`UNIT`] bytes; and how many there are.
+    #[build(skip)]
     memory: Arc<Semaphore>,
     memory_limit: u32,
+    /// Sets where unsaved text is (default nowhere): read and written in place of the files.
+    #[build(dynamic)]
     buffers: Option<Arc<dyn Buffers>>,
 }
 
@@ -141,34 +149,11 @@ impl Files {
         patterns.iter().cloned().for_each(|pattern| roots.deny(pattern));
     }
 
-    /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
-    /// are asked for.
-    #[must_use]
-    pub fn limit(mut self, bytes: u64) -> Self {
-        self.limit = bytes;
-        self
-    }
-
-    /// Sets how many bytes the text of an answer may have, as it is written in JSON (default 32 MiB less 64 KiB,
-    /// which leaves room for the rest of a line of 32 MiB). Of a longer text some of its lines can be read.
-    #[must_use]
-    pub fn answer_limit(mut self, bytes: u64) -> Self {
-        self.answer_limit = bytes;
-        self
-    }
-
     /// Sets how many bytes of files are in memory at a time until they are answered (default 32 MiB). Reading waits
     /// for others to end; what alone is more is read when nothing else is.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         (self.memory, self.memory_limit) = memory(bytes);
-        self
-    }
-
-    /// Sets where unsaved text is (default nowhere): read and written in place of the files.
-    #[must_use]
-    pub fn buffers(mut self, buffers: impl Buffers + 'static) -> Self {
-        self.buffers = Some(Arc::new(buffers));
         self
     }
 

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use agentwire_acp_client::{Turn, TurnEvent};
 use agentwire_acp_schema::v1::{PromptRequest, SessionId, SessionUpdate, StopReason};
+use agentwire_wire_derive::Build;
 
 use super::agent::HostAgent;
 use super::error::HostError;
@@ -30,11 +31,18 @@ const BYTES: usize = 64 << 20;
 /// # }
 /// ```
 #[must_use = "a prompt is not sent until its turn is read"]
+#[derive(Build)]
 pub struct HostTurn<U: UserInterface = Unattended> {
     agent: HostAgent<U>,
     state: State<U>,
+    /// Sets the time limit of the turn, counted from when it is sent (default: none). After it the turn is cancelled and
+    /// fails.
     timeout: Option<Duration>,
+    /// Sets how many updates may wait to be read (default 65,536). Over the limit the turn is cancelled and fails.
+    #[build(name = limit)]
     updates_limit: Option<usize>,
+    /// Sets how many bytes of updates may wait to be read, and how long the text of [`text`](Self::text) may be (default 64
+    /// MiB each). Over the limit the turn is cancelled and fails.
     byte_limit: usize,
 }
 
@@ -49,26 +57,6 @@ impl<U: UserInterface + 'static> HostTurn<U> {
     pub(super) fn new(agent: HostAgent<U>, request: PromptRequest) -> Self {
         let state = State::Unsent(request);
         Self { agent, state, timeout: None, updates_limit: None, byte_limit: BYTES }
-    }
-
-    /// Sets the time limit of the turn, counted from when it is sent (default: none). After it the turn is cancelled and
-    /// fails.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets how many updates may wait to be read (default 65,536). Over the limit the turn is cancelled and fails.
-    pub fn limit(mut self, updates: usize) -> Self {
-        self.updates_limit = Some(updates);
-        self
-    }
-
-    /// Sets how many bytes of updates may wait to be read, and how long the text of [`text`](Self::text) may be (default 64
-    /// MiB each). Over the limit the turn is cancelled and fails.
-    pub fn byte_limit(mut self, bytes: usize) -> Self {
-        self.byte_limit = bytes;
-        self
     }
 
     /// Returns the next update, or none after the end. Dropping the future loses nothing.

@@ -26,6 +26,7 @@ pub use policy::PermissionPolicy;
 pub use prompt::PermissionPrompt;
 pub use rule::PermissionRule;
 
+use agentwire_wire_derive::Build;
 use cancel_guard::SessionCancels;
 
 /// The default limit of remembered decisions.
@@ -82,11 +83,17 @@ pub enum DecisionScope {
 /// assert!(permissions.decide(&request(ToolKind::Read)).is_some());
 /// assert!(permissions.decide(&request(ToolKind::Edit)).is_none()); // The user is asked.
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Build)]
 pub struct Permissions {
     policy: PermissionPolicy,
+    /// Adds a rule, which counts where no rule before it does. One with [`PermissionPolicy::Ask`] asks, whatever was
+    /// decided before.
+    #[build(name = rule, push)]
     rules: Vec<PermissionRule>,
+    /// Sets the scope of "always" (default [`DecisionScope::Call`]).
     remember: DecisionScope,
+    /// Sets how many decisions are remembered at most, in all sessions (default 10,000). Then nothing more is remembered,
+    /// and the user is asked again.
     limit: usize,
     decisions: Mutex<Decisions>,
     hasher: RandomState,
@@ -118,29 +125,6 @@ impl Permissions {
             hasher: RandomState::new(),
             cancels: SessionCancels::default(),
         }
-    }
-
-    /// Adds a rule, which counts where no rule before it does. One with [`PermissionPolicy::Ask`] asks, whatever was
-    /// decided before.
-    #[must_use]
-    pub fn rule(mut self, rule: PermissionRule) -> Self {
-        self.rules.push(rule);
-        self
-    }
-
-    /// Sets how many decisions are remembered at most, in all sessions (default 10,000). Then nothing more is remembered,
-    /// and the user is asked again.
-    #[must_use]
-    pub fn limit(mut self, decisions: usize) -> Self {
-        self.limit = decisions;
-        self
-    }
-
-    /// Sets the scope of "always" (default [`DecisionScope::Call`]).
-    #[must_use]
-    pub fn remember(mut self, remember: DecisionScope) -> Self {
-        self.remember = remember;
-        self
     }
 
     /// `session/request_permission`: the answer, for which `ask` is called only when it has to be.

@@ -23,6 +23,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::ErrorObject as Error;
 use agentwire_sync::{Mutex, MutexGuard};
+use agentwire_wire_derive::Build;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
@@ -89,7 +90,7 @@ const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Build)]
 pub struct Terminals {
     roots: Arc<Roots>,
     live: Mutex<OpenTerminals>,
@@ -97,9 +98,12 @@ pub struct Terminals {
     limit: usize,
     free: Arc<Semaphore>,
     ids: Arc<AtomicU64>,
+    /// Sets the limit of a terminal's output, in bytes, where the request has none (default 1 MiB).
     output_limit: usize,
+    /// Sets the highest limit that a request may set for a terminal's output, in bytes (default 4 MiB).
     output_maximum: usize,
     /// Permits for the output that is kept, each for [`UNIT`] bytes.
+    #[build(skip)]
     output_total: Arc<Semaphore>,
 }
 
@@ -152,20 +156,6 @@ impl Terminals {
     pub fn limit(mut self, terminals: usize) -> Self {
         self.limit = terminals.min(Semaphore::MAX_PERMITS);
         self.free = Arc::new(Semaphore::new(self.limit));
-        self
-    }
-
-    /// Sets the limit of a terminal's output, in bytes, where the request has none (default 1 MiB).
-    #[must_use]
-    pub fn output_limit(mut self, bytes: usize) -> Self {
-        self.output_limit = bytes;
-        self
-    }
-
-    /// Sets the highest limit that a request may set for a terminal's output, in bytes (default 4 MiB).
-    #[must_use]
-    pub fn output_maximum(mut self, bytes: usize) -> Self {
-        self.output_maximum = bytes;
         self
     }
 

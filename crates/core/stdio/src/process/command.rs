@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
+use agentwire_wire_derive::Build;
 
 use crate::process::programs::startable_program;
-use crate::process::text_lines::ReportLine;
 
 /// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
 ///
@@ -24,20 +24,37 @@ use crate::process::text_lines::ReportLine;
 /// ```
 ///
 /// Never start what an untrusted configuration names without asking: a command line is as good as a login.
-#[derive(Clone)]
+#[derive(Clone, Build)]
 pub struct Command {
     program: OsString,
+    /// Adds an argument.
+    #[build(name = arg, push, into)]
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     clear: bool,
+    /// Sets the directory that the process starts in (default ours). A relative `program` path may be
+    /// looked up from either, depending on the system: use an absolute one.
+    #[build(name = current_dir, into)]
     pub(super) directory: Option<PathBuf>,
+    /// Sets what becomes of its stderr (default [`Stderr::Forward`]).
     pub(super) stderr: Stderr,
+    /// Sets whether a guard stands beside the process (default true): a sleeping `/bin/sh` that kills the
+    /// whole process group as soon as we are gone, even by SIGKILL. Unix only: on Windows the system itself does so.
     pub(super) guard: bool,
+    /// Sets how long each step of the shutdown waits before the next (default 2 seconds): for the end after
+    /// its stdin was closed, then for the end after SIGTERM.
     pub(super) grace: Duration,
+    /// Sets how many bytes a line from it may have (default 32 MiB). A longer one is refused with an error
+    /// that names the limit, and the next line is read as usual.
     pub(super) limit: Option<usize>,
+    /// Sets how many messages a batch from it may have (default 1024).
     pub(super) batch_limit: Option<usize>,
-    /// See [`on_text_line`](Self::on_text_line).
-    pub(super) on_text: Option<ReportLine>,
+    /// Sets a function that gets each line of its stdout that begins with neither `{` nor `[`: not JSON-RPC, but a log in the
+    /// wrong place, or the greeting of another program. Of each it gets at most 500 bytes, with U+FFFD for what is not UTF-8,
+    /// and with its control characters. The function runs while the transport is polled, so it must not block.
+    #[build(name = on_text_line, dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(super) on_text: Option<Arc<dyn Fn(&str) + Send + Sync>>,
 }
 
 /// What happens to the stderr of a child.
@@ -108,13 +125,6 @@ impl Command {
         Ok(Self::new(program).args(words))
     }
 
-    /// Adds an argument.
-    #[must_use]
-    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
-        self.arguments.push(argument.into());
-        self
-    }
-
     /// Adds arguments.
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
@@ -151,61 +161,6 @@ impl Command {
     pub fn env_clear(mut self) -> Self {
         self.clear = true;
         self.environment.clear();
-        self
-    }
-
-    /// Sets the directory that the process starts in (default ours). A relative `program` path may be
-    /// looked up from either, depending on the system: use an absolute one.
-    #[must_use]
-    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// Sets what becomes of its stderr (default [`Stderr::Forward`]).
-    #[must_use]
-    pub fn stderr(mut self, stderr: Stderr) -> Self {
-        self.stderr = stderr;
-        self
-    }
-
-    /// Sets how long each step of the shutdown waits before the next (default 2 seconds): for the end after
-    /// its stdin was closed, then for the end after SIGTERM.
-    #[must_use]
-    pub fn grace(mut self, time: Duration) -> Self {
-        self.grace = time;
-        self
-    }
-
-    /// Sets whether a guard stands beside the process (default true): a sleeping `/bin/sh` that kills the
-    /// whole process group as soon as we are gone, even by SIGKILL. Unix only: on Windows the system itself does so.
-    #[must_use]
-    pub fn guard(mut self, guard: bool) -> Self {
-        self.guard = guard;
-        self
-    }
-
-    /// Sets a function that gets each line of its stdout that begins with neither `{` nor `[`: not JSON-RPC, but a log in the
-    /// wrong place, or the greeting of another program. Of each it gets at most 500 bytes, with U+FFFD for what is not UTF-8,
-    /// and with its control characters. The function runs while the transport is polled, so it must not block.
-    #[must_use]
-    pub fn on_text_line(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.on_text = Some(Arc::new(report));
-        self
-    }
-
-    /// Takes lines of up to `bytes` bytes from it (default 32 MiB). A longer one is refused with an error
-    /// that names the limit, and the next line is read as usual.
-    #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
-        self.limit = Some(bytes);
-        self
-    }
-
-    /// Takes batches of up to `messages` messages from it (default 1024).
-    #[must_use]
-    pub fn batch_limit(mut self, messages: usize) -> Self {
-        self.batch_limit = Some(messages);
         self
     }
 

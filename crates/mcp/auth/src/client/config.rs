@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
+
 use crate::AddressPolicy;
 use crate::client::grant::Grant;
 use crate::client::identity::ClientIdentity;
@@ -45,8 +47,6 @@ pub enum DpopMode {
     Never,
 }
 
-type OnWarning = Arc<dyn Fn(&AuthWarning) + Send + Sync>;
-
 /// How a client obtains tokens, for all its servers.
 ///
 /// ```
@@ -56,64 +56,86 @@ type OnWarning = Arc<dyn Fn(&AuthWarning) + Send + Sync>;
 ///     .client(ClientIdentity::new("my-client-id").secret("…").issuer("https://auth.example.com"))
 ///     .scopes(["files:read"]);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(
+    new = "The defaults: a store in memory, and no user agent, so no login. The name is shown to the person who logs in."
+)]
 pub struct AuthConfig {
+    #[build(required, into)]
     pub(crate) client_name: String,
+    /// Sets the page of the client, which authorization servers may show.
+    #[build(into)]
     pub(crate) client_uri: Option<String>,
+    /// Sets the client as it is registered at the authorization server. It comes before all other ways to get a client id.
     pub(crate) client: Option<ClientIdentity>,
+    /// Sets the URL of the client's metadata document, which is its id at authorization servers that support that. The document
+    /// must list the redirect URIs of the [`user_agent`](Self::user_agent).
+    #[build(into)]
     pub(crate) metadata_url: Option<String>,
     pub(crate) scopes: Option<Vec<String>>,
+    /// Sets what is sent as `resource` (default: [`ResourceParameter::Metadata`]).
     pub(crate) resource: ResourceParameter,
+    /// Sets how tokens are obtained (default: [`Grant::AuthorizationCode`], a person who logs in).
     pub(crate) grant: Grant,
+    /// Sets how a person gets to the authorization server (default: not at all, [`AuthError::NeedsPerson`]).
+    ///
+    /// [`AuthError::NeedsPerson`]: crate::client::AuthError::NeedsPerson
+    #[build(dynamic)]
     pub(crate) user_agent: Option<Arc<dyn UserAgent>>,
+    /// Sets whether a request that needs a login begins it (default: yes). Otherwise it fails with [`AuthError::NeedsPerson`], and
+    /// the program calls [`Authorization::login`](crate::client::Authorization::login) when the person wants that. A login that
+    /// failed is not offered again by itself either.
+    ///
+    /// [`AuthError::NeedsPerson`]: crate::client::AuthError::NeedsPerson
+    #[build(default = true)]
     pub(crate) automatic_login: bool,
+    /// Sets where credentials are kept (default: in memory).
+    #[build(dynamic, default = Arc::new(MemoryStore::new()))]
     pub(crate) store: Arc<dyn CredentialStore>,
+    /// Sets when tokens are bound to a key (default: [`DpopMode::Auto`]).
     pub(crate) dpop: DpopMode,
+    /// Sets which addresses may be asked for metadata and tokens (default: public ones, and the network of the server).
+    #[build(name = addresses, default = AddressPolicy::new())]
     pub(crate) policy: AddressPolicy,
+    /// Sets how many bytes a document or an answer of an authorization server may have (default 256 KiB).
+    #[build(default = DEFAULT_LIMIT)]
     pub(crate) document_limit: usize,
+    /// Sets how long one request to an authorization server may take, its body included (default 30 s).
+    #[build(default = DEFAULT_TIMEOUT)]
     pub(crate) timeout: Duration,
+    /// Sets how often one request may ask for more scopes before its refusal is final (default
+    /// [`DEFAULT_STEP_UP_LIMIT`]). A scope that was asked for and is demanded again ends it at once.
+    #[build(default = DEFAULT_STEP_UP_LIMIT)]
     pub(crate) step_up_limit: usize,
+    /// Sets whether `offline_access` is asked for where the authorization server lists it (default: yes). Many give a refresh token
+    /// only then.
+    #[build(default = true)]
     pub(crate) offline_access: bool,
+    /// Sets the command that logs a person in, given the URL of a server. Errors name it.
+    #[build(into)]
     pub(crate) login_command: Option<String>,
+    /// Sets whether the [`client`](Self::client) is kept in the store, its secret included, as the registration at its authorization
+    /// server (default: no). Then programs that share the store need not be told of it. One with a key is not kept.
     pub(crate) keep_client: bool,
+    /// Sets the authorization server by its issuer, whatever the server's metadata names, for a server whose metadata is wrong.
+    /// The metadata of the authorization server must still be that of this issuer, letter by letter.
+    #[build(into)]
     pub(crate) authorization_server: Option<String>,
     pub(crate) parameters: Vec<(String, String)>,
+    /// Sets whether PKCE is used also where the authorization server's metadata does not say that it supports it (default: no, such
+    /// a login is refused, as the specification demands). Only right for a product that is known to support it and not to say so.
     pub(crate) assume_pkce: bool,
-    pub(crate) on_warning: Option<OnWarning>,
+    /// Sets the function that is called when the store fails and the client goes on, with the token in hand or without a record
+    /// beside it (default: none). It is called inside a task, so it must not block.
+    #[build(dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(crate) on_warning: Option<Arc<dyn Fn(&AuthWarning) + Send + Sync>>,
     /// The authorization server that the client and its assertions were used with first.
+    #[build(skip)]
     first_issuer: OnceLock<String>,
 }
 
 impl AuthConfig {
-    /// The defaults: a store in memory, and no user agent, so no login. The name is shown to the person who logs in.
-    pub fn new(client_name: impl Into<String>) -> Self {
-        Self {
-            client_name: client_name.into(),
-            client_uri: None,
-            client: None,
-            metadata_url: None,
-            scopes: None,
-            resource: ResourceParameter::default(),
-            grant: Grant::default(),
-            user_agent: None,
-            automatic_login: true,
-            store: Arc::new(MemoryStore::new()),
-            dpop: DpopMode::default(),
-            policy: AddressPolicy::new(),
-            document_limit: DEFAULT_LIMIT,
-            timeout: DEFAULT_TIMEOUT,
-            step_up_limit: DEFAULT_STEP_UP_LIMIT,
-            offline_access: true,
-            login_command: None,
-            keep_client: false,
-            authorization_server: None,
-            parameters: Vec::new(),
-            assume_pkce: false,
-            on_warning: None,
-            first_issuer: OnceLock::new(),
-        }
-    }
-
     /// Fails where the client of these settings, or their assertion, belongs to another authorization server: what proves an identity
     /// to one must not reach another, which could use it there.
     pub(crate) fn bind(&self, issuer: &str) -> Result<(), AuthError> {
@@ -131,28 +153,6 @@ impl AuthConfig {
         self.user_agent.as_ref().map(|agent| agent.redirect_uris()).unwrap_or_default()
     }
 
-    /// Sets the page of the client, which authorization servers may show.
-    #[must_use]
-    pub fn client_uri(mut self, url: impl Into<String>) -> Self {
-        self.client_uri = Some(url.into());
-        self
-    }
-
-    /// Sets the client as it is registered at the authorization server. It comes before all other ways to get a client id.
-    #[must_use]
-    pub fn client(mut self, client: ClientIdentity) -> Self {
-        self.client = Some(client);
-        self
-    }
-
-    /// Sets the URL of the client's metadata document, which is its id at authorization servers that support that. The document
-    /// must list the redirect URIs of the [`user_agent`](Self::user_agent).
-    #[must_use]
-    pub fn metadata_url(mut self, url: impl Into<String>) -> Self {
-        self.metadata_url = Some(url.into());
-        self
-    }
-
     /// Sets which scopes to ask for (default: those of the server's challenge, or else all that its metadata lists). Scopes that a
     /// later challenge asks for are added.
     #[must_use]
@@ -161,135 +161,11 @@ impl AuthConfig {
         self
     }
 
-    /// Sets what is sent as `resource` (default: [`ResourceParameter::Metadata`]).
-    #[must_use]
-    pub fn resource(mut self, resource: ResourceParameter) -> Self {
-        self.resource = resource;
-        self
-    }
-
-    /// Sets the authorization server by its issuer, whatever the server's metadata names, for a server whose metadata is wrong.
-    /// The metadata of the authorization server must still be that of this issuer, letter by letter.
-    #[must_use]
-    pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
-        self.authorization_server = Some(issuer.into());
-        self
-    }
-
     /// Adds a parameter to the URL that a person is sent to, such as `audience` or `access_type`, for products that need one of their
     /// own. It replaces none of the standard's, except `prompt`. May be called again.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push((name.into(), value.into()));
-        self
-    }
-
-    /// Sets whether PKCE is used also where the authorization server's metadata does not say that it supports it (default: no, such
-    /// a login is refused, as the specification demands). Only right for a product that is known to support it and not to say so.
-    #[must_use]
-    pub fn assume_pkce(mut self, assumed: bool) -> Self {
-        self.assume_pkce = assumed;
-        self
-    }
-
-    /// Sets how tokens are obtained (default: [`Grant::AuthorizationCode`], a person who logs in).
-    #[must_use]
-    pub fn grant(mut self, grant: Grant) -> Self {
-        self.grant = grant;
-        self
-    }
-
-    /// Sets how a person gets to the authorization server (default: not at all, [`AuthError::NeedsPerson`]).
-    ///
-    /// [`AuthError::NeedsPerson`]: crate::client::AuthError::NeedsPerson
-    #[must_use]
-    pub fn user_agent(mut self, user_agent: impl UserAgent + 'static) -> Self {
-        self.user_agent = Some(Arc::new(user_agent));
-        self
-    }
-
-    /// Sets whether a request that needs a login begins it (default: yes). Otherwise it fails with [`AuthError::NeedsPerson`], and
-    /// the program calls [`Authorization::login`](crate::client::Authorization::login) when the person wants that. A login that
-    /// failed is not offered again by itself either.
-    ///
-    /// [`AuthError::NeedsPerson`]: crate::client::AuthError::NeedsPerson
-    #[must_use]
-    pub fn automatic_login(mut self, automatic: bool) -> Self {
-        self.automatic_login = automatic;
-        self
-    }
-
-    /// Sets where credentials are kept (default: in memory).
-    #[must_use]
-    pub fn store(mut self, store: impl CredentialStore + 'static) -> Self {
-        self.store = Arc::new(store);
-        self
-    }
-
-    /// Sets when tokens are bound to a key (default: [`DpopMode::Auto`]).
-    #[must_use]
-    pub fn dpop(mut self, mode: DpopMode) -> Self {
-        self.dpop = mode;
-        self
-    }
-
-    /// Sets which addresses may be asked for metadata and tokens (default: public ones, and the network of the server).
-    #[must_use]
-    pub fn addresses(mut self, policy: AddressPolicy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Sets how many bytes a document or an answer of an authorization server may have (default 256 KiB).
-    #[must_use]
-    pub fn document_limit(mut self, bytes: usize) -> Self {
-        self.document_limit = bytes;
-        self
-    }
-
-    /// Sets how long one request to an authorization server may take, its body included (default 30 s).
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets how often one request may ask for more scopes before its refusal is final (default
-    /// [`DEFAULT_STEP_UP_LIMIT`]). A scope that was asked for and is demanded again ends it at once.
-    #[must_use]
-    pub fn step_up_limit(mut self, times: usize) -> Self {
-        self.step_up_limit = times;
-        self
-    }
-
-    /// Sets the command that logs a person in, given the URL of a server. Errors name it.
-    #[must_use]
-    pub fn login_command(mut self, command: impl Into<String>) -> Self {
-        self.login_command = Some(command.into());
-        self
-    }
-
-    /// Sets the function that is called when the store fails and the client goes on, with the token in hand or without a record
-    /// beside it (default: none). It is called inside a task, so it must not block.
-    #[must_use]
-    pub fn on_warning(mut self, tell: impl Fn(&AuthWarning) + Send + Sync + 'static) -> Self {
-        self.on_warning = Some(Arc::new(tell));
-        self
-    }
-
-    /// Sets whether the [`client`](Self::client) is kept in the store, its secret included, as the registration at its authorization
-    /// server (default: no). Then programs that share the store need not be told of it. One with a key is not kept.
-    #[must_use]
-    pub fn keep_client(mut self, kept: bool) -> Self {
-        self.keep_client = kept;
-        self
-    }
-
-    /// Sets whether `offline_access` is asked for where the authorization server lists it (default: yes). Many give a refresh token
-    /// only then.
-    #[must_use]
-    pub fn offline_access(mut self, wanted: bool) -> Self {
-        self.offline_access = wanted;
         self
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_transport_http::client::HttpClient;
+use agentwire_wire_derive::Build;
 use tokio::sync::Semaphore;
 
 use crate::Secret;
@@ -29,15 +30,22 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// Requests to it follow no redirect and read at most 256 KiB, and its addresses are public by default. Settings of key sets and of
 /// JWTs have no effect on introspection, and the other way round.
-#[derive(Clone)]
+#[derive(Clone, Build)]
 pub struct Issuer {
     url: String,
     check: Check,
     http: Arc<dyn HttpClient>,
+    /// Sets which addresses may be asked (default: public ones, by `https`).
     addresses: AddressPolicy,
+    /// Sets how long an answer of the issuer may take (default 10 s).
     timeout: Duration,
+    /// Adds a name of this server that the issuer puts into `aud` (default: the public URL), such as `api://…`. The public URL
+    /// stays one. May be called again.
+    #[build(name = audience, push, into)]
     audiences: Vec<String>,
     needs_audience: bool,
+    /// Sets by which algorithms a JWT may be signed (default: all of [`Algorithm`]).
+    #[build(list)]
     algorithms: Vec<Algorithm>,
     needs_type: bool,
 }
@@ -102,40 +110,11 @@ impl Issuer {
         self.with_keys(|keys| keys.uri = Some(uri.into()))
     }
 
-    /// Sets which addresses may be asked (default: public ones, by `https`).
-    #[must_use]
-    pub fn addresses(mut self, policy: AddressPolicy) -> Self {
-        self.addresses = policy;
-        self
-    }
-
-    /// Sets how long an answer of the issuer may take (default 10 s).
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Adds a name of this server that the issuer puts into `aud` (default: the public URL), such as `api://…`. The public URL
-    /// stays one. May be called again.
-    #[must_use]
-    pub fn audience(mut self, name: impl Into<String>) -> Self {
-        self.audiences.push(name.into());
-        self
-    }
-
     /// Takes answers of an introspection endpoint that name no audience (default: no). Only right where the endpoint itself
     /// knows tokens of this server alone. The audience of a JWT is always checked, and so is one that is named.
     #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.needs_audience = matches!(self.check, Check::Keys(_));
-        self
-    }
-
-    /// Sets by which algorithms a JWT may be signed (default: all of [`Algorithm`]).
-    #[must_use]
-    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
-        self.algorithms = algorithms.into_iter().collect();
         self
     }
 

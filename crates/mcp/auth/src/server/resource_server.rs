@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_transport_http::server::{Caller, Operation};
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -31,35 +32,52 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 /// A check of tokens by a function.
 pub(crate) type CustomCheck =
     dyn Fn(Secret) -> BoxFuture<'static, Result<AccessToken, Rejection>> + Send + Sync;
-type Observer = dyn Fn(&Rejection, &Caller) + Send + Sync;
-
 /// A server that takes access tokens: by whom they are issued, what they must allow, and what clients are told. It makes the
 /// [layer](Self::layer) that checks requests and the [metadata](Self::metadata) by which clients find the authorization server.
 ///
 /// A clone shares the keys that were fetched and the proofs that were used.
 ///
 /// The module [`server`](crate::server) shows a whole server.
-#[derive(Clone)]
+#[derive(Clone, Build)]
 pub struct ResourceServer {
     pub(crate) resource: PublicUrl,
+    /// Adds an authorization server whose tokens are taken. A JWT goes to the issuer that it names; any other token to each
+    /// issuer with introspection, in turn.
+    #[build(name = issuer, push)]
     pub(crate) issuers: Vec<Issuer>,
     pub(crate) custom: Option<Arc<CustomCheck>>,
+    /// Sets how long the [check](Self::check) of a token may take, and the [store](Self::replay_store) of used proofs (default
+    /// 30 s). After that, the request gets 503.
     pub(crate) check_timeout: Duration,
     pub(crate) scopes: Arc<ScopePolicy>,
     pub(crate) proofs: Proofs,
+    /// Sets how far clocks may differ (default 60 s).
     pub(crate) leeway: Duration,
+    /// Sets how long a token may be, in bytes (default 16 KiB, at most 64 KiB for a JWT).
     pub(crate) token_limit: usize,
     pub(crate) keep_token: bool,
-    pub(crate) observer: Option<Arc<Observer>>,
+    /// Calls a function with the reason of each refusal, and whose request it was (default: none). The client does not learn the
+    /// reason, and no reason has a token in it.
+    #[build(name = on_rejection, dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    pub(crate) observer: Option<Arc<dyn Fn(&Rejection, &Caller) + Send + Sync>>,
     pub(crate) documents: Documents,
 }
 
 /// What only the metadata has.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Build)]
+#[build(of = ResourceServer, at = documents)]
 pub(crate) struct Documents {
+    /// Adds an authorization server to the metadata, for a [check](Self::check) of your own. The [issuers](Self::issuer) stand
+    /// there anyway.
+    #[build(name = authorization_server, push, into)]
     pub(crate) authorization_servers: Vec<String>,
     pub(crate) scopes: Option<Vec<String>>,
+    /// Sets the name of the server in the metadata, for people (default: none).
+    #[build(into)]
     pub(crate) name: Option<String>,
+    /// Sets the URL of the documentation in the metadata (default: none).
+    #[build(into)]
     pub(crate) documentation: Option<String>,
 }
 
@@ -88,14 +106,6 @@ impl ResourceServer {
         })
     }
 
-    /// Adds an authorization server whose tokens are taken. A JWT goes to the issuer that it names; any other token to each
-    /// issuer with introspection, in turn.
-    #[must_use]
-    pub fn issuer(mut self, issuer: Issuer) -> Self {
-        self.issuers.push(issuer);
-        self
-    }
-
     /// Sets a check of your own, for tokens that are of none of the [issuers](Self::issuer). The layer checks the
     /// [expiry](AccessToken::with_expiry), the scopes and a [proof](AccessToken::with_key_thumbprint) of what it returns; the
     /// signature and the audience are the function's to check.
@@ -122,14 +132,6 @@ impl ResourceServer {
         A: Future<Output = Result<AccessToken, Rejection>> + Send + 'static,
     {
         self.custom = Some(Arc::new(move |token| check(token).boxed()));
-        self
-    }
-
-    /// Sets how long the [check](Self::check) of a token may take, and the [store](Self::replay_store) of used proofs (default
-    /// 30 s). After that, the request gets 503.
-    #[must_use]
-    pub fn check_timeout(mut self, timeout: Duration) -> Self {
-        self.check_timeout = timeout;
         self
     }
 
@@ -226,20 +228,6 @@ impl ResourceServer {
         self
     }
 
-    /// Sets how far clocks may differ (default 60 s).
-    #[must_use]
-    pub fn leeway(mut self, leeway: Duration) -> Self {
-        self.leeway = leeway;
-        self
-    }
-
-    /// Sets how long a token may be, in bytes (default 16 KiB, at most 64 KiB for a JWT).
-    #[must_use]
-    pub fn token_limit(mut self, bytes: usize) -> Self {
-        self.token_limit = bytes;
-        self
-    }
-
     /// Keeps the token for handlers, in [`AccessToken::token`], which exchange it at the authorization server (default: no).
     ///
     /// In any case the layer takes `Authorization` and `DPoP` out of the request: a session keeps the head of the request that
@@ -250,40 +238,10 @@ impl ResourceServer {
         self
     }
 
-    /// Calls a function with the reason of each refusal, and whose request it was (default: none). The client does not learn the
-    /// reason, and no reason has a token in it.
-    #[must_use]
-    pub fn on_rejection(mut self, observer: impl Fn(&Rejection, &Caller) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Arc::new(observer));
-        self
-    }
-
-    /// Adds an authorization server to the metadata, for a [check](Self::check) of your own. The [issuers](Self::issuer) stand
-    /// there anyway.
-    #[must_use]
-    pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
-        self.documents.authorization_servers.push(issuer.into());
-        self
-    }
-
     /// Sets the scopes in the metadata (default: all that are configured). `offline_access` is never among them.
     #[must_use]
     pub fn scopes_supported<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.documents.scopes = Some(owned(scopes));
-        self
-    }
-
-    /// Sets the name of the server in the metadata, for people (default: none).
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.documents.name = Some(name.into());
-        self
-    }
-
-    /// Sets the URL of the documentation in the metadata (default: none).
-    #[must_use]
-    pub fn documentation(mut self, url: impl Into<String>) -> Self {
-        self.documents.documentation = Some(url.into());
         self
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agentwire_sync::Mutex;
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -13,11 +14,16 @@ use super::{CredentialStore, StoreError, StoreGuard};
 use crate::Secret;
 
 /// A store in the memory of one process, for tests and for programs that log in at each start. Clones share the entries.
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(new = "An empty store.")]
 pub struct MemoryStore {
     entries: Arc<Mutex<Entries>>,
     locks: KeyLocks,
+    /// Sets the number of entries. A write that would exceed it fails.
+    #[build(default = Self::DEFAULT_ENTRY_LIMIT)]
     entry_limit: usize,
+    /// Sets the bytes of all keys and texts together. A write that would exceed it fails.
+    #[build(default = Self::DEFAULT_BYTE_LIMIT)]
     byte_limit: usize,
 }
 
@@ -34,30 +40,6 @@ impl MemoryStore {
 
     /// How many bytes the keys and texts may have unless [`byte_limit`](Self::byte_limit) says otherwise: 16 MiB.
     pub const DEFAULT_BYTE_LIMIT: usize = 16 << 20;
-
-    /// An empty store.
-    pub fn new() -> Self {
-        Self {
-            entries: Arc::default(),
-            locks: KeyLocks::default(),
-            entry_limit: Self::DEFAULT_ENTRY_LIMIT,
-            byte_limit: Self::DEFAULT_BYTE_LIMIT,
-        }
-    }
-
-    /// Sets the number of entries. A write that would exceed it fails.
-    #[must_use]
-    pub fn entry_limit(mut self, entries: usize) -> Self {
-        self.entry_limit = entries;
-        self
-    }
-
-    /// Sets the bytes of all keys and texts together. A write that would exceed it fails.
-    #[must_use]
-    pub fn byte_limit(mut self, bytes: usize) -> Self {
-        self.byte_limit = bytes;
-        self
-    }
 
     fn replace(&self, key: String, entry: Option<Secret>) -> Result<(), StoreError> {
         let size = |entry: Option<&Secret>| entry.map_or(0, |entry| key.len() + entry.expose().len());
@@ -80,12 +62,6 @@ impl MemoryStore {
         entries.by_key.insert(key, entry);
         entries.bytes = bytes;
         Ok(())
-    }
-}
-
-impl Default for MemoryStore {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

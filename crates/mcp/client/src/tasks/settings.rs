@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
+
 /// How tasks are followed; see [`Client::tasks`](crate::Client::tasks).
 ///
 /// See <https://modelcontextprotocol.io/extensions/tasks/overview>, and
@@ -13,10 +15,17 @@ use std::time::Duration;
 /// let client = Client::new("my-host", "1.0.0").tasks(Tasks::new().longest_interval(Duration::from_secs(30)));
 /// # let _ = client;
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
+#[build(default)]
 pub struct Tasks {
+    /// Sets the interval between two requests for a task's state where the server suggests none (default 1 s).
+    #[build(default = Duration::from_secs(1))]
     poll_interval: Duration,
+    /// Sets the shortest interval, whatever the server suggests (default 100 ms).
+    #[build(default = Duration::from_millis(100))]
     shortest_interval: Duration,
+    /// Sets the longest interval, whatever the server suggests (default 1 h).
+    #[build(default = Duration::from_secs(3600))]
     longest_interval: Duration,
 }
 
@@ -26,40 +35,9 @@ impl Tasks {
         Self::default()
     }
 
-    /// Sets the interval between two requests for a task's state where the server suggests none (default 1 s).
-    #[must_use]
-    pub fn poll_interval(mut self, interval: Duration) -> Self {
-        self.poll_interval = interval;
-        self
-    }
-
-    /// Sets the shortest interval, whatever the server suggests (default 100 ms).
-    #[must_use]
-    pub fn shortest_interval(mut self, interval: Duration) -> Self {
-        self.shortest_interval = interval;
-        self
-    }
-
-    /// Sets the longest interval, whatever the server suggests (default 1 h).
-    #[must_use]
-    pub fn longest_interval(mut self, interval: Duration) -> Self {
-        self.longest_interval = interval;
-        self
-    }
-
     /// The interval before the next request.
     pub(crate) fn interval(&self, suggested: Option<Duration>) -> Duration {
         let suggested = suggested.map(|suggested| suggested.min(self.longest_interval));
         suggested.unwrap_or(self.poll_interval).max(self.shortest_interval)
-    }
-}
-
-impl Default for Tasks {
-    fn default() -> Self {
-        Self {
-            poll_interval: Duration::from_secs(1),
-            shortest_interval: Duration::from_millis(100),
-            longest_interval: Duration::from_secs(3600),
-        }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use agentwire_jsonrpc::Printable;
+use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT, Printable};
+use agentwire_wire_derive::Build;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-use crate::client::limits::Limits;
+use crate::client::Wait;
 use crate::client::url::server_url::ServerUrl;
 use crate::client::url::shown_url::shown_url;
 
@@ -26,19 +27,32 @@ use crate::client::url::shown_url::shown_url;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 #[must_use]
 pub struct Config {
     pub(crate) url: Uri,
     pub(crate) headers: HeaderMap,
     /// Whether the credentials among the headers are those of the URL.
+    #[build(skip)]
     named_in_url: bool,
     pub(crate) limits: Limits,
+    /// Sets how long the body of a response may be silent (default 5 min); a comment breaks the silence. A stream
+    /// that can be resumed then is.
     pub(crate) idle_timeout: Duration,
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where no server listens any more, a call
+    /// fails after two or three times. A message is never sent twice.
     pub(crate) retries: u32,
+    /// Sets how long to wait before a stream is resumed (default 500 ms), where the server has not said. Each
+    /// failure doubles it, and some chance is added, so that many clients do not come back at once.
     pub(crate) retry_delay: Duration,
+    /// Sets the shortest wait before a stream is resumed (default 100 ms), also where the server asks for less with
+    /// `retry: 0`.
     pub(crate) shortest_retry_delay: Duration,
+    /// Sets the longest wait before a stream is resumed (default 60 s). A server that asks for more gets its stream
+    /// given up instead.
     pub(crate) longest_retry_delay: Duration,
+    /// Sets whether a session opens a stream for the server's own requests and notifications (default true). Without it these
+    /// arrive on the streams of requests only, if the server sends them there: changes of lists and resources seldom do.
     pub(crate) listen: bool,
     pub(crate) request_limit: usize,
 }
@@ -123,52 +137,6 @@ impl Config {
         Ok(self)
     }
 
-    /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.connect_timeout = timeout;
-        self
-    }
-
-    /// Sets how long the headers of the response to a request may take (default 5 min). A server that answers
-    /// with JSON sends them when the work is done.
-    pub fn first_byte_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.first_byte_timeout = timeout;
-        self
-    }
-
-    /// Sets how long a server may take to accept a notification or an answer (default 30 s). Later messages wait until
-    /// then.
-    pub fn acceptance_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.acceptance_timeout = timeout;
-        self
-    }
-
-    /// Sets how long the body of a response may be silent (default 5 min); a comment breaks the silence. A stream
-    /// that can be resumed then is.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Sets how long closing may take (default 5 s): until the server has accepted the last message and the end of the
-    /// session.
-    pub fn close_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.close_timeout = timeout;
-        self
-    }
-
-    /// Sets how long a message of the server's may be, in bytes (default 32 MiB).
-    pub fn message_limit(mut self, bytes: usize) -> Self {
-        self.limits.message_limit = bytes;
-        self
-    }
-
-    /// Sets how many messages a batch of the server's may hold (default 1024).
-    pub fn batch_limit(mut self, messages: usize) -> Self {
-        self.limits.batch_limit = messages;
-        self
-    }
-
     /// Where the server is, without user and password.
     pub fn url(&self) -> &Uri {
         &self.url
@@ -177,41 +145,6 @@ impl Config {
     /// The headers of every request. Their values are marked as sensitive.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
-    }
-
-    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where no server listens any more, a call
-    /// fails after two or three times. A message is never sent twice.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Sets how long to wait before a stream is resumed (default 500 ms), where the server has not said. Each
-    /// failure doubles it, and some chance is added, so that many clients do not come back at once.
-    pub fn retry_delay(mut self, delay: Duration) -> Self {
-        self.retry_delay = delay;
-        self
-    }
-
-    /// Sets the shortest wait before a stream is resumed (default 100 ms), also where the server asks for less with
-    /// `retry: 0`.
-    pub fn shortest_retry_delay(mut self, delay: Duration) -> Self {
-        self.shortest_retry_delay = delay;
-        self
-    }
-
-    /// Sets the longest wait before a stream is resumed (default 60 s). A server that asks for more gets its stream
-    /// given up instead.
-    pub fn longest_retry_delay(mut self, delay: Duration) -> Self {
-        self.longest_retry_delay = delay;
-        self
-    }
-
-    /// Sets whether a session opens a stream for the server's own requests and notifications (default true). Without it these
-    /// arrive on the streams of requests only, if the server sends them there: changes of lists and resources seldom do.
-    pub fn listen(mut self, listen: bool) -> Self {
-        self.listen = listen;
-        self
     }
 
     /// Sets how many requests to the server may be unanswered (default 256, which is also the limit of a session of our
@@ -224,5 +157,49 @@ impl Config {
     /// The limits that another client of MCP over HTTP has as well.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+}
+
+/// The limits that every client of MCP over HTTP has. Each field is the setting of [`Config`](crate::client::Config) of the
+/// same name.
+#[derive(Clone, Copy, Debug, Build)]
+#[non_exhaustive]
+#[build(new, of = Config, at = limits)]
+pub struct Limits {
+    /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
+    #[build(default = Duration::from_secs(10))]
+    pub connect_timeout: Duration,
+    /// Sets how long the headers of the response to a request may take (default 5 min). A server that answers
+    /// with JSON sends them when the work is done.
+    #[build(default = Duration::from_secs(300))]
+    pub first_byte_timeout: Duration,
+    /// Sets how long a server may take to accept a notification or an answer (default 30 s). Later messages wait until
+    /// then.
+    #[build(default = Duration::from_secs(30))]
+    pub acceptance_timeout: Duration,
+    /// Sets how long closing may take (default 5 s): until the server has accepted the last message and the end of the
+    /// session.
+    #[build(default = Duration::from_secs(5))]
+    pub close_timeout: Duration,
+    /// Sets how long a message of the server's may be, in bytes (default 32 MiB).
+    #[build(default = DEFAULT_LINE_LIMIT)]
+    pub message_limit: usize,
+    /// Sets how many messages a batch of the server's may hold (default 1024).
+    #[build(default = DEFAULT_BATCH_LIMIT)]
+    pub batch_limit: usize,
+}
+
+impl Limits {
+    /// The limit of a line of an event stream: that of a message, and the name of the line's field.
+    pub fn line_limit(&self) -> usize {
+        self.message_limit.saturating_add("data: ".len())
+    }
+
+    /// How long a request may take until its response begins.
+    pub fn response_timeout(&self, wait: Wait) -> Duration {
+        match wait {
+            Wait::FirstByte => self.first_byte_timeout,
+            _ => self.acceptance_timeout,
+        }
     }
 }

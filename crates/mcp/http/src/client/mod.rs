@@ -91,12 +91,11 @@
 //! [`Packet::Gap`]: agentwire_transport::Packet::Gap
 //! [`Packet::RequestFailed`]: agentwire_transport::Packet::RequestFailed
 
-mod config;
+pub(crate) mod config;
 mod connect;
 mod error;
 pub(crate) mod exchange;
 mod http;
-pub(crate) mod limits;
 mod open;
 pub(crate) mod trace;
 pub(crate) mod url;

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use agentwire_mcp_wire::Era;
 use agentwire_store::MemoryEventStore;
+use agentwire_wire_derive::Build;
 
 use crate::server::Principal;
 use crate::server::admission::bearer::BearerCheck;
 use crate::server::admission::guard::{Accepts, Guard};
-use crate::server::admission::limits::Limits;
+use crate::server::admission::quota::Quota;
 use crate::server::admission::record_limits::RecordLimits;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::nodes::sealed::sealed_sessions::SealedSessions;
@@ -29,30 +30,70 @@ use crate::server::warning::Warnings;
 ///     .session_limit(1000)
 ///     .idle(Duration::from_secs(600));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 #[non_exhaustive]
 pub struct EndpointConfig {
+    /// Sets the era of the clients that are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions
+    /// in a revision from 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a
+    /// session.
     pub(crate) era: Era,
+    /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
+    /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     pub(crate) legacy_answer: AnswerForm,
+    /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
+    /// there, because the status of the response says which error it is.
     pub(crate) modern_answer: AnswerForm,
     pub(crate) guard: Guard,
     pub(crate) bearer: Option<BearerCheck>,
     pub(crate) limits: Limits,
+    /// How many messages a batch may have (default 1024).
     pub(crate) batch_limit: usize,
+    /// How many bytes of the [`request_budget`](Self::request_budget) the bodies may take that belong to no session and
+    /// are still being read (default 16 MiB, of which one caller gets half). One more gets 503. What has arrived in
+    /// one piece with its head does not count.
     pub(crate) opening_budget: usize,
+    /// How many requests without a session may be unanswered (default 10,000). One more gets 503.
     pub(crate) exchange_limit: usize,
+    /// How many requests of one session may be unanswered, and how many GET streams it may have open (default 256
+    /// each). One more gets 429.
     pub(crate) stream_limit: usize,
+    /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
+    /// unanswered, which else would wait for a client that does not read (default 1 MiB). When they are used up the whole
+    /// session waits, until [`slow_reader_timeout`](Self::slow_reader_timeout) cuts a client that does not read. A message that
+    /// is longer than the high-water mark counts as if it were no longer.
     pub(crate) session_high_water: usize,
+    /// How long a session may be without an unanswered request, without an open stream and without anything from its
+    /// client before it ends (default 30 min). A request that is never answered keeps its session, so what serves it
+    /// should have a time limit of its own.
     pub(crate) idle: Duration,
+    /// How long a client may leave a full stream unread while other requests of its session wait for that, because
+    /// [`session_high_water`](Self::session_high_water) is used up, before the stream is cut (default 2 s).
     pub(crate) slow_reader_timeout: Duration,
+    /// How long a client should wait before it resumes a stream that ended early (default 1 s). A stream of 2025-11-25
+    /// begins with it.
     pub(crate) retry: Duration,
+    /// How long a client should wait before it resumes a stream that runs at another node, or whose node shuts down (default
+    /// 100 ms).
     pub(crate) moved_retry: Duration,
+    /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
+    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to 10 seconds, and then gets
+    /// 503, as it does at once where as many wait already as there may be sessions: [`session_limit`](Self::session_limit) of all,
+    /// [`caller_session_limit`](Self::caller_session_limit) of one caller. Only with a [`node`](Self::node) or
+    /// [sealed sessions](Self::sealed_sessions).
     pub(crate) load_limit: usize,
+    /// How many responses may follow streams that run at other nodes (default 256), of which one [`Caller`](crate::server::Caller) has an
+    /// eighth: each waits for up to 2 s, one for each stream. Others end at once, and their clients come back after
+    /// [`moved_retry`](Self::moved_retry). Only with a [`node`](Self::node).
     pub(crate) follower_limit: usize,
     pub(crate) record_limits: RecordLimits,
+    /// Closes each stream of 2025-11-25 after this time, so that clients come back for the rest instead of holding
+    /// connections (default: streams stay open). It needs an event store.
+    #[build(optional)]
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
     pub(crate) sealed: Option<SealedSessions>,
+    /// How many bytes a message may have to be given to the event store (default 1 MiB). A longer one is sent
+    /// once and not kept.
     pub(crate) event_limit: usize,
     pub(crate) warnings: Warnings,
 }
@@ -106,31 +147,6 @@ impl EndpointConfig {
             event_limit: 1 << 20,
             warnings: Warnings::default(),
         }
-    }
-
-    /// Sets the era of the clients that are served (default [`Era::Auto`]: all). Those of [`Era::Legacy`] open sessions
-    /// in a revision from 2025-03-26 to 2025-11-25. Those of [`Era::Modern`] send requests of 2026-07-28, each without a
-    /// session.
-    #[must_use]
-    pub fn era(mut self, era: Era) -> Self {
-        self.era = era;
-        self
-    }
-
-    /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
-    /// [`AnswerForm::Json`]: a client that polls can repeat the request.
-    #[must_use]
-    pub fn legacy_answer(mut self, form: AnswerForm) -> Self {
-        self.legacy_answer = form;
-        self
-    }
-
-    /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
-    /// there, because the status of the response says which error it is.
-    #[must_use]
-    pub fn modern_answer(mut self, form: AnswerForm) -> Self {
-        self.modern_answer = form;
-        self
     }
 
     /// Which names of this server the `Host` header may have, with their port where that is not the default one,
@@ -198,190 +214,6 @@ impl EndpointConfig {
         self
     }
 
-    /// How many bytes the body of a request may have (default 4 MiB). A longer one gets 413.
-    #[must_use]
-    pub fn body_limit(mut self, bytes: usize) -> Self {
-        self.limits.body_limit = bytes;
-        self
-    }
-
-    /// How many messages a batch may have (default 1024).
-    #[must_use]
-    pub fn batch_limit(mut self, messages: usize) -> Self {
-        self.batch_limit = messages;
-        self
-    }
-
-    /// How long the body of a request may take to arrive (default 30 s). A slower one gets 408.
-    #[must_use]
-    pub fn body_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.body_timeout = timeout;
-        self
-    }
-
-    /// How many bytes of memory all requests may take that are being read or have no answer yet, together with all answers
-    /// and events that have not been written to their clients (default 64 MiB). One request
-    /// more gets 503. A request counts with its head and its body, and as 8 KiB if
-    /// they are shorter; so does the stream of a GET. A stream that answers a request without a session counts as
-    /// [`high_water`](Self::high_water) more, because as much may wait behind it.
-    ///
-    /// Since an answer is there before its length is known, the last one may be beyond the limit. After it, an answer that
-    /// would make it more is sent as an error that names the limit, and a stream with another message is cut; in a
-    /// session its client can resume it.
-    ///
-    /// This and the two limits below are never lower than what one body of [`body_limit`](Self::body_limit) needs.
-    #[must_use]
-    pub fn request_budget(mut self, bytes: usize) -> Self {
-        self.limits.request_budget = bytes;
-        self
-    }
-
-    /// How many bytes of the [`request_budget`](Self::request_budget) the requests of one
-    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 16 MiB). One more gets 503.
-    #[must_use]
-    pub fn caller_request_budget(mut self, bytes: usize) -> Self {
-        self.limits.caller_request_budget = bytes;
-        self
-    }
-
-    /// How many bytes of the [`request_budget`](Self::request_budget) the bodies may take that belong to no session and
-    /// are still being read (default 16 MiB, of which one caller gets half). One more gets 503. What has arrived in
-    /// one piece with its head does not count.
-    #[must_use]
-    pub fn opening_budget(mut self, bytes: usize) -> Self {
-        self.opening_budget = bytes;
-        self
-    }
-
-    /// How many sessions may be open (default 10,000). One more gets 503, unless its caller has a session that it has
-    /// not used: then that one is ended.
-    #[must_use]
-    pub fn session_limit(mut self, sessions: usize) -> Self {
-        self.limits.session_limit = sessions;
-        self
-    }
-
-    /// How many sessions one [`Caller`](crate::server::Caller) may have open (default 1000, and at most three
-    /// quarters of [`session_limit`](Self::session_limit)). One more ends the oldest that the caller has opened and not
-    /// used, or gets 503 where there is none.
-    ///
-    /// Behind a proxy all clients have one address. There a layer should put a
-    /// [`Principal`](crate::server::Principal), or the client's own [`RemoteAddr`](crate::server::RemoteAddr), into
-    /// each request; or this and [`caller_request_budget`](Self::caller_request_budget) should be as high as the limits
-    /// for all.
-    #[must_use]
-    pub fn caller_session_limit(mut self, sessions: usize) -> Self {
-        self.limits.caller_session_limit = Some(sessions);
-        self
-    }
-
-    /// How many requests without a session may be unanswered (default 10,000). One more gets 503.
-    #[must_use]
-    pub fn exchange_limit(mut self, exchanges: usize) -> Self {
-        self.exchange_limit = exchanges;
-        self
-    }
-
-    /// How many requests of one session may be unanswered, and how many GET streams it may have open (default 256
-    /// each). One more gets 429.
-    #[must_use]
-    pub fn stream_limit(mut self, streams: usize) -> Self {
-        self.stream_limit = streams;
-        self
-    }
-
-    /// How many messages of one session may wait to be taken from its connection (default 64). While there are as
-    /// many, further POSTs wait, up to [`stream_limit`](Self::stream_limit) of them; then they get 429.
-    #[must_use]
-    pub fn inbox_limit(mut self, messages: usize) -> Self {
-        self.limits.inbox_limit = messages.max(1);
-        self
-    }
-
-    /// How many bytes of a stream the client may leave unread before the connection takes no more messages (default 64 KiB).
-    /// While other requests of the session are unanswered, it takes more; see [`session_high_water`](Self::session_high_water).
-    /// As many bytes of messages that belong to no request are kept while no GET stream is open; then the oldest is dropped.
-    #[must_use]
-    pub fn high_water(mut self, bytes: usize) -> Self {
-        self.limits.high_water = bytes.max(1);
-        self
-    }
-
-    /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
-    /// unanswered, which else would wait for a client that does not read (default 1 MiB). When they are used up the whole
-    /// session waits, until [`slow_reader_timeout`](Self::slow_reader_timeout) cuts a client that does not read. A message that
-    /// is longer than the high-water mark counts as if it were no longer.
-    #[must_use]
-    pub fn session_high_water(mut self, bytes: usize) -> Self {
-        self.session_high_water = bytes;
-        self
-    }
-
-    /// How long a session may be without an unanswered request, without an open stream and without anything from its
-    /// client before it ends (default 30 min). A request that is never answered keeps its session, so what serves it
-    /// should have a time limit of its own.
-    #[must_use]
-    pub fn idle(mut self, idle: Duration) -> Self {
-        self.idle = idle;
-        self
-    }
-
-    /// How long a client may take from the answer to `initialize` to the next request of its session (default 60 s). Then
-    /// the session ends.
-    #[must_use]
-    pub fn opening_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.opening_timeout = timeout;
-        self
-    }
-
-    /// How long a stream may be silent before a comment is sent on it (default 15 s), so that nothing on the way
-    /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
-    #[must_use]
-    pub fn keep_alive(mut self, interval: Duration) -> Self {
-        self.limits.keep_alive = interval;
-        self
-    }
-
-    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then its messages
-    /// wait, and with them all others of the session while no other request is unanswered.
-    #[must_use]
-    pub fn stall(mut self, stall: Duration) -> Self {
-        self.limits.stall = stall;
-        self
-    }
-
-    /// How long a client may leave a full stream unread while other requests of its session wait for that, because
-    /// [`session_high_water`](Self::session_high_water) is used up, before the stream is cut (default 2 s).
-    #[must_use]
-    pub fn slow_reader_timeout(mut self, limit: Duration) -> Self {
-        self.slow_reader_timeout = limit;
-        self
-    }
-
-    /// How long a client should wait before it resumes a stream that ended early (default 1 s). A stream of 2025-11-25
-    /// begins with it.
-    #[must_use]
-    pub fn retry(mut self, retry: Duration) -> Self {
-        self.retry = retry;
-        self
-    }
-
-    /// Closes each stream of 2025-11-25 after this time, so that clients come back for the rest instead of holding
-    /// connections (default: streams stay open). It needs an event store.
-    #[must_use]
-    pub fn stream_time(mut self, time: Option<Duration>) -> Self {
-        self.stream_time = time;
-        self
-    }
-
-    /// How many bytes a message may have to be given to the event store (default 1 MiB). A longer one is sent
-    /// once and not kept.
-    #[must_use]
-    pub fn event_limit(mut self, bytes: usize) -> Self {
-        self.event_limit = bytes;
-        self
-    }
-
     /// Which requests are admitted, by their `Host` and `Origin`.
     pub fn guard(&self) -> &Guard {
         &self.guard
@@ -396,5 +228,90 @@ impl EndpointConfig {
 impl Default for EndpointConfig {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// The limits that every transport with sessions over HTTP has. Each field is the setting of
+/// [`EndpointConfig`](crate::server::EndpointConfig) of the same name.
+#[derive(Clone, Copy, Debug, Build)]
+#[non_exhaustive]
+#[build(new, of = EndpointConfig, at = limits)]
+pub struct Limits {
+    /// How many bytes the body of a request may have (default 4 MiB). A longer one gets 413.
+    #[build(default = 4 << 20)]
+    pub body_limit: usize,
+    /// How long the body of a request may take to arrive (default 30 s). A slower one gets 408.
+    #[build(default = Duration::from_secs(30))]
+    pub body_timeout: Duration,
+    /// How many bytes of memory all requests may take that are being read or have no answer yet, together with all answers
+    /// and events that have not been written to their clients (default 64 MiB). One request
+    /// more gets 503. A request counts with its head and its body, and as 8 KiB if
+    /// they are shorter; so does the stream of a GET. A stream that answers a request without a session counts as
+    /// [`high_water`](EndpointConfig::high_water) more, because as much may wait behind it.
+    ///
+    /// Since an answer is there before its length is known, the last one may be beyond the limit. After it, an answer that
+    /// would make it more is sent as an error that names the limit, and a stream with another message is cut; in a
+    /// session its client can resume it.
+    ///
+    /// This and the two limits below are never lower than what one body of [`body_limit`](EndpointConfig::body_limit) needs.
+    #[build(default = 64 << 20)]
+    pub request_budget: usize,
+    /// How many bytes of the [`request_budget`](EndpointConfig::request_budget) the requests of one
+    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 16 MiB). One more gets 503.
+    #[build(default = 16 << 20)]
+    pub caller_request_budget: usize,
+    /// How many sessions may be open (default 10,000). One more gets 503, unless its caller has a session that it has
+    /// not used: then that one is ended.
+    #[build(default = 10_000)]
+    pub session_limit: usize,
+    /// How many sessions one [`Caller`](crate::server::Caller) may have open (default 1000, and at most three
+    /// quarters of [`session_limit`](EndpointConfig::session_limit)). One more ends the oldest that the caller has opened and not
+    /// used, or gets 503 where there is none.
+    ///
+    /// Behind a proxy all clients have one address. There a layer should put a
+    /// [`Principal`](crate::server::Principal), or the client's own [`RemoteAddr`](crate::server::RemoteAddr), into
+    /// each request; or this and [`caller_request_budget`](EndpointConfig::caller_request_budget) should be as high as the limits
+    /// for all.
+    pub caller_session_limit: Option<usize>,
+    /// How many messages of one session may wait to be taken from its connection (default 64). While there are as
+    /// many, further POSTs wait, up to [`stream_limit`](EndpointConfig::stream_limit) of them; then they get 429.
+    #[build(min = 1, default = 64)]
+    pub inbox_limit: usize,
+    /// How many bytes of a stream the client may leave unread before the connection takes no more messages (default 64 KiB).
+    /// While other requests of the session are unanswered, it takes more; see [`session_high_water`](EndpointConfig::session_high_water).
+    /// As many bytes of messages that belong to no request are kept while no GET stream is open; then the oldest is dropped.
+    #[build(min = 1, default = 64 << 10)]
+    pub high_water: usize,
+    /// How long a stream may be silent before a comment is sent on it (default 15 s), so that nothing on the way
+    /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
+    #[build(default = Duration::from_secs(15))]
+    pub keep_alive: Duration,
+    /// How long a client may take from the answer to `initialize` to the next request of its session (default 60 s). Then
+    /// the session ends.
+    #[build(default = Duration::from_secs(60))]
+    pub opening_timeout: Duration,
+    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then its messages
+    /// wait, and with them all others of the session while no other request is unanswered.
+    #[build(default = Duration::from_secs(30))]
+    pub stall: Duration,
+}
+
+impl Limits {
+    /// Counts sessions. One caller may have `share` of them unless the configuration names another number, and at most three
+    /// quarters of all.
+    pub fn session_quota(&self, share: usize) -> Quota {
+        let of_caller = self.caller_session_limit.unwrap_or_else(|| Quota::share(self.session_limit, share));
+        Quota::new(self.session_limit, of_caller)
+    }
+
+    /// Counts the bytes of requests. Both limits have room for the longest body.
+    pub fn request_quota(&self) -> Quota {
+        let of_caller = self.caller_request_budget.max(self.longest_request());
+        Quota::new(self.request_budget.max(of_caller), of_caller)
+    }
+
+    /// The most bytes of a budget that one request takes.
+    pub(crate) fn longest_request(&self) -> usize {
+        self.body_limit.saturating_add(64 << 10)
     }
 }

@@ -55,7 +55,7 @@
 
 pub(crate) mod admission;
 mod coalescing_waker;
-mod config;
+pub(crate) mod config;
 pub(crate) mod endpoint;
 mod exchange;
 mod guarded_store;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_wire_derive::Build;
 
 use self::comments::without_comments;
 use self::entry::read_entry;
@@ -155,12 +156,6 @@ impl fmt::Debug for McpConfig {
     }
 }
 
-/// Looks up a variable of the environment.
-type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// Whether the server of that name is read.
-type Selection = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
 /// Reads a [`McpConfig`]: where variables come from, and the limit of a file.
 ///
 /// ```no_run
@@ -172,65 +167,31 @@ type Selection = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 /// }
 /// # Ok::<(), agentwire_mcp_hub::McpConfigError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(new = "A reader with the variables of this process, no workspace folder and the default limit.")]
 pub struct McpConfigReader {
-    lookup: Lookup,
+    /// Sets the function that looks up variables of the environment (default: those of this process).
+    #[build(name = variables, dynamic, default = Arc::new(|name| std::env::var(name).ok()))]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    lookup: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    /// Sets what `${workspaceFolder}` is (default: using it is an error).
+    #[build(into)]
     workspace_folder: Option<PathBuf>,
+    /// Sets the folder that commands start in, and from which a relative `command` and a relative `cwd` are taken (default:
+    /// the program's working directory). A `command` without a separator of paths is looked for in `PATH` as before.
+    #[build(into)]
     base_folder: Option<PathBuf>,
-    selection: Selection,
+    /// Sets which servers are read (default: all). Of the others only the [names](McpConfig::unselected) are: their variables
+    /// may be unset, and their members wrong.
+    #[build(name = select, dynamic, default = Arc::new(|_| true))]
+    selection: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// Sets how long a file, and all texts from variables together, may be in bytes (default
+    /// [`DEFAULT_MCP_CONFIG_LIMIT`]).
+    #[build(default = DEFAULT_MCP_CONFIG_LIMIT)]
     size_limit: usize,
 }
 
 impl McpConfigReader {
-    /// A reader with the variables of this process, no workspace folder and the default limit.
-    pub fn new() -> Self {
-        Self {
-            lookup: Arc::new(|name| std::env::var(name).ok()),
-            workspace_folder: None,
-            base_folder: None,
-            selection: Arc::new(|_| true),
-            size_limit: DEFAULT_MCP_CONFIG_LIMIT,
-        }
-    }
-
-    /// Sets the function that looks up variables of the environment (default: those of this process).
-    #[must_use]
-    pub fn variables(mut self, lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.lookup = Arc::new(lookup);
-        self
-    }
-
-    /// Sets what `${workspaceFolder}` is (default: using it is an error).
-    #[must_use]
-    pub fn workspace_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.workspace_folder = Some(folder.into());
-        self
-    }
-
-    /// Sets the folder that commands start in, and from which a relative `command` and a relative `cwd` are taken (default:
-    /// the program's working directory). A `command` without a separator of paths is looked for in `PATH` as before.
-    #[must_use]
-    pub fn base_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.base_folder = Some(folder.into());
-        self
-    }
-
-    /// Sets which servers are read (default: all). Of the others only the [names](McpConfig::unselected) are: their variables
-    /// may be unset, and their members wrong.
-    #[must_use]
-    pub fn select(mut self, selection: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.selection = Arc::new(selection);
-        self
-    }
-
-    /// Sets how long a file, and all texts from variables together, may be in bytes (default
-    /// [`DEFAULT_MCP_CONFIG_LIMIT`]).
-    #[must_use]
-    pub fn size_limit(mut self, bytes: usize) -> Self {
-        self.size_limit = bytes;
-        self
-    }
-
     /// Reads a file. It blocks while it reads, and refuses what is no file, such as a pipe, which might keep it waiting.
     ///
     /// # Errors
@@ -333,12 +294,6 @@ impl McpConfigReader {
     fn check_size(&self, bytes: usize) -> Result<(), McpConfigFault> {
         let limit = self.size_limit;
         if bytes > limit { Err(McpConfigFault::TooLong { limit }) } else { Ok(()) }
-    }
-}
-
-impl Default for McpConfigReader {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentwire_seal::SealingKeys;
 use agentwire_transport::MessageSource;
+use agentwire_wire_derive::Build;
 
 /// How the functions of a server ask its clients. Set it by [`Server::input`](crate::Server::input).
 ///
@@ -20,12 +21,24 @@ use agentwire_transport::MessageSource;
 /// repeat that round. While the store cannot be reached, such calls fail, and nothing runs.
 ///
 /// A server that is no node does not detect a second use.
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(new)]
 pub struct InputConfig {
+    /// Sets how long a client has to answer a question in a session (default 1 hour: people are asked; none: for ever).
+    #[build(optional, default = Some(Duration::from_secs(60 * 60)))]
     pub(crate) timeout: Option<Duration>,
+    /// Sets for how long a `requestState` can be used (default 15 minutes).
+    #[build(default = Duration::from_secs(15 * 60))]
     pub(crate) expiry: Duration,
+    /// Sets how many times one request may be answered by questions (default 16, at least 1). Then it fails.
+    #[build(min = 1, default = 16)]
     pub(crate) rounds: u32,
+    /// Sets the longest `requestState`, in bytes (default 256 KiB). A longer one is refused, and a request whose
+    /// answers so far would need one fails.
+    #[build(default = 256 * 1024)]
     pub(crate) state_limit: usize,
+    /// Sets the keys that seal (default: a new one for each server, from the operating system). Servers that answer for each
+    /// other, such as replicas, need the same ones. A clone of the keys rotates them while the server serves.
     pub(crate) keys: SealingKeys,
     pub(crate) principal: Option<Arc<Principal>>,
 }
@@ -34,54 +47,6 @@ pub struct InputConfig {
 type Principal = dyn Fn(&dyn MessageSource) -> Option<String> + Send + Sync;
 
 impl InputConfig {
-    pub(crate) fn new() -> Self {
-        Self {
-            timeout: Some(Duration::from_secs(60 * 60)),
-            expiry: Duration::from_secs(15 * 60),
-            rounds: 16,
-            state_limit: 256 * 1024,
-            keys: SealingKeys::default(),
-            principal: None,
-        }
-    }
-
-    /// Sets how long a client has to answer a question in a session (default 1 hour: people are asked; none: for ever).
-    #[must_use]
-    pub fn timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
-        self.timeout = time.into();
-        self
-    }
-
-    /// Sets for how long a `requestState` can be used (default 15 minutes).
-    #[must_use]
-    pub fn expiry(mut self, time: Duration) -> Self {
-        self.expiry = time;
-        self
-    }
-
-    /// Sets how many times one request may be answered by questions (default 16, at least 1). Then it fails.
-    #[must_use]
-    pub fn rounds(mut self, rounds: u32) -> Self {
-        self.rounds = rounds.max(1);
-        self
-    }
-
-    /// Sets the longest `requestState`, in bytes (default 256 KiB). A longer one is refused, and a request whose
-    /// answers so far would need one fails.
-    #[must_use]
-    pub fn state_limit(mut self, bytes: usize) -> Self {
-        self.state_limit = bytes;
-        self
-    }
-
-    /// Sets the keys that seal (default: a new one for each server, from the operating system). Servers that answer for each
-    /// other, such as replicas, need the same ones. A clone of the keys rotates them while the server serves.
-    #[must_use]
-    pub fn keys(mut self, keys: SealingKeys) -> Self {
-        self.keys = keys;
-        self
-    }
-
     /// Sets how to find out who calls, in place of the default, which is the [principal](agentwire_transport::MessageSource::principal)
     /// that the transport has authenticated. Callers of whom nothing is known are all alike. A `requestState` of one caller is
     /// refused when it comes from another, and a task of one caller is not there for another.

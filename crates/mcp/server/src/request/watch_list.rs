@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_wire_derive::Build;
 
 use crate::quota::{Holder, Limits, Quota, QuotaExceeded, Share};
 
@@ -14,17 +15,21 @@ const OVERHEAD: usize = 64;
 /// [`Server::subscription_limits`](crate::Server::subscription_limits).
 ///
 /// A request over a limit is refused with an error that names the limit. Each URI counts as its length and 64 bytes more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Build)]
+#[build(default)]
 #[non_exhaustive]
 pub struct SubscriptionLimits {
     /// URIs of one session, or of one `subscriptions/listen` (default [`DEFAULT_URIS`](Self::DEFAULT_URIS)). The same
     /// number of tasks may be named in one `subscriptions/listen`.
+    #[build(default = Self::DEFAULT_URIS)]
     pub uris: usize,
     /// Bytes of the URIs of one client (default [`DEFAULT_CLIENT_BYTES`](Self::DEFAULT_CLIENT_BYTES)): of a
     /// [principal](crate::InputConfig::principal), or else of a [sender](agentwire_transport::MessageSource::sender),
     /// or else of a session. All requests without a session of which nothing is known are one client.
+    #[build(default = Self::DEFAULT_CLIENT_BYTES)]
     pub client_bytes: usize,
     /// Bytes of the URIs of all clients (default [`DEFAULT_TOTAL_BYTES`](Self::DEFAULT_TOTAL_BYTES)).
+    #[build(default = Self::DEFAULT_TOTAL_BYTES)]
     pub total_bytes: usize,
 }
 
@@ -35,27 +40,6 @@ impl SubscriptionLimits {
     pub const DEFAULT_CLIENT_BYTES: usize = 1024 * 1024;
     /// The default of [`total_bytes`](Self::total_bytes): 16 MiB.
     pub const DEFAULT_TOTAL_BYTES: usize = 16 * 1024 * 1024;
-
-    /// Sets how many URIs one session or one `subscriptions/listen` may have.
-    #[must_use]
-    pub fn uris(mut self, uris: usize) -> Self {
-        self.uris = uris;
-        self
-    }
-
-    /// Sets how many bytes the URIs of one client may have.
-    #[must_use]
-    pub fn client_bytes(mut self, bytes: usize) -> Self {
-        self.client_bytes = bytes;
-        self
-    }
-
-    /// Sets how many bytes the URIs of all clients may have.
-    #[must_use]
-    pub fn total_bytes(mut self, bytes: usize) -> Self {
-        self.total_bytes = bytes;
-        self
-    }
 
     /// Refuses a list over the limit.
     pub(crate) fn check_count(&self, count: usize) -> Result<(), ErrorObject> {
@@ -71,16 +55,6 @@ impl SubscriptionLimits {
 
     fn bytes(&self) -> Limits {
         Limits { total: self.total_bytes, holder: self.client_bytes }
-    }
-}
-
-impl Default for SubscriptionLimits {
-    fn default() -> Self {
-        Self {
-            uris: Self::DEFAULT_URIS,
-            client_bytes: Self::DEFAULT_CLIENT_BYTES,
-            total_bytes: Self::DEFAULT_TOTAL_BYTES,
-        }
     }
 }
 

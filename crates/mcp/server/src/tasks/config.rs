@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_wire_derive::Build;
 use futures::future::BoxFuture;
 
 use super::handle::Outcome;
@@ -31,17 +32,44 @@ use crate::{MemoryTasks, TaskStore};
 /// ```
 ///
 /// Cloning is cheap, and clones run the same tasks.
-#[derive(Clone)]
+#[derive(Clone, Build)]
 pub struct Tasks {
     spawn: Arc<Spawn>,
+    /// Sets where records are kept (default: [`MemoryTasks`]).
+    #[build(dynamic)]
     pub(crate) store: Arc<dyn TaskStore>,
+    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none:
+    /// [`longest_ttl`](Self::longest_ttl)). One that still runs then is dropped.
+    #[build(optional)]
     pub(crate) ttl: Option<Duration>,
+    /// Sets the longest time that a client can ask for (default: 1 day; none: no bound). What is kept for ever counts
+    /// against the [limit](Self::limit) for ever.
+    #[build(optional)]
     pub(crate) longest_ttl: Option<Duration>,
+    /// Sets how long clients are told to wait between two questions about a task (default 1 second).
     pub(crate) poll_interval: Duration,
+    /// Sets for how long a call that may become a task runs as any other (default 100 ms), for clients of 2026-07-28: one
+    /// that is done by then is answered at once. If it asks the client something by then, that is a round as without tasks.
     pub(crate) grace: Duration,
+    /// Sets how many tasks that were made here are kept at once, be they done or not (default 1000), for all clients
+    /// together. What would be one more is refused, or goes on as a plain call where it can.
     pub(crate) limit: usize,
+    /// Sets how many of them one client may have (default 100): a [principal](crate::InputConfig::principal), or else a
+    /// [sender](agentwire_transport::MessageSource::sender), or else a session. All requests without a session of which
+    /// nothing is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be
+    /// one more is refused, or goes on as a plain call where it can.
     pub(crate) client_limit: usize,
+    /// Sets how many bytes of memory the tasks of all clients may take (default
+    /// [`DEFAULT_BYTE_LIMIT`](Self::DEFAULT_BYTE_LIMIT)). A task that runs counts with its arguments: their text, and what
+    /// that takes as a tree of values. A task that has ended counts with its result or error.
+    ///
+    /// A task whose arguments leave no room for it is refused, or goes on as a plain call where it can. A task whose result
+    /// does has failed, with an error that names the limit. For a [store](Self::store) that does not keep its records in
+    /// memory, `usize::MAX` turns the limit off.
     pub(crate) byte_limit: usize,
+    /// Sets how many of these bytes the tasks of one client may take (default
+    /// [`DEFAULT_CLIENT_BYTE_LIMIT`](Self::DEFAULT_CLIENT_BYTE_LIMIT)). A client is the same as for
+    /// [`client_limit`](Self::client_limit).
     pub(crate) client_byte_limit: usize,
     pub(crate) registry: Arc<TaskRegistry>,
 }
@@ -74,84 +102,6 @@ impl Tasks {
             client_byte_limit: Self::DEFAULT_CLIENT_BYTE_LIMIT,
             registry: Arc::default(),
         }
-    }
-
-    /// Sets where records are kept (default: [`MemoryTasks`]).
-    #[must_use]
-    pub fn store(mut self, store: impl TaskStore) -> Self {
-        self.store = Arc::new(store);
-        self
-    }
-
-    /// Sets for how long a task is kept from its creation on, where its client does not say (default: 1 hour; none:
-    /// [`longest_ttl`](Self::longest_ttl)). One that still runs then is dropped.
-    #[must_use]
-    pub fn ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
-        self.ttl = time.into();
-        self
-    }
-
-    /// Sets the longest time that a client can ask for (default: 1 day; none: no bound). What is kept for ever counts
-    /// against the [limit](Self::limit) for ever.
-    #[must_use]
-    pub fn longest_ttl(mut self, time: impl Into<Option<Duration>>) -> Self {
-        self.longest_ttl = time.into();
-        self
-    }
-
-    /// Sets how long clients are told to wait between two questions about a task (default 1 second).
-    #[must_use]
-    pub fn poll_interval(mut self, time: Duration) -> Self {
-        self.poll_interval = time;
-        self
-    }
-
-    /// Sets for how long a call that may become a task runs as any other (default 100 ms), for clients of 2026-07-28: one
-    /// that is done by then is answered at once. If it asks the client something by then, that is a round as without tasks.
-    #[must_use]
-    pub fn grace(mut self, time: Duration) -> Self {
-        self.grace = time;
-        self
-    }
-
-    /// Sets how many tasks that were made here are kept at once, be they done or not (default 1000), for all clients
-    /// together. What would be one more is refused, or goes on as a plain call where it can.
-    #[must_use]
-    pub fn limit(mut self, tasks: usize) -> Self {
-        self.limit = tasks;
-        self
-    }
-
-    /// Sets how many of them one client may have (default 100): a [principal](crate::InputConfig::principal), or else a
-    /// [sender](agentwire_transport::MessageSource::sender), or else a session. All requests without a session of which
-    /// nothing is known are one client, and so are all clients behind a proxy, unless a layer names them. What would be
-    /// one more is refused, or goes on as a plain call where it can.
-    #[must_use]
-    pub fn client_limit(mut self, tasks: usize) -> Self {
-        self.client_limit = tasks;
-        self
-    }
-
-    /// Sets how many bytes of memory the tasks of all clients may take (default
-    /// [`DEFAULT_BYTE_LIMIT`](Self::DEFAULT_BYTE_LIMIT)). A task that runs counts with its arguments: their text, and what
-    /// that takes as a tree of values. A task that has ended counts with its result or error.
-    ///
-    /// A task whose arguments leave no room for it is refused, or goes on as a plain call where it can. A task whose result
-    /// does has failed, with an error that names the limit. For a [store](Self::store) that does not keep its records in
-    /// memory, `usize::MAX` turns the limit off.
-    #[must_use]
-    pub fn byte_limit(mut self, bytes: usize) -> Self {
-        self.byte_limit = bytes;
-        self
-    }
-
-    /// Sets how many of these bytes the tasks of one client may take (default
-    /// [`DEFAULT_CLIENT_BYTE_LIMIT`](Self::DEFAULT_CLIENT_BYTE_LIMIT)). A client is the same as for
-    /// [`client_limit`](Self::client_limit).
-    #[must_use]
-    pub fn client_byte_limit(mut self, bytes: usize) -> Self {
-        self.client_byte_limit = bytes;
-        self
     }
 
     pub(crate) fn registry(&self) -> &TaskRegistry {

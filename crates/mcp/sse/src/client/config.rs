@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport_http::client::{Config as HttpConfig, InvalidHeader, shown_url};
+use agentwire_wire_derive::Build;
 
 /// Where a server is, and how to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
 /// concern this one.
@@ -19,11 +20,19 @@ use agentwire_transport_http::client::{Config as HttpConfig, InvalidHeader, show
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 #[must_use]
 pub struct Config {
     pub(crate) http: HttpConfig,
+    /// Sets how long it may take, from the first poll, until the server has said where to send messages (default
+    /// 30 s).
     pub(crate) endpoint_timeout: Duration,
+    /// Sets how long the stream may be silent (default: for ever); a comment breaks the silence. Then the transport
+    /// ends.
+    ///
+    /// It is off by default, because a stream cannot be resumed, and many servers of this transport send nothing
+    /// while no request is unanswered: the limit would end sessions that work.
+    #[build(optional)]
     pub(crate) idle_timeout: Option<Duration>,
 }
 
@@ -71,23 +80,6 @@ impl Config {
     /// The others do nothing here.
     pub fn with_http(mut self, change: impl FnOnce(HttpConfig) -> HttpConfig) -> Self {
         self.http = change(self.http);
-        self
-    }
-
-    /// Sets how long it may take, from the first poll, until the server has said where to send messages (default
-    /// 30 s).
-    pub fn endpoint_timeout(mut self, timeout: Duration) -> Self {
-        self.endpoint_timeout = timeout;
-        self
-    }
-
-    /// Sets how long the stream may be silent (default: for ever); a comment breaks the silence. Then the transport
-    /// ends.
-    ///
-    /// It is off by default, because a stream cannot be resumed, and many servers of this transport send nothing
-    /// while no request is unanswered: the limit would end sessions that work.
-    pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.idle_timeout = timeout;
         self
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
+
 /// The default of [`RedisConfig::timeout`]: 1 s.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The default of [`RedisConfig::stream_time`]: 1 h.
@@ -31,19 +33,35 @@ pub(crate) enum Address {
 }
 
 /// The configuration of a [`RedisStore`](crate::RedisStore).
-#[derive(Clone)]
+#[derive(Clone, Build)]
 #[must_use]
 pub struct RedisConfig {
     pub(crate) address: Address,
     pub(crate) prefix: String,
+    /// Sets the time-out of a command (default 1 s), with the connection that it may need.
     pub(crate) timeout: Duration,
+    /// Sets for how long the events of a stream are kept after the last of them (default 1 h).
     pub(crate) stream_time: Duration,
+    /// Sets how many events of a stream are kept (default 1,000).
+    #[build(min = 1)]
     pub(crate) stream_events: usize,
+    /// Sets how many bytes of events of a stream are kept (default 8 MiB). A stream with a larger event is not stored.
     pub(crate) stream_bytes: usize,
+    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). What the engine needs beside the events counts
+    /// too: about 0.5 KiB for a stream with a result alone, and 4.5 KiB for any other. Beyond that the streams that the node has written
+    /// to longest ago are deleted, with one 64th of the bytes.
     pub(crate) session_bytes: usize,
+    /// Sets of how many streams of a session each node keeps events (default 10,000). Beyond that those that it has written to longest
+    /// ago are deleted, one in 64 together.
+    #[build(min = 1)]
     pub(crate) session_streams: usize,
+    /// Sets how many sessions of one caller the engine has records of (default 10,000). Further ones are refused. Where all clients come
+    /// from one proxy and have no principals, they are one caller.
     pub(crate) owner_sessions: usize,
+    /// Sets how many bytes of events wait while the engine is away or slow (default 32 MiB). Each caller may have as many there as are
+    /// free, so half of them at most. Streams with further events are not stored.
     pub(crate) queue_bytes: usize,
+    /// Sets after which time without a renewal a node counts as dead (default 15 s). It is renewed in a third of this.
     pub(crate) lease: Duration,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::link::tls::Certificates,
@@ -90,65 +108,6 @@ impl RedisConfig {
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self.prefix.retain(|character| !matches!(character, '{' | '}'));
-        self
-    }
-
-    /// Sets the time-out of a command (default 1 s), with the connection that it may need.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets for how long the events of a stream are kept after the last of them (default 1 h).
-    pub fn stream_time(mut self, time: Duration) -> Self {
-        self.stream_time = time;
-        self
-    }
-
-    /// Sets how many events of a stream are kept (default 1,000).
-    pub fn stream_events(mut self, events: usize) -> Self {
-        self.stream_events = events.max(1);
-        self
-    }
-
-    /// Sets how many bytes of events of a stream are kept (default 8 MiB). A stream with a larger event is not stored.
-    pub fn stream_bytes(mut self, bytes: usize) -> Self {
-        self.stream_bytes = bytes;
-        self
-    }
-
-    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). What the engine needs beside the events counts
-    /// too: about 0.5 KiB for a stream with a result alone, and 4.5 KiB for any other. Beyond that the streams that the node has written
-    /// to longest ago are deleted, with one 64th of the bytes.
-    pub fn session_bytes(mut self, bytes: usize) -> Self {
-        self.session_bytes = bytes;
-        self
-    }
-
-    /// Sets of how many streams of a session each node keeps events (default 10,000). Beyond that those that it has written to longest
-    /// ago are deleted, one in 64 together.
-    pub fn session_streams(mut self, streams: usize) -> Self {
-        self.session_streams = streams.max(1);
-        self
-    }
-
-    /// Sets how many sessions of one caller the engine has records of (default 10,000). Further ones are refused. Where all clients come
-    /// from one proxy and have no principals, they are one caller.
-    pub fn owner_sessions(mut self, sessions: usize) -> Self {
-        self.owner_sessions = sessions;
-        self
-    }
-
-    /// Sets how many bytes of events wait while the engine is away or slow (default 32 MiB). Each caller may have as many there as are
-    /// free, so half of them at most. Streams with further events are not stored.
-    pub fn queue_bytes(mut self, bytes: usize) -> Self {
-        self.queue_bytes = bytes;
-        self
-    }
-
-    /// Sets after which time without a renewal a node counts as dead (default 15 s). It is renewed in a third of this.
-    pub fn lease(mut self, time: Duration) -> Self {
-        self.lease = time;
         self
     }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
 use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 
@@ -27,44 +28,20 @@ use crate::{
 };
 
 /// How a [`FileStore`] works.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
+#[build(new)]
 #[non_exhaustive]
 pub struct FileStoreConfig {
-    limits: StoreLimits,
-    clock: Clock,
-    is_synced: bool,
-}
-
-impl FileStoreConfig {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self { limits: StoreLimits::new(), clock: Clock::system(), is_synced: true }
-    }
-
     /// The limits of what is stored.
-    pub fn limits(mut self, limits: StoreLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
+    #[build(default = StoreLimits::new())]
+    limits: StoreLimits,
     /// The clock by which records and names expire.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
-    }
-
+    #[build(default = Clock::system())]
+    clock: Clock,
     /// Whether a change counts as durable only when the disk has it, which is the default. Otherwise it counts once the operating
     /// system has it: a power cut may cost the last seconds, the end of the process nothing.
-    pub fn synced(mut self, is_synced: bool) -> Self {
-        self.is_synced = is_synced;
-        self
-    }
-}
-
-impl Default for FileStoreConfig {
-    fn default() -> Self {
-        Self::new()
-    }
+    #[build(name = synced, default = true)]
+    is_synced: bool,
 }
 
 /// Stores sessions, their events and names that are used once in a directory, for one process at a time.

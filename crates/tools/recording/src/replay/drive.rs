@@ -6,16 +6,18 @@ use std::task::Poll;
 use std::time::Duration;
 
 use agentwire_transport::TransportError;
+use agentwire_wire_derive::Build;
 
 use crate::event::Side;
 use crate::replay::wire::{Incoming, Wire};
 use crate::replay::{Action, Replay};
 
 /// How to drive a replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct ReplayConfig {
     /// How long a recorded message may take once it is waited for, whatever else comes meanwhile (default 10 s).
+    #[build(skip)]
     pub timeout: Duration,
     /// How long the live side is listened to once all has happened (default 10 s).
     pub linger: Duration,
@@ -36,27 +38,6 @@ impl ReplayConfig {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.timeout, self.linger) = (timeout, timeout);
-        self
-    }
-
-    /// Sets how long the live side is listened to once all has happened.
-    #[must_use]
-    pub fn linger(mut self, linger: Duration) -> Self {
-        self.linger = linger;
-        self
-    }
-
-    /// Sets whether recorded pauses are kept.
-    #[must_use]
-    pub fn realtime(mut self, realtime: bool) -> Self {
-        self.realtime = realtime;
-        self
-    }
-
-    /// Sets whether the first difference ends the replay.
-    #[must_use]
-    pub fn stop_at_first(mut self, stop: bool) -> Self {
-        self.stop_at_first = stop;
         self
     }
 }

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 
@@ -14,10 +15,11 @@ use crate::script::wire::ScriptWire;
 use crate::shown::Shown;
 
 /// How long a player waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct ScriptConfig {
     /// How long a message of the judged side may take, and a write (default 10 s).
+    #[build(skip)]
     pub message: Duration,
     /// How long the first message may take (default 10 s). A program has to start.
     pub first_message: Duration,
@@ -36,20 +38,6 @@ impl ScriptConfig {
     #[must_use]
     pub fn message(mut self, limit: Duration) -> Self {
         (self.message, self.first_message) = (limit, limit);
-        self
-    }
-
-    /// Sets how long the first message may take.
-    #[must_use]
-    pub fn first_message(mut self, limit: Duration) -> Self {
-        self.first_message = limit;
-        self
-    }
-
-    /// Sets how long silence has to last.
-    #[must_use]
-    pub fn quiet(mut self, limit: Duration) -> Self {
-        self.quiet = limit;
         self
     }
 }

@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, select};
 use http::Uri;
@@ -71,76 +72,37 @@ impl LoopbackHost {
 ///
 /// let browser = Browser::new().on_url(|url| eprintln!("Log in here if no browser opens: {url}"));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(new = "The system's browser, and any free port of `127.0.0.1`.")]
 pub struct Browser {
+    /// Sets the port (default 0: any free one), for authorization servers that compare it.
     port: u16,
+    /// Sets how this machine is named in the redirect URI (default `127.0.0.1`).
     host: LoopbackHost,
+    /// Sets the path of the redirect URI (default `/callback`). It begins with `/` and has no query.
+    #[build(into, default = "/callback".into())]
     path: String,
+    /// Sets how long the person may take (default 5 minutes).
+    #[build(default = DEFAULT_TIMEOUT)]
     timeout: Duration,
+    #[build(default = Opener::System)]
     opener: Opener,
-    on_url: Option<OnUrl>,
+    /// Sets what shows the URL to the person, before a browser is opened. With this, a login goes on where no browser can be
+    /// opened: the person opens the URL. The URL contains the `state` of the login, so it does not belong into a log.
+    #[build(dynamic)]
+    #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
+    on_url: Option<Arc<dyn Fn(&str) + Send + Sync>>,
     pasted: Option<ReadPasted>,
 }
-
-type OnUrl = Arc<dyn Fn(&str) + Send + Sync>;
 
 type ReadPasted = Arc<dyn Fn(bool) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 impl Browser {
-    /// The system's browser, and any free port of `127.0.0.1`.
-    pub fn new() -> Self {
-        Self {
-            port: 0,
-            host: LoopbackHost::default(),
-            path: "/callback".into(),
-            timeout: DEFAULT_TIMEOUT,
-            opener: Opener::System,
-            on_url: None,
-            pasted: None,
-        }
-    }
-
-    /// Sets the port (default 0: any free one), for authorization servers that compare it.
-    #[must_use]
-    pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
-        self
-    }
-
-    /// Sets how this machine is named in the redirect URI (default `127.0.0.1`).
-    #[must_use]
-    pub fn host(mut self, host: LoopbackHost) -> Self {
-        self.host = host;
-        self
-    }
-
-    /// Sets the path of the redirect URI (default `/callback`). It begins with `/` and has no query.
-    #[must_use]
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
-        self
-    }
-
-    /// Sets how long the person may take (default 5 minutes).
-    #[must_use]
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
-        self
-    }
-
     /// Sets what opens a URL instead of the system's browser. It is called inside a task, so it must not block. The URL comes
     /// from a server: do not pass it to a shell.
     #[must_use]
     pub fn opener(mut self, open: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static) -> Self {
         self.opener = Opener::Custom(Arc::new(open));
-        self
-    }
-
-    /// Sets what shows the URL to the person, before a browser is opened. With this, a login goes on where no browser can be
-    /// opened: the person opens the URL. The URL contains the `state` of the login, so it does not belong into a log.
-    #[must_use]
-    pub fn on_url(mut self, show: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.on_url = Some(Arc::new(show));
         self
     }
 
@@ -174,12 +136,6 @@ impl Browser {
         let listener = listener.map_err(|error| unavailable("no listener for the redirect", error))?;
         let authority = format!("{}:{}", self.host.name(), listener.port());
         Ok(Box::new(BrowserListener { browser: self, listener, authority }))
-    }
-}
-
-impl Default for Browser {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

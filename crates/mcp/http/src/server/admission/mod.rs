@@ -5,7 +5,6 @@ pub(crate) mod caller;
 pub(crate) mod cors;
 pub(crate) mod denied;
 pub(crate) mod guard;
-pub(crate) mod limits;
 pub(crate) mod operation;
 pub(crate) mod quota;
 pub(crate) mod record_limits;

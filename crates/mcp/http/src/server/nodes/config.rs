@@ -1,7 +1,6 @@
 //! The settings of an endpoint's store, of what it shares with other nodes, and of its warnings.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use agentwire_store::{EventStore, Node, SessionId};
 
@@ -77,26 +76,6 @@ impl EndpointConfig {
         self
     }
 
-    /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
-    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to 10 seconds, and then gets
-    /// 503, as it does at once where as many wait already as there may be sessions: [`session_limit`](Self::session_limit) of all,
-    /// [`caller_session_limit`](Self::caller_session_limit) of one caller. Only with a [`node`](Self::node) or
-    /// [sealed sessions](Self::sealed_sessions).
-    #[must_use]
-    pub fn load_limit(mut self, sessions: usize) -> Self {
-        self.load_limit = sessions;
-        self
-    }
-
-    /// How many responses may follow streams that run at other nodes (default 256), of which one [`Caller`](crate::server::Caller) has an
-    /// eighth: each waits for up to 2 s, one for each stream. Others end at once, and their clients come back after
-    /// [`moved_retry`](Self::moved_retry). Only with a [`node`](Self::node).
-    #[must_use]
-    pub fn follower_limit(mut self, responses: usize) -> Self {
-        self.follower_limit = responses;
-        self
-    }
-
     /// How many resources the client of a session may subscribe to (default 256). One more gets 429. Only with a
     /// [`node`](Self::node).
     #[must_use]
@@ -127,14 +106,6 @@ impl EndpointConfig {
     #[must_use]
     pub fn on_warning(mut self, receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {
         self.warnings = Warnings::new(receive);
-        self
-    }
-
-    /// How long a client should wait before it resumes a stream that runs at another node, or whose node shuts down (default
-    /// 100 ms).
-    #[must_use]
-    pub fn moved_retry(mut self, retry: Duration) -> Self {
-        self.moved_retry = retry;
         self
     }
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use agentwire_wire_derive::Build;
 use futures::FutureExt;
 use futures::future::{self, BoxFuture, Map};
 use http::{Request, Response};
@@ -107,22 +108,45 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
 ///         .grace(Duration::from_secs(30))
 /// }
 /// ```
+#[derive(Build)]
 pub struct Serve {
     acceptor: Acceptor,
+    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then its clients get an error, have a
+    /// second to read it, and all that is left is dropped.
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
     spawn: Spawner,
+    /// Sets the function that is called with each warning (default: none).
+    #[build(name = on_warning, dynamic)]
     warn: Option<Box<dyn Fn(ServeWarning) + Send>>,
 }
 
 /// What takes connections.
+#[derive(Build)]
+#[build(of = Serve, at = acceptor)]
 struct Acceptor {
     listener: TcpListener,
     routes: Arc<Routes>,
     timeouts: Timeouts,
-    /// None where no number was set.
+    /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
+    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) where a number was asked for, or fewer than 128 are left.
+    ///
+    /// One more takes the place of one that waits for the head of a request: of those of the caller with most
+    /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
+    #[build(min = 1)]
     connection_limit: Option<usize>,
+    /// How many connections may be open from one IP address, or one IPv6 network of 64 bits (default 1024, and at most
+    /// three quarters of [`connection_limit`](Self::connection_limit)). One more takes the place of that of the address
+    /// which has waited longest for the head of a request; where none waits, it is closed.
+    ///
+    /// Behind a proxy all clients have one address. There this should be as high as the limit for all.
+    #[build(min = 1)]
     caller_connection_limit: Option<usize>,
+    /// How many of the [connections of one address](Self::caller_connection_limit) may speak HTTP/2 (default 128). Each of
+    /// those takes what some hundred of HTTP/1.1 do, because it has as many requests at once. One more takes the place of
+    /// that which has waited longest for a request; where none waits, it is closed. This limit does not hold where the
+    /// one for each address is as high as that for all.
+    #[build(min = 1)]
     caller_http2_limit: usize,
 }
 
@@ -151,45 +175,6 @@ impl Serve {
         self
     }
 
-    /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
-    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) where a number was asked for, or fewer than 128 are left.
-    ///
-    /// One more takes the place of one that waits for the head of a request: of those of the caller with most
-    /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
-    #[must_use]
-    pub fn connection_limit(mut self, connections: usize) -> Self {
-        self.acceptor.connection_limit = Some(connections.max(1));
-        self
-    }
-
-    /// How many connections may be open from one IP address, or one IPv6 network of 64 bits (default 1024, and at most
-    /// three quarters of [`connection_limit`](Self::connection_limit)). One more takes the place of that of the address
-    /// which has waited longest for the head of a request; where none waits, it is closed.
-    ///
-    /// Behind a proxy all clients have one address. There this should be as high as the limit for all.
-    #[must_use]
-    pub fn caller_connection_limit(mut self, connections: usize) -> Self {
-        self.acceptor.caller_connection_limit = Some(connections.max(1));
-        self
-    }
-
-    /// How many of the [connections of one address](Self::caller_connection_limit) may speak HTTP/2 (default 128). Each of
-    /// those takes what some hundred of HTTP/1.1 do, because it has as many requests at once. One more takes the place of
-    /// that which has waited longest for a request; where none waits, it is closed. This limit does not hold where the
-    /// one for each address is as high as that for all.
-    #[must_use]
-    pub fn caller_http2_limit(mut self, connections: usize) -> Self {
-        self.acceptor.caller_http2_limit = connections.max(1);
-        self
-    }
-
-    /// Sets the function that is called with each warning (default: none).
-    #[must_use]
-    pub fn on_warning(mut self, warn: impl Fn(ServeWarning) + Send + 'static) -> Self {
-        self.warn = Some(Box::new(warn));
-        self
-    }
-
     /// When `signal` completes, every mount is [shut down](Mount::shutdown): what is unanswered has the [`grace`](Self::grace)
     /// to finish, and new requests get 503. Then no more connections are taken, and the open ones are closed.
     ///
@@ -198,14 +183,6 @@ impl Serve {
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(signal.boxed());
-        self
-    }
-
-    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then its clients get an error, have a
-    /// second to read it, and all that is left is dropped.
-    #[must_use]
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
         self
     }
 

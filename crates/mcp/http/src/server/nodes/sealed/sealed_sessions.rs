@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agentwire_jsonrpc::RawJson;
 use agentwire_seal::SealingKeys;
 use agentwire_store::{MemoryOnceStore, OnceStore, SessionId, StoreError};
+use agentwire_wire_derive::Build;
 use bytestring::ByteString;
 use http::HeaderValue;
 
@@ -24,14 +25,33 @@ use http::HeaderValue;
 /// # let _ = config;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Build)]
+#[build(
+    new = "Seals with these keys, which all nodes have. A key that is replaced opens ids for as long as it is the second one."
+)]
 pub struct SealedSessions {
+    #[build(required)]
     keys: SealingKeys,
+    /// How long a session may be used after it was opened (default [`LIFETIME`](Self::LIFETIME)), the same at all nodes. Then its
+    /// requests get 404, at a node that has an unanswered one when that is answered. The clocks of the nodes may differ by 5
+    /// minutes. [`EndpointConfig::idle`](crate::server::EndpointConfig::idle) frees the memory of a node sooner and ends no session.
+    #[build(default = Self::LIFETIME)]
     lifetime: Duration,
     /// The ended sessions that this node knows of.
+    #[build(skip)]
     ended: Arc<MemoryOnceStore>,
-    /// Those that all nodes know of.
+    /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
+    /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
+    /// While the store is away or has no room, a DELETE gets 503, and ends the session at its node alone; while it is away, sessions that
+    /// are not here get 503 too. Where it loses its last writes, the session has still ended at each node that knows of its end, and
+    /// the store gets that again once such a node is asked for the session.
+    ///
+    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
+    /// other node, and at this one after a restart or where there was no room, for whoever knows its id and is its principal.
+    #[build(name = ended_sessions)]
     shared: Option<Arc<dyn OnceStore>>,
+    /// Sets the clock (default: that of the system), for tests.
+    #[build(name = clock, dynamic, default = Arc::new(SystemTime::now))]
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
@@ -67,47 +87,6 @@ const SKEW: Duration = Duration::from_secs(5 * 60);
 impl SealedSessions {
     /// The default of [`lifetime`](Self::lifetime): 24 h.
     pub const LIFETIME: Duration = Duration::from_secs(24 * 3600);
-
-    /// Seals with these keys, which all nodes have. A key that is replaced opens ids for as long as it is the second one.
-    pub fn new(keys: SealingKeys) -> Self {
-        Self {
-            keys,
-            lifetime: Self::LIFETIME,
-            ended: Arc::default(),
-            shared: None,
-            now: Arc::new(SystemTime::now),
-        }
-    }
-
-    /// How long a session may be used after it was opened (default [`LIFETIME`](Self::LIFETIME)), the same at all nodes. Then its
-    /// requests get 404, at a node that has an unanswered one when that is answered. The clocks of the nodes may differ by 5
-    /// minutes. [`EndpointConfig::idle`](crate::server::EndpointConfig::idle) frees the memory of a node sooner and ends no session.
-    #[must_use]
-    pub fn lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetime = lifetime;
-        self
-    }
-
-    /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
-    /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
-    /// While the store is away or has no room, a DELETE gets 503, and ends the session at its node alone; while it is away, sessions that
-    /// are not here get 503 too. Where it loses its last writes, the session has still ended at each node that knows of its end, and
-    /// the store gets that again once such a node is asked for the session.
-    ///
-    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
-    /// other node, and at this one after a restart or where there was no room, for whoever knows its id and is its principal.
-    #[must_use]
-    pub fn ended_sessions(mut self, ended: Arc<dyn OnceStore>) -> Self {
-        self.shared = Some(ended);
-        self
-    }
-
-    /// Sets the clock (default: that of the system), for tests.
-    #[must_use]
-    pub fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        self.now = Arc::new(now);
-        self
-    }
 
     /// Reads the id with which a session is known at its node.
     pub(crate) fn parse(value: &[u8]) -> Option<SessionId> {
