@@ -8,11 +8,11 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_mcp_hub::ServerConfig;
 use agentwire_mcp_hub::schema::{CreateMessageRequest, CreateMessageResult};
+use agentwire_peer::{Clock, TokioClock};
 use agentwire_transport::Transport;
 use futures_util::FutureExt;
 use futures_util::future::{join, join_all, select};
 
-use crate::clock::sleep;
 use crate::connection::auth::Auth;
 use crate::questions::OnSampling;
 use crate::runtime::Runtime;
@@ -244,7 +244,7 @@ impl SessionAgent {
         let open = runtime.sessions.drain();
         let logs = join_all(open.iter().map(|(session, _)| session.log.close()));
         // A store that hangs must not keep the agent from ending.
-        let closed = select(logs, sleep(grace));
+        let closed = select(logs, TokioClock::default().sleep(grace));
         tasks.beside(join(closed, join_all(open.iter().map(|(session, _)| session.hub.close())))).await;
         served
     }

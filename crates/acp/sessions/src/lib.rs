@@ -134,7 +134,6 @@
 
 mod builder;
 mod client;
-mod clock;
 mod connection;
 mod error;
 mod log;

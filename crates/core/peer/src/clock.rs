@@ -1,8 +1,8 @@
 //! The trait through which a driver reads the time and sleeps, and its implementation for tokio.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::Pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The source of time for a driver: a runtime's timer, or a virtual one in a test.
 pub trait Clock: Send + Sync {
@@ -11,6 +11,11 @@ pub trait Clock: Send + Sync {
 
     /// Returns a future that completes at `deadline`, or at once if that is past.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Returns a future that completes after `time`. Never if the clock cannot count that far.
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.now().checked_add(time).map_or_else(|| Box::pin(pending()) as _, |end| self.sleep_until(end))
+    }
 }
 
 /// The clock of the tokio runtime. Tests can pause it.

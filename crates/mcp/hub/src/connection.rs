@@ -97,11 +97,10 @@ async fn restarts(
         return false;
     }
     let clock = TokioClock::default();
-    let now = clock.now();
-    let Some(pause) = shared.restarts(place, now, config, reason) else { return false };
+    let Some(pause) = shared.restarts(place, clock.now(), config, reason) else { return false };
     select_biased! {
         () = pin!(shared.until_stopping(place).fuse()) => false,
-        () = clock.sleep_until(after(now, pause)).fuse() => true,
+        () = clock.sleep(pause).fuse() => true,
     }
 }
 
@@ -208,8 +207,7 @@ fn after(now: Instant, time: Duration) -> Instant {
 
 /// Completes when a server is still not connected after so long.
 async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
-    let clock = TokioClock::default();
-    clock.sleep_until(after(clock.now(), limit)).await;
+    TokioClock::default().sleep(limit).await;
     if shared.is_established(place) {
         pending::<()>().await;
     }

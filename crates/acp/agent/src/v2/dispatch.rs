@@ -145,15 +145,9 @@ impl<A: Agent> Dispatch<A> {
         let _closing = sessions.begin_close(&session);
         let response = self.agent.close_session(request, context).await?;
         if let Some(ended) = sessions.all_ended(&session) {
-            let clock = TokioClock::default();
-            match clock.now().checked_add(self.agent.close_grace()) {
-                Some(deadline) => {
-                    if let Either::Right(_) = select(ended, clock.sleep_until(deadline)).await {
-                        sessions.end_cancelled(&peer, &session);
-                    }
-                }
-                // Either way there is none any more.
-                None => drop(ended.await),
+            let late = TokioClock::default().sleep(self.agent.close_grace());
+            if let Either::Right(_) = select(ended, late).await {
+                sessions.end_cancelled(&peer, &session);
             }
         }
         let answer = CloseSessionRequest::write(&peer, response, at)?;

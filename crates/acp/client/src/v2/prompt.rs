@@ -254,7 +254,7 @@ impl PromptState {
                 inbox.with_observer(|end| end.accepted(receipt.message_id.clone()))
             }));
             self.reader = Some(reader);
-            self.late = self.timeout.and_then(timer);
+            self.late = self.timeout.map(|timeout| TokioClock::default().sleep(timeout));
         }
     }
 
@@ -313,7 +313,7 @@ impl PromptState {
         }
         while let Some(heard) = self.with_end(|end| end.resting()).flatten() {
             let Some((before, quiet)) = &mut self.quiet else {
-                self.quiet = timer(QUIET).map(|quiet| (heard, quiet));
+                self.quiet = Some((heard, TokioClock::default().sleep(QUIET)));
                 continue;
             };
             if quiet.as_mut().poll(cx).is_pending() {
@@ -365,10 +365,4 @@ impl Drop for PromptState {
         }
         self.finish();
     }
-}
-
-/// Returns none where the time is beyond the clock's range.
-fn timer(time: Duration) -> Option<Timer> {
-    let clock = TokioClock::default();
-    clock.now().checked_add(time).map(|deadline| clock.sleep_until(deadline))
 }

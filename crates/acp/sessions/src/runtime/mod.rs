@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{ContentBlock, SessionId};
+use agentwire_peer::{Clock, TokioClock};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 
-use crate::clock::sleep;
 use crate::connection::auth::AuthState;
 use crate::connection::background::{Background, Tasks};
 use crate::connection::list;
@@ -152,7 +152,7 @@ impl Runtime {
             }
             closing.close().await;
         };
-        let ended = select(ending.boxed(), sleep(self.settings.close_limit())).await;
+        let ended = select(ending.boxed(), TokioClock::default().sleep(self.settings.close_limit())).await;
         slot.clear();
         let Either::Right(((), ending)) = ended else { return Ok(()) };
         let claim = slot.claim();
@@ -174,7 +174,7 @@ impl Runtime {
     /// store has answered.
     async fn remove(&self, slot: &SlotGuard<'_>) -> Result<(), Error> {
         let late = || Error::internal_error("the store has not deleted the session in time");
-        let mut time = sleep(self.settings.store_timeout);
+        let mut time = TokioClock::default().sleep(self.settings.store_timeout);
         match select(pin!(self.claim(slot)), &mut time).await {
             Either::Left((claimed, _)) => claimed?,
             Either::Right(_) => return Err(late()),

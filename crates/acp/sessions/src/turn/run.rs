@@ -5,11 +5,11 @@ use std::pin::pin;
 
 use agentwire_acp_agent::{BoxError, CallError, Error};
 use agentwire_acp_schema::v1::{MessageId, StopReason, ToolCallStatus};
+use agentwire_peer::{Clock, TokioClock};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 
 use super::{BoxTurnHandler, Turn, TurnError};
-use crate::clock::sleep;
 use crate::session::TurnGuard;
 use crate::update::call_status::CANCELLED;
 
@@ -61,7 +61,7 @@ async fn answer(turn: &Turn, author: &BoxTurnHandler) -> Result<StopReason, Erro
         Either::Right((answered, _)) => answered,
         Either::Left((_, answered)) => {
             turn.0.cancel.set();
-            match select(answered, sleep(turn.0.settings.grace)).await {
+            match select(answered, TokioClock::default().sleep(turn.0.settings.grace)).await {
                 Either::Left((answered, _)) => answered,
                 Either::Right(((), _)) => Ok(Ok(StopReason::Cancelled)),
             }
@@ -91,7 +91,7 @@ impl Turn {
     async fn finish(&self) -> Result<(), TurnError> {
         let terminals = pin!(self.0.terminals.finish());
         // A client that does not answer must not keep the turn from ending.
-        let _timed_out = select(terminals, sleep(self.0.settings.grace)).await;
+        let _timed_out = select(terminals, TokioClock::default().sleep(self.0.settings.grace)).await;
         let (status, why) = if self.is_cancelled() {
             (ToolCallStatus::Other(CANCELLED.into()), CANCELLED)
         } else {

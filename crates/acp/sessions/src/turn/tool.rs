@@ -12,6 +12,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
+use agentwire_peer::{Clock, TokioClock};
 use agentwire_sync::Monitor;
 use agentwire_wire_derive::Build;
 use futures_util::FutureExt;
@@ -21,7 +22,6 @@ use serde::Serialize;
 use super::permission::PermissionSubject;
 use super::tool_lifecycle::RunningToolCall;
 use super::{Turn, TurnError};
-use crate::clock::sleep;
 use crate::settings::PermissionPolicy;
 use crate::update::shorten::cut;
 
@@ -202,7 +202,7 @@ async fn show_progress(
     loop {
         let progress = latest.wait_until(Option::take).await;
         running.show(describe(&progress)).await?;
-        sleep(PROGRESS_PAUSE).await;
+        TokioClock::default().sleep(PROGRESS_PAUSE).await;
     }
 }
 

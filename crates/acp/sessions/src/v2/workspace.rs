@@ -18,11 +18,11 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_acp_toolkit::Workspace;
 use agentwire_jsonrpc::RequestMethod;
+use agentwire_peer::{Clock, TokioClock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::future::{Either, select};
 
-use crate::clock::sleep;
 use crate::log::{Change, LogError, Update, UpdateLog};
 
 /// How often the output of a command that runs is shown at most.
@@ -117,7 +117,7 @@ impl LocalWorkspace {
         let inner = self.inner(id);
         let mut exit = pin!(self.wait_for_terminal_exit(WaitForTerminalExitRequest::new(session, id)));
         let (mut shown, mut pause) = (String::new(), SHOW_PAUSE);
-        while let Either::Right(((), _)) = select(exit.as_mut(), sleep(pause)).await {
+        while let Either::Right(((), _)) = select(exit.as_mut(), TokioClock::default().sleep(pause)).await {
             let Some(now) = self.workspace.terminals().shown(&inner) else { return };
             let update = match now.output.strip_prefix(&*shown) {
                 Some("") => continue,

@@ -76,11 +76,7 @@ async fn close_transport<T: Transport>(port: &mut Port<T>) {
     if futures::poll!(poll_fn(|cx| port.poll_close(cx))).is_ready() {
         return;
     }
-    let deadline = port.clock().now().checked_add(port.config().close);
-    let timer = deadline.map(|deadline| port.clock().sleep_until(deadline));
+    let late = port.clock().sleep(port.config().close);
     let close = pin!(poll_fn(|cx| port.poll_close(cx)));
-    match timer {
-        Some(timer) => drop(select(close, timer).await),
-        None => close.await,
-    }
+    drop(select(close, late).await);
 }

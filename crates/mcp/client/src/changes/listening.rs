@@ -94,7 +94,7 @@ async fn subscribe(server: &RemoteServer, handler: &ClientHandler, filter: Subsc
         if lasted(&clock, since) > PAUSES.1 {
             pause = PAUSES.0;
         }
-        clock.sleep_until(clock.now() + pause).await;
+        clock.sleep(pause).await;
         pause = PAUSES.1.min(pause * 2);
     }
 }

@@ -102,8 +102,8 @@ impl Subscriptions {
         let (registration, mut acknowledged) = self.register(id.request_id(), hook);
         let mut call = peer.call_method(method.clone(), Some(request)).reserved(id).decode_by(as_text);
         let mut late = async {
-            match timeout.and_then(|timeout| TokioClock::default().now().checked_add(timeout)) {
-                Some(deadline) => TokioClock::default().sleep_until(deadline).await,
+            match timeout {
+                Some(timeout) => TokioClock::default().sleep(timeout).await,
                 None => std::future::pending().await,
             }
         }

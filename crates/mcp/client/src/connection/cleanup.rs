@@ -60,9 +60,7 @@ impl CleanupQueue {
         if self.running.is_empty() {
             return;
         }
-        let clock = TokioClock::default();
-        let over = clock.sleep_until(clock.now() + GRACE);
         let all = std::pin::pin!(self.running.collect::<Vec<()>>());
-        drop(select(all, over).await);
+        drop(select(all, TokioClock::default().sleep(GRACE)).await);
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -213,9 +212,7 @@ impl Answers {
 
 /// Drops an answer that takes too long.
 async fn within(limit: Duration, answer: impl Future<Output = Outcome> + Unpin) -> Outcome {
-    let clock = TokioClock::default();
-    let Some(end) = clock.now().checked_add(limit) else { return answer.await };
-    match select(answer, pin!(clock.sleep_until(end))).await {
+    match select(answer, TokioClock::default().sleep(limit)).await {
         Either::Left((outcome, _)) => outcome,
         Either::Right(_) => {
             Err(ErrorObject::internal_error(format_args!("there was no answer within {limit:?}, the limit")))

@@ -207,11 +207,7 @@ impl Future for RetryFuture {
                 }
                 Attempt::Sent(answer) => match ready!(Pin::new(answer).poll(cx)) {
                     Err(error) => match settings.pause(&this.call, this.retried, &error) {
-                        Some(pause) => {
-                            let now = settings.clock.now();
-                            let end = now.checked_add(pause).unwrap_or(now);
-                            Attempt::Pause(settings.clock.sleep_until(end))
-                        }
+                        Some(pause) => Attempt::Pause(settings.clock.sleep(pause)),
                         None => return Poll::Ready(Err(error)),
                     },
                     answer => return Poll::Ready(answer),

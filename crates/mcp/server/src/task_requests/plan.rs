@@ -137,10 +137,8 @@ impl TaskCall {
     /// The function begins as in any call. If it is neither done nor asks anything soon, the client is answered that
     /// there is a task, and it goes on where it is.
     async fn begin_later(self, running: HandlerFuture) -> Result<RawJson, ErrorObject> {
-        let clock = TokioClock::default();
+        let grace = TokioClock::default().sleep(self.tasks.grace);
         let mut call = RequestFuture::new(self.context.clone(), running);
-        let grace = clock.now().checked_add(self.tasks.grace).map(|end| clock.sleep_until(end));
-        let Some(grace) = grace else { return call.await };
         if let Either::Left((answer, _)) = select(&mut call, grace).await {
             return answer;
         }

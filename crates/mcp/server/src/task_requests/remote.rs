@@ -143,10 +143,9 @@ impl RemoteTask {
 
     /// Answers that are to be sent. None where the task has changed, or was not read for a while.
     async fn next_answers(&self) -> Answers {
-        let clock = TokioClock::default();
         let mut changed =
             self.changes.has_changed.wait_until(|changed| std::mem::take(changed).then_some(()));
-        let idle = select(&mut changed, clock.sleep_until(clock.now() + POLL));
+        let idle = select(&mut changed, TokioClock::default().sleep(POLL));
         match select(pin!(self.handle.take_answers()), idle).await {
             Either::Left((answers, _)) => answers,
             Either::Right(_) => Answers::new(),

@@ -84,9 +84,8 @@ async fn work(handle: &Arc<TaskHandle>, running: HandlerFuture) -> WorkEnd {
 }
 
 async fn run(handle: &Arc<TaskHandle>, mut running: HandlerFuture) -> WorkEnd {
-    let clock = TokioClock::default();
     let ttl = handle.record().ttl.map(Duration::from_millis);
-    let mut expiry = ttl.and_then(|ttl| clock.now().checked_add(ttl)).map(|end| clock.sleep_until(end));
+    let mut expiry = ttl.map(|ttl| TokioClock::default().sleep(ttl));
     let mut cancelled = handle.cancelled();
     poll_fn(move |cx| {
         // The function first: one that waits for its cancellation may still do something about it.

@@ -36,22 +36,16 @@ pub(crate) async fn drain(registry: &TaskRegistry, grace: Duration) {
             join_all(handles.iter().map(|handle| handle.done())).await;
         }
     });
-    let mut time = pin!(async {
-        match clock.now().checked_add(grace) {
-            Some(end) => clock.sleep_until(end).await,
-            None => pending().await,
-        }
-    });
     // The transport may have been what ran the node.
     let received = pin!(async {
         let Some(node) = registry.node() else { return pending::<()>().await };
-        let pause = || clock.sleep_until(clock.now() + PAUSE);
+        let pause = || clock.sleep(PAUSE);
         loop {
             node.run(pause).await;
             pause().await;
         }
     });
-    match select(select(&mut ended, &mut time), received).await {
+    match select(select(&mut ended, clock.sleep(grace)), received).await {
         Either::Left((Either::Left(_), _)) => {}
         _ => cancel(registry).await,
     }
