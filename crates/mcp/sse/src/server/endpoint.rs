@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, Message, RequestId};
+use agentwire_store::SessionId;
 use agentwire_transport::{MessageSource, Packet, Service};
 use agentwire_transport_http::runtime::server::{
     BodyBuffer, Guard, Refusal, Reservation, check_operations, read_frame,
@@ -25,7 +26,7 @@ use tower_service::Service as TowerService;
 
 use crate::server::session::Session;
 use crate::server::session_body::SessionBody;
-use crate::server::session_id::SessionId;
+use crate::server::session_id::{append_to, in_query};
 use crate::server::sessions::Sessions;
 use crate::server::{Connection, EndpointConfig};
 
@@ -263,15 +264,15 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
                 Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "there is no randomness for a session id")
             })?;
             let uri = match &config.messages {
-                Some(messages) => id.append_to(messages),
-                None => id.append_to(&beside(parts.uri.path())),
+                Some(messages) => append_to(messages, id),
+                None => append_to(&beside(parts.uri.path()), id),
             };
             let (caller, budget) = (Caller::of(&parts.extensions), sessions.requests.clone());
             Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), caller, budget, &uri))))
         }
         Method::POST => {
             Guard::admit_json(&parts.headers, sessions.limits.body_limit)?;
-            let id = parts.uri.query().and_then(SessionId::in_query).ok_or_else(|| {
+            let id = parts.uri.query().and_then(in_query).ok_or_else(|| {
                 let why = "the query names no session; a GET opens one and says where to send its messages";
                 Refusal::new(StatusCode::BAD_REQUEST, why)
             })?;

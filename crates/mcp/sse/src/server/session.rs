@@ -6,14 +6,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
+use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 use agentwire_transport_http::runtime::server::{Quota, QuotaExceeded, Reservation, cancelled_by, cut_error};
 use agentwire_transport_http::server::{Caller, Principal};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
-
-use crate::server::session_id::SessionId;
 
 /// How many unread bytes of a session no budget counts: the size of other buffers of a connection.
 const UNCOUNTED: usize = 8 << 10;

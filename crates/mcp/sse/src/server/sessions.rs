@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use agentwire_store::SessionId;
 use agentwire_transport_http::runtime::server::{Drain, Limits, NoSession, Quota, SessionTable};
 use agentwire_transport_http::server::Caller;
 
 use crate::server::EndpointConfig;
 use crate::server::session::Session;
-use crate::server::session_id::SessionId;
 
 /// How many sessions one caller may have where the configuration names no number.
 const CALLER_SESSIONS: usize = 250;
