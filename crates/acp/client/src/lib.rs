@@ -126,7 +126,8 @@ use session::ConnectionState;
 pub use agent::{AgentHandle, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{Backoff, BoxError, Call, CallError, Closed, ConnectionError, Notify, OrInternal};
+pub use agentwire_peer::{BoxError, Call, CallError, Closed, ConnectionError, Notify, OrInternal};
+pub use agentwire_sync::Backoff;
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;

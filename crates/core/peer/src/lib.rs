@@ -147,7 +147,6 @@
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
-mod backoff;
 mod call;
 mod clock;
 mod config;
@@ -167,7 +166,6 @@ mod state;
 mod sync;
 
 pub use agentwire_connection::{CallId, Dialect};
-pub use backoff::Backoff;
 pub use call::Call;
 pub use clock::Clock;
 #[cfg(feature = "tokio")]

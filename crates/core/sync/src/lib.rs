@@ -1,9 +1,10 @@
-//! State that futures wait for, without a runtime.
+//! State that futures wait for, and the pauses between attempts, without a runtime.
 //!
 //! - [`Mutex`]: a lock that a panic does not poison.
 //! - [`Monitor`]: a value behind such a lock. [`update`](Monitor::update) changes it and wakes all waiters;
 //!   [`wait_until`](Monitor::wait_until) completes when the value meets a condition.
 //! - [`Wakers`]: one waker for several tasks that wait for the same event.
+//! - [`Backoff`]: the pauses between attempts that fail.
 //!
 //! ```
 //! use agentwire_sync::Monitor;
@@ -26,11 +27,13 @@
 //! - Of the waits that complete at once, one in 128 is pending for one poll first and wakes itself. So a loop over such
 //!   waits lets other futures of its task run.
 
+mod backoff;
 mod monitor;
 mod mutex;
 mod sync;
 mod wakers;
 
+pub use backoff::{Backoff, random_fraction};
 pub use monitor::{Monitor, WaitUntil, Waiter};
 pub use mutex::{Mutex, MutexGuard};
 pub use wakers::Wakers;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
-use agentwire_peer::Backoff;
+use agentwire_sync::Backoff;
 
 use crate::config::{HubConfig, ServerConfig};
 use crate::status::{ServerState, ServerStatus};

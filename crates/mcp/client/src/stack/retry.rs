@@ -11,7 +11,8 @@ use agentwire_mcp_schema::{
     CompleteRequest, GetPromptRequest, ListPromptsRequest, ListResourceTemplatesRequest,
     ListResourcesRequest, ListToolsRequest, PingRequest, ReadResourceRequest,
 };
-use agentwire_peer::{Backoff, CallError, Clock, TokioClock};
+use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_sync::Backoff;
 use futures_util::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;

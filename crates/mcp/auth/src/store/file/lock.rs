@@ -1,18 +1,15 @@
 //! Locks between processes.
 
 use std::ffi::OsString;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agentwire_files::{FileSystem as _, LockFile, Privacy, PrivateDir};
+use agentwire_sync::Backoff;
 
-/// The first pause between two attempts.
-const MIN_PAUSE: Duration = Duration::from_millis(5);
-
-/// The longest pause between two attempts.
-const MAX_PAUSE: Duration = Duration::from_millis(100);
+/// The pauses between two attempts: 5 ms at first, up to 100 ms.
+const BACKOFF: Backoff = Backoff::new(u32::MAX).pauses(Duration::from_millis(5), Duration::from_millis(100));
 
 /// Which file is locked.
 #[derive(Clone, Debug)]
@@ -40,7 +37,7 @@ impl FileLock {
 
 /// Tries until the file is locked. The system has no lock that can be awaited.
 async fn poll(place: Place) -> io::Result<Box<dyn LockFile>> {
-    let mut pause = MIN_PAUSE;
+    let mut failures = 0;
     loop {
         let attempt = place.clone();
         // A lock that is taken after the caller was dropped is released with the task's result.
@@ -49,15 +46,9 @@ async fn poll(place: Place) -> io::Result<Box<dyn LockFile>> {
         if let Some(lock) = blocking(attempt).await?? {
             return Ok(lock);
         }
-        tokio::time::sleep(pause.mul_f64(jitter())).await;
-        pause = (pause * 2).min(MAX_PAUSE);
+        tokio::time::sleep(BACKOFF.pause(failures).unwrap_or_default()).await;
+        failures += 1;
     }
-}
-
-/// A random factor from 0.5 to 1.
-fn jitter() -> f64 {
-    let random = RandomState::new().hash_one(std::process::id());
-    0.5 + f64::from(random as u16) / f64::from(u16::MAX) / 2.0
 }
 
 /// Runs file operations on a thread that may block. They finish even if the caller is dropped.

@@ -1,16 +1,17 @@
 //! Computes the delay before an SSE stream is resumed from the server's `retry`, the configured limits and consecutive failures.
 //! Adds up to a quarter of random delay.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
+
+use agentwire_sync::random_fraction;
 
 use crate::client::Config;
 
 /// The shortest wait, whatever the configuration.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// The delay before a stream is resumed, and for how long that is tried.
+/// The delay before a stream is resumed, and for how long that is tried. [`agentwire_sync::Backoff`] knows no floor that the
+/// server sets, and its chance shortens a pause.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     /// The server's `retry`.
@@ -91,13 +92,7 @@ fn delay(config: &Config, told: Option<Duration>, failures: u32, fruitless: u32)
     };
     // What the server asks for is the least, so chance only adds to it.
     let base = base.max(least);
-    Some(base + base.mul_f64(chance() / 4.0))
-}
-
-/// A number from 0 to 1, as random as the keys of a hash map, which suffices to tell clients apart.
-fn chance() -> f64 {
-    let random = RandomState::new().build_hasher().finish();
-    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+    Some(base + base.mul_f64(random_fraction() / 4.0))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// ```
 /// use std::time::Duration;
 ///
-/// use agentwire_peer::Backoff;
+/// use agentwire_sync::Backoff;
 ///
 /// let backoff = Backoff::new(2).pauses(Duration::from_secs(1), Duration::from_secs(30));
 /// let mut failures = 0;
@@ -83,11 +83,15 @@ impl Backoff {
 
 /// Shortens a pause by a random part of at most half.
 fn jittered(pause: Duration) -> Duration {
-    // The keys of a hash map are random enough to spread programs, and need no further crate.
-    let random = RandomState::new().build_hasher().finish();
-    let part = u32::try_from(random >> 32).unwrap_or_default();
     // Halved before it is scaled, because a float of `Duration::MAX` overflows.
-    pause - (pause / 2).mul_f64(f64::from(part) / (f64::from(u32::MAX) + 1.0))
+    pause - (pause / 2).mul_f64(random_fraction())
+}
+
+/// Returns a random number from 0 up to 1, to spread programs that would act at the same time. Not for secrets.
+pub fn random_fraction() -> f64 {
+    // The keys of a hash map are random enough for that, and need no further crate.
+    let random = RandomState::new().build_hasher().finish();
+    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / (f64::from(u32::MAX) + 1.0)
 }
 
 #[cfg(test)]
