@@ -7,6 +7,7 @@ use super::messages::is_absolute;
 use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::faults;
+use crate::link::stand_in::random_id;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
@@ -63,8 +64,7 @@ struct Folder(String);
 impl Folder {
     fn new(name: &str) -> Outcome<Self> {
         // Checks run at the same time in each version.
-        let number = getrandom::u64().map_err(|error| Stop::inconclusive(error.to_string()))?;
-        let name = format!("conformance-{number:x}-{name}");
+        let name = format!("conformance-{}-{name}", random_id()?);
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).map_err(|error| Stop::inconclusive(error.to_string()))?;
         Ok(Self(folder.to_string_lossy().into_owned()))

@@ -10,6 +10,7 @@ use super::mutants;
 use super::run::PromptTurn;
 use crate::check::{ANY, Check, check};
 use crate::faults;
+use crate::link::stand_in::random_id;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
@@ -51,9 +52,7 @@ struct Scratch(PathBuf);
 impl Scratch {
     /// A path in the session's folder at which there is no file.
     fn of(turn: &PromptTurn) -> Outcome<Self> {
-        let number =
-            getrandom::u64().map_err(|error| Stop::inconclusive(format!("no random number: {error}")))?;
-        Ok(Self(turn.folder()?.join(format!("conformance-{number:016x}.txt"))))
+        Ok(Self(turn.folder()?.join(format!("conformance-{}.txt", random_id()?))))
     }
 
     /// The same with a file.

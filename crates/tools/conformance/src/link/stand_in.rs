@@ -124,8 +124,8 @@ pub(crate) struct Socket {
     injected: mpsc::Sender<Received>,
 }
 
-/// A word that keeps other programs of the machine out.
-pub(crate) fn secret() -> Outcome<String> {
+/// Returns 16 random hexadecimal digits: a name that nothing else uses, and that other programs cannot guess.
+pub(crate) fn random_id() -> Outcome<String> {
     let number =
         getrandom::u64().map_err(|error| Stop::inconclusive(format!("no random number: {error}")))?;
     Ok(format!("{number:016x}"))
@@ -134,7 +134,7 @@ pub(crate) fn secret() -> Outcome<String> {
 impl StandIns {
     /// Listens on a port of its own. The token keeps other programs of the machine out.
     pub(crate) async fn listen() -> Outcome<Self> {
-        let token = secret()?;
+        let token = random_id()?;
         let bound = TcpListener::bind("127.0.0.1:0").await.and_then(|listener| {
             let address = listener.local_addr()?.to_string();
             Ok((listener, address))

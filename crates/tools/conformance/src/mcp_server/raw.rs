@@ -9,6 +9,7 @@ use super::Server;
 use crate::conversation::Conversation;
 use crate::link::Link;
 use crate::link::http::{HttpRequest, HttpResponse};
+use crate::link::stand_in::random_id;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -185,9 +186,7 @@ pub(super) fn is_web(server: &Server) -> bool {
 
 /// A text that nothing else uses.
 pub(super) fn unique() -> Outcome<String> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| Stop::inconclusive(error.to_string()))?;
-    Ok(format!("key-{:016x}", u64::from_le_bytes(bytes)))
+    Ok(format!("key-{}", random_id()?))
 }
 
 /// A tool that plays a role, where a key stands for `{unique}` in its arguments.

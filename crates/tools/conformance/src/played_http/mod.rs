@@ -30,7 +30,7 @@ use self::exchange::{Reply, ResponseBody, write_down};
 pub(crate) use self::messages::{error, is_modern, status_of};
 pub(crate) use self::served::{Conversations, Served};
 use crate::fault::{ClientRequest, Faults, Incoming};
-use crate::link::stand_in::secret;
+use crate::link::stand_in::random_id;
 use crate::setting::Setting;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
@@ -81,7 +81,7 @@ impl HttpServer {
             Ok((listener, address))
         });
         let (listener, address) = bound.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
-        let prefix: Arc<str> = format!("/{}", secret()?).into();
+        let prefix: Arc<str> = format!("/{}", random_id()?).into();
         let (sender, requests) = mpsc::channel(QUEUE);
         let shared = Shared {
             trace: setting.trace.clone(),

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::{Server, capabilities};
 use crate::link::events::Event;
 use crate::link::http::{HttpRequest, HttpResponse, HttpTarget};
+use crate::link::stand_in::random_id;
 use crate::link::streamable;
 use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop};
@@ -178,8 +179,7 @@ pub(super) fn unique_tool(server: &Server, role: &str, unique: &str) -> Outcome<
 
 /// A text that no other check uses.
 pub(super) fn unique(prefix: &str) -> Outcome<String> {
-    let random = getrandom::u64().map_err(|error| Stop::inconclusive(format!("no randomness: {error}")))?;
-    Ok(format!("{prefix}-{random:016x}"))
+    Ok(format!("{prefix}-{}", random_id()?))
 }
 
 /// The message of an event.
