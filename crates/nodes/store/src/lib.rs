@@ -9,8 +9,8 @@
 //! - [`OnceStore`]: names that are used once.
 //!
 //! [`Stores`] is one of each, and [`Node`] the node that a process is. [`Stores::memory`] is for one process. With the feature
-//! `file`, `FileStore` keeps sessions over a restart of the process. `agentwire-store-contract` has the tests that every implementation passes. This crate does no
-//! network I/O and needs no runtime.
+//! `file`, `FileStore` keeps sessions over a restart of the process. With `contract`, the module `contract` has the tests that
+//! every implementation passes. This crate does no network I/O and needs no runtime.
 //!
 //! ```text
 //!  node A                    store                     node B
@@ -53,6 +53,8 @@
 
 mod bus;
 mod clock;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod ended;
 mod error;
 mod event;

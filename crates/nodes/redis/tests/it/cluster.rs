@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use agentwire_store::contract::{self, Fixture, Test};
 use agentwire_store::{Durable, EventId, EventStore, SessionId, Stores};
-use agentwire_store_contract::{self as contract, Fixture, Test};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_redis::RedisStore;
+use agentwire_store::contract::{Fixture, Test};
+use agentwire_store::contract_tests;
 use agentwire_store::{NodeId, Stores};
-use agentwire_store_contract::{Fixture, Test, contract_tests};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 

@@ -1,13 +1,13 @@
 //! Lost connections, and the end of the store.
 
-use agentwire_store::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores};
+use crate::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join};
 
-use crate::Fixture;
-use crate::events::{interrupted, rest};
-use crate::records::create;
-use crate::values::{append, event, places, record, session};
+use crate::contract::Fixture;
+use crate::contract::events::{interrupted, rest};
+use crate::contract::records::create;
+use crate::contract::values::{append, event, places, record, session};
 
 /// How often an operation is repeated while the store cannot be reached.
 const ATTEMPTS: usize = 200;

@@ -1,12 +1,12 @@
 //! Leases of nodes.
 
-use agentwire_store::{Lease, NodeId, Rest, Runs, StoreError, Stores};
+use crate::{Lease, NodeId, Rest, Runs, StoreError, Stores};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::Fixture;
-use crate::events::{interrupted, rest};
-use crate::values::{append, event, eventually, session};
+use crate::contract::Fixture;
+use crate::contract::events::{interrupted, rest};
+use crate::contract::values::{append, event, eventually, session};
 
 /// A node is alive from its join to the end of its lease, at all nodes.
 pub fn a_node_is_alive_while_it_holds_its_lease(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {

@@ -1,11 +1,11 @@
 //! Two writers of one stream, and streams that are taken over.
 
-use agentwire_store::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores, TAKE_OVER_GAP};
+use crate::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores, TAKE_OVER_GAP};
 use futures_util::future::{BoxFuture, join, join_all};
 
-use crate::Fixture;
-use crate::events::{interrupted, rest};
-use crate::values::{append, event, event_of, places, session};
+use crate::contract::Fixture;
+use crate::contract::events::{interrupted, rest};
+use crate::contract::values::{append, event, event_of, places, session};
 
 /// Of two writers of one place one wins, and both learn which.
 pub fn of_two_writers_of_one_place_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {

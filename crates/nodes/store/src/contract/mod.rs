@@ -1,12 +1,12 @@
-//! Tests that every store of [`agentwire_store`] passes.
+//! Tests that every store passes, for authors of stores.
 //!
-//! An author of a store implements [`Fixture`] for it, and lists the tests with [`contract_tests!`]:
+//! An author of a store implements [`Fixture`] for it, and lists the tests with [`contract_tests!`](crate::contract_tests):
 //!
 //! ```
 //! use std::time::Duration;
 //!
+//! use agentwire_store::contract::{Fixture, Test};
 //! use agentwire_store::{Clock, StoreLimits, Stores};
-//! use agentwire_store_contract::{Fixture, Test};
 //! use futures_util::future::{BoxFuture, FutureExt, ready};
 //!
 //! struct Memory {
@@ -34,8 +34,8 @@
 //!     futures::executor::block_on(test(&Memory { stores, clock }));
 //! }
 //!
-//! agentwire_store_contract::contract_tests!(run);
-//! # run(agentwire_store_contract::once::a_name_has_a_longest_length);
+//! agentwire_store::contract_tests!(run);
+//! # run(agentwire_store::contract::once::a_name_has_a_longest_length);
 //! ```
 //!
 //! Each test is a function that panics where the store breaks the contract. It begins with an empty store. The hooks of [`Fixture`]
@@ -57,11 +57,6 @@ use futures_util::future::BoxFuture;
 
 pub use fixture::Fixture;
 
-/// Compiles the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
 /// A test of a store.
 pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 
@@ -72,8 +67,8 @@ pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 /// machine may lack:
 ///
 /// ```
-/// # fn run(_: agentwire_store_contract::Test) {}
-/// agentwire_store_contract::contract_tests! {
+/// # fn run(_: agentwire_store::contract::Test) {}
+/// agentwire_store::contract_tests! {
 ///     #[cfg(unix)]
 ///     run
 /// }
@@ -89,7 +84,7 @@ macro_rules! contract_tests {
         #[test]
         $($attribute)*
         fn $name() {
-            $run($crate::$area::$name);
+            $run($crate::contract::$area::$name);
         }
     };
     ($(#[$attribute:meta])* $run:path) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_store::{NodeId, Stores};
+use crate::{NodeId, Stores};
 use futures_util::future::{self, BoxFuture};
 
 /// One store under test, with an empty content of its own. The hooks are optional: a test that needs one which says that it cannot

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
+use crate::{Event, EventId, EventStore, SessionId, SessionRecord};
 use agentwire_jsonrpc::RawJson;
-use agentwire_store::{Event, EventId, EventStore, SessionId, SessionRecord};
 
-use crate::Fixture;
+use crate::contract::Fixture;
 
 /// A new session.
 pub(crate) fn session() -> SessionId {

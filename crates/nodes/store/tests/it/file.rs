@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
+use agentwire_store::contract::{Fixture, Test};
+use agentwire_store::contract_tests;
 use agentwire_store::{
     Clock, EventId, FileStore, FileStoreConfig, NodeId, SessionId, SessionRecord, StoreError, StoreLimits,
     Stores,
 };
-use agentwire_store_contract::{Fixture, Test, contract_tests};
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt, ready};
 use tempfile::TempDir;

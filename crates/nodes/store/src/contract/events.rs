@@ -1,11 +1,11 @@
 //! Append, replay, order, isolation, limits and the end of streams.
 
-use agentwire_store::{EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError};
+use crate::{EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
-use crate::Fixture;
-use crate::values::{append, event, event_of, places, session};
+use crate::contract::Fixture;
+use crate::contract::values::{append, event, event_of, places, session};
 
 /// Events are replayed in order, those after the given place, at every node.
 pub fn events_are_replayed_in_order_after_a_place(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
@@ -68,7 +68,7 @@ pub fn streams_and_sessions_are_apart(fixture: &dyn Fixture) -> BoxFuture<'_, ()
         node.events.forget(session);
         let again = node.events.replay(other, EventId::new(1, 0), usize::MAX).await;
         assert_eq!(again.map(|replay| replay.events.len()).ok(), Some(3));
-        crate::values::eventually(fixture, "a session that has ended is forgotten", || async {
+        crate::contract::values::eventually(fixture, "a session that has ended is forgotten", || async {
             rest(&*node.events, session, 1).await == Rest::Unknown
         })
         .await;

@@ -1,12 +1,12 @@
 //! The bus between nodes.
 
+use crate::{BusEvent, BusMessage, NodeId, Stores, Subscription};
 use agentwire_jsonrpc::RawJson;
-use agentwire_store::{BusEvent, BusMessage, NodeId, Stores, Subscription};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 
-use crate::Fixture;
-use crate::values::{eventually, session};
+use crate::contract::Fixture;
+use crate::contract::values::{eventually, session};
 
 /// A message reaches every other node, in order, and not its sender.
 pub fn a_message_reaches_every_other_node(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {

@@ -1,10 +1,10 @@
 //! Names that are used once.
 
-use agentwire_store::MAX_ONCE_NAME;
+use crate::MAX_ONCE_NAME;
 use futures_util::future::{BoxFuture, join_all};
 
-use crate::Fixture;
-use crate::values::percent;
+use crate::contract::Fixture;
+use crate::contract::values::percent;
 
 /// A name is taken once among all nodes, until it expires.
 pub fn a_name_is_taken_once_until_it_expires(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {

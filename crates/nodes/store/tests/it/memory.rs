@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_store::contract::{Fixture, Test};
+use agentwire_store::contract_tests;
 use agentwire_store::{
     Clock, MemoryBus, MemoryEventStore, MemoryNodes, MemoryOnceStore, MemorySessionRecords, NodeId,
     StoreLimits, Stores,
 };
-use agentwire_store_contract::{Fixture, Test, contract_tests};
 use futures::future::{BoxFuture, FutureExt, ready};
 
 struct Memory {

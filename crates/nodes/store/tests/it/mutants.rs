@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agentwire_store::contract::{Fixture, Test, buses, cuts, events, leases, once, records, writers};
 use agentwire_store::{
     Bus, BusMessage, Clock, Durable, Event, EventId, EventStore, Lease, MemoryBus, MemoryNodes, NodeId,
     Nodes, OnceStore, Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits,
     Stores, StreamBlock, Subscription, TAKE_OVER_GAP,
 };
-use agentwire_store_contract::{Fixture, Test, buses, cuts, events, leases, once, records, writers};
 use bytes::Bytes;
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt, ready};
@@ -515,7 +515,7 @@ fn each_test_fails_on_a_store_with_a_fault() {
 /// A test that is added to the contract is added here too.
 #[test]
 fn every_test_of_the_contract_is_tried() {
-    let source = include_str!("../../src/lib.rs");
+    let source = include_str!("../../src/contract/mod.rs");
     let listed = source.lines().map(str::trim).filter(|line| {
         line.split_once("::").is_some_and(|(area, name)| {
             !area.contains(' ')

@@ -1,10 +1,10 @@
 //! The records of sessions: versions, expiry, deletion, and numbers of streams.
 
-use agentwire_store::{SessionRecord, Stores};
+use crate::{SessionRecord, Stores};
 use futures_util::future::{BoxFuture, join_all};
 
-use crate::Fixture;
-use crate::values::{percent, record, session};
+use crate::contract::Fixture;
+use crate::contract::values::{percent, record, session};
 
 /// A record is found at every node, as it was created, until it is deleted.
 pub fn a_record_is_found_until_it_is_deleted(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
@@ -124,7 +124,7 @@ pub fn numbers_of_streams_are_given_once(fixture: &dyn Fixture) -> BoxFuture<'_,
 pub(crate) async fn create(
     fixture: &dyn Fixture,
     node: &Stores,
-    session: agentwire_store::SessionId,
+    session: crate::SessionId,
     record: SessionRecord,
 ) {
     let created = node.records.create(session, record, fixture.time_to_live()).await;
