@@ -17,8 +17,8 @@
 //! | any of these, with OpenTelemetry | `otel` beside the above | `otel` |
 //!
 //! No feature is on by default. A feature that needs another turns it on: `acp-v2` the runtimes of ACP, `validate` those of MCP,
-//! `acp-sessions` the agent and the hub that it uses. `full` is all of them, but `mcp-redis` and `reqwest`. [`jsonrpc`],
-//! [`peer`] (errors and calls of both runtimes) and [`transport`] need no feature.
+//! `acp-sessions` the agent and the hub that it uses. `full` is all of them, but `mcp-auth-keyring`, `mcp-redis` and `reqwest`.
+//! [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and [`transport`] need no feature.
 //!
 //! The derive macro of [`schemars`] finds its crate by name: a module that has `use agentwire::schemars;` needs no dependency
 //! on it. The derives of serde need `serde` among your own dependencies.

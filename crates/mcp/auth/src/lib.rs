@@ -5,7 +5,7 @@
 //! | side | begin with | what it is |
 //! |---|---|---|
 //! | a client | [`client::Authorization`] | wraps an `HttpClient` in one that sends tokens, and gets and renews them |
-//! | | [`store::FileStore`] | where several processes of a user keep them |
+//! | | [`store::FileStore`] | where several processes of a user keep them; with the feature `keyring`, `store::KeyringStore` |
 //! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata by which clients find who issues them |
 //!
 //! What a server names is requested by the rules of an [`AddressPolicy`], within limits of size and time, and no redirect is followed.

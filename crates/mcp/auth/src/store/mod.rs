@@ -3,6 +3,8 @@
 #[cfg(feature = "file")]
 mod file;
 mod key_locks;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod memory;
 
 use std::fmt;
@@ -13,6 +15,8 @@ use futures_util::future::BoxFuture;
 
 #[cfg(feature = "file")]
 pub use file::FileStore;
+#[cfg(feature = "keyring")]
+pub use keyring::KeyringStore;
 pub use memory::MemoryStore;
 
 use crate::Secret;

@@ -4,6 +4,8 @@
 mod file;
 #[cfg(feature = "file")]
 mod file_locks;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod memory;
 #[cfg(all(feature = "file", unix))]
 mod process;

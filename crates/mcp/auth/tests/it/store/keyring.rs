@@ -1,16 +1,14 @@
-//! The store, with a keyring in memory.
+//! The store in a sealed file, with a keyring in memory.
 
-use std::error::Error;
 use std::fs;
-use std::iter::successors;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentwire_mcp_auth::Secret;
-use agentwire_mcp_auth::store::{CredentialStore as _, FileStore, StoreError};
-use agentwire_mcp_auth_keyring::KeyringStore;
+use agentwire_mcp_auth::store::{CredentialStore as _, FileStore, KeyringStore};
 use keyring_core::{Entry, mock};
 use tempfile::TempDir;
+
+use super::{shown, text, write};
 
 const SERVICE: &str = "example";
 
@@ -41,20 +39,6 @@ impl Place {
         let mock: &mock::Cred = entry.as_any().downcast_ref().unwrap();
         mock.set_error(error);
     }
-}
-
-async fn text(store: &KeyringStore, key: &str) -> Option<String> {
-    store.read(key).await.unwrap().map(|entry| entry.expose().to_owned())
-}
-
-/// The text of an error with those of its causes.
-fn shown(error: &(dyn Error + 'static)) -> String {
-    let texts = successors(Some(error), |error| (*error).source()).map(ToString::to_string);
-    texts.collect::<Vec<_>>().join(": ")
-}
-
-async fn write(store: &KeyringStore, key: &str, text: &str) -> Result<(), StoreError> {
-    store.write(key, Some(Secret::new(text))).await
 }
 
 #[tokio::test]

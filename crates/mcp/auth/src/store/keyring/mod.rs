@@ -1,17 +1,25 @@
-//! The store.
+//! A store in a file that is sealed with a key from the system's keyring.
+//!
+//! # Why the entries are not in the keyring themselves
+//!
+//! The keyring holds one short key. Keyrings are made for passwords: Windows stores at most 2,560 bytes, less than many tokens
+//! have. None of them has locks for what is read, renewed and written, and some ask a person at each access. A file has room
+//! and locks; the key makes a copy of the file, such as a backup, worthless.
+
+mod seal;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentwire_mcp_auth::Secret;
-use agentwire_mcp_auth::store::{CredentialStore, FileStore, StoreError, StoreGuard};
 use agentwire_sync::Mutex;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use keyring_core::Entry;
 
-use crate::seal::Key;
+use self::seal::Key;
+use super::{CredentialStore, FileStore, StoreError, StoreGuard};
+use crate::Secret;
 
 /// The lock under which a key is made. No entry can have this name by chance.
 const KEY_LOCK: &str = "\u{0}the key in the keyring";
@@ -20,6 +28,24 @@ const KEY_LOCK: &str = "\u{0}the key in the keyring";
 ///
 /// The first write makes the key. Removing an entry does not need it. Where the keyring has lost the key, reading and writing
 /// fail until the file is removed. The keyring is asked once for a process, on a thread that may block.
+///
+/// The program chooses the keyring, with a store crate of [`keyring_core`]: `apple-native-keyring-store`,
+/// `windows-native-keyring-store`, `zbus-secret-service-keyring-store`, `linux-keyutils-keyring-store`.
+///
+/// ```
+/// use agentwire_mcp_auth::store::KeyringStore;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("credentials.json");
+///
+/// // A program names the store of its system here.
+/// let keyring = keyring_core::mock::Store::new()?;
+/// let store = KeyringStore::open(keyring, "example-program", path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A program of the same user can ask the keyring for the key, except where the system asks the person. On Linux without a
+/// desktop there is usually no Secret Service; the kernel's keyring forgets the key at the next boot, and the entries with it.
+/// There [`FileStore`] is the better choice.
 ///
 /// Its futures must be polled in a tokio runtime with time enabled. Clones share the store.
 #[derive(Clone)]
