@@ -16,6 +16,7 @@ mod retired;
 mod sizes;
 mod sources;
 mod violation;
+mod voice;
 
 use std::path::Path;
 
@@ -36,6 +37,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(claims::check(&document, &sources));
     violations.extend(claims::limits(&sources::text(root, claims::LIMITS)?, &sources));
     violations.extend(retired::check(&retired::list()?, &sources));
+    let documents = sources::documents(root)?;
+    let documents = documents.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    let rust = sources.iter().map(|source| (source.path.as_str(), source.text.as_str()));
+    violations.extend(voice::check(&rust.chain(documents).collect::<Vec<_>>())?);
     let mut known = known::Known::list()?;
     violations.extend(sizes::check(&sources, &mut known));
     violations.extend(circles::check(&sources, &mut known));

@@ -52,9 +52,24 @@ impl Source {
     }
 }
 
+/// The path of a file, relative to where the search began, and its text.
+pub(super) type Text<'a> = (&'a str, &'a str);
+
 /// All Rust files below a folder, except those that were built or fetched.
 pub(super) fn read(root: &Path) -> Result<Vec<Source>> {
-    let mut sources = Vec::new();
+    Ok(files(root, ".rs")?.into_iter().map(|(path, text)| Source::new(path, text)).collect())
+}
+
+/// All documents below a folder, except those that were built, fetched or generated from Rust files.
+pub(super) fn documents(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut documents = files(root, ".md")?;
+    documents.retain(|(path, _)| !path.starts_with("docs/reference/"));
+    Ok(documents)
+}
+
+/// The files below a folder whose names end like this, by path.
+fn files(root: &Path, end: &str) -> Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(root.join(&folder))? {
@@ -66,14 +81,13 @@ pub(super) fn read(root: &Path) -> Result<Vec<Source>> {
                 if !name.starts_with('.') && name != "target" && name != "node_modules" {
                     folders.push(path);
                 }
-            } else if name.ends_with(".rs") {
-                let text = std::fs::read_to_string(root.join(&path))?;
-                sources.push(Source::new(path.display().to_string(), text));
+            } else if name.ends_with(end) {
+                files.push((path.display().to_string(), std::fs::read_to_string(root.join(&path))?));
             }
         }
     }
-    sources.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(sources)
+    files.sort();
+    Ok(files)
 }
 
 /// Files that postpone work, or that read JSON in another way than the project's own.
