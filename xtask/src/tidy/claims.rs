@@ -1,4 +1,4 @@
-//! What the architecture document says is absent, and the setters of the table of limits, checked in the sources.
+//! The claims of the page of layers about what is absent, and the setters of the table of limits, checked in the sources.
 //!
 //! The document has a table whose first column begins with a claim in bold and whose last column names the exceptions, each
 //! a path below `crates` in backticks. Each claim has one check here. A row without a check, a check without a row, and an
@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::packages::architecture::{ARCHITECTURE, code_spans};
+use super::packages::architecture::{LAYERS, code_spans};
 use super::sources::Source;
 use super::violation::Violation;
 
@@ -79,7 +79,7 @@ pub(super) fn check(document: &str, sources: &[Source]) -> Vec<Violation> {
 }
 
 fn check_claims(document: &str, sources: &[Source], claims: &[Claim]) -> Vec<Violation> {
-    let wrong = |what: String| Violation::new(ARCHITECTURE, "claims", what);
+    let wrong = |what: String| Violation::new(LAYERS, "claims", what);
     let rows = rows(document);
     let unknown = rows.keys().filter(|name| claims.iter().all(|(known, _)| known != *name));
     let mut violations: Vec<_> =
@@ -99,7 +99,7 @@ fn check_claims(document: &str, sources: &[Source], claims: &[Claim]) -> Vec<Vio
                         None => violations.push(Violation::new(
                             format!("{}:{number}", source.path),
                             "claims",
-                            format!("{name}: {ARCHITECTURE} says that there is none here"),
+                            format!("{name}: {LAYERS} says that there is none here"),
                         )),
                     }
                 }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     const DOCUMENT: &str = "\
-# Architecture
+# Layers
 
 ## What is absent on purpose
 
@@ -183,7 +183,7 @@ mod tests {
         );
         assert_eq!(
             global_state(&[]),
-            ["docs/architecture.md: claims: Global state: the exception `a/src/known.rs` is not needed"]
+            ["docs/layers.md: claims: Global state: the exception `a/src/known.rs` is not needed"]
         );
     }
 

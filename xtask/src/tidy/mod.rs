@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the project's rules that no compiler checks.
 //!
 //! Every rule is a plain function from texts to violations, so its tests need no workspace. The rules for layers, for
-//! what is absent and for limits are read from the architecture document.
+//! what is absent and for limits are read from the page of layers.
 
 mod addresses;
 mod cfg;
@@ -23,13 +23,13 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use cargo_metadata::MetadataCommand;
 
-use self::packages::architecture::ARCHITECTURE;
+use self::packages::architecture::LAYERS;
 
 /// Checks everything, prints a line for each violation and fails when there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
     let sources = sources::read(root)?;
-    let document = sources::text(root, ARCHITECTURE)?;
+    let document = sources::text(root, LAYERS)?;
     let mut violations = packages::check(root, &metadata, &document, &sources)?;
     violations.extend(addresses::check(root, &metadata)?);
     violations.extend(quotes::check(root)?);

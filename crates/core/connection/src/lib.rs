@@ -31,6 +31,19 @@
 //! assert!(connection.is_idle());
 //! ```
 //!
+//! # Answers that cannot be matched
+//!
+//! A call fails at once when its answer cannot be read, because no other answer will come.
+//!
+//! | the peer sends | then |
+//! |---|---|
+//! | text that is not JSON or UTF-8, with an id that can be found | the call with that id fails |
+//! | an answer without a readable id | the only open call fails |
+//! | an error without an id | the only open call fails after a quarter of a second, or one second after a notification, which the error may concern; of several calls, the one that is left when the others are answered |
+//! | an answer behind other text on its line | its call fails after one second: the text may be a log of an answer that follows |
+//! | an id without a method, a result or an error | the open call with that id fails; without such a call, it is refused as a request |
+//! | any other answer without a call | it is reported, unless this side has cancelled the call |
+//!
 //! # Invariants
 //!
 //! - Every request that becomes an [`Event::Request`] is answered once; every other request is answered with an error. The

@@ -11,6 +11,24 @@
 //! What a server names is requested by the rules of an [`AddressPolicy`], within limits of size and time, and no redirect is followed.
 //! No token, code, verifier or secret is in any error or `Debug`.
 //!
+//! # How a client gets its token
+//!
+//! ```text
+//!  transport ──▶ AuthorizedClient ──▶ HttpClient ──▶ server
+//!                     │ 401, 403
+//!                     ▼
+//!                   Keeper ──▶ Fetcher ──▶ metadata, registration, token endpoint
+//!                     │  └──▶ UserAgent ──▶ a person
+//!                     ▼
+//!               CredentialStore
+//! ```
+//!
+//! A `Keeper` has the token of one server, for all clients of a program. It works in tasks of its own, because a caller that is
+//! dropped must not lose a token that the authorization server has replaced. One job runs at a time. A caller that waited takes a
+//! token that serves it, or the result of the same job, so a thousand refusals cause one login. Between processes the store's locks
+//! do the same: a job locks, reads again, and adopts what another process has stored. Otherwise it renews, stores, and only then uses
+//! the new token.
+//!
 //! # What it will not do
 //!
 //! It is no authorization server, and reads no ID tokens. It passes no token on to another server than the one it was issued for.

@@ -1,4 +1,4 @@
-//! Reads the layers and the rules out of the architecture document, so that the document is the rule.
+//! Reads the layers and the rules of dependencies from the page of layers, so that the page is the rule.
 //!
 //! The drawing is a fenced block whose lines begin with `L0`, `L1`, …. The names that follow are crates, up to the first
 //! word that is not one. The table's columns are the crates, what they are, and what they must never depend on. The last
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tidy::violation::Violation;
 
 /// The document, by its path from the project's root.
-pub(in crate::tidy) const ARCHITECTURE: &str = "docs/architecture.md";
+pub(in crate::tidy) const LAYERS: &str = "docs/layers.md";
 
 /// The rules of the document.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Architecture {
 
     /// The places where the document contradicts itself or the workspace.
     pub(super) fn problems(&self) -> Vec<Violation> {
-        self.problems.iter().map(|problem| Violation::new(ARCHITECTURE, "architecture", problem)).collect()
+        self.problems.iter().map(|problem| Violation::new(LAYERS, "architecture", problem)).collect()
     }
 
     pub(super) fn layer(&self, name: &str) -> Option<u32> {

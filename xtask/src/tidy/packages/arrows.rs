@@ -15,11 +15,7 @@ pub(super) fn layers(
         return Vec::new();
     }
     let Some(from) = architecture.layer(name) else {
-        return vec![Violation::new(
-            file,
-            "layers",
-            format!("`{name}` is in no layer of the architecture's drawing"),
-        )];
+        return vec![Violation::new(file, "layers", format!("`{name}` is in no layer of docs/layers.md"))];
     };
     let mut violations = Vec::new();
     for dependency in declared {

@@ -19,7 +19,7 @@ use super::violation::Violation;
 const DEPENDENCIES: &str = "docs/dependencies.md";
 const FACADE: &str = "crates/agentwire/src/lib.rs";
 
-/// Checks the packages; `document` is the architecture page.
+/// Checks the packages; `document` is the page of layers.
 pub(super) fn check(
     root: &Path,
     metadata: &Metadata,
@@ -109,7 +109,7 @@ fn default_tree(root: &Path, package: &str) -> Result<Vec<String>> {
     Ok(names.map(|name| short(name).to_owned()).collect())
 }
 
-/// A crate's name as the architecture spells it, without our prefix.
+/// A crate's name as the page of layers spells it, without our prefix.
 fn short(package: &str) -> &str {
     package.strip_prefix("agentwire-").unwrap_or(package)
 }

@@ -52,6 +52,16 @@
 //! | 500 | what served the session has gone without an answer; no task [runs](Endpoint::run) the endpoint |
 //! | 429 | a limit of the session |
 //! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down; the store of several nodes is away |
+//!
+//! # Inside
+//!
+//! Each module uses only modules below it. From below: the settings, budgets and time of an endpoint (`Config`, `Quota`, `Clock`,
+//! together `Resources`); response streams and running exchanges; sessions and their connections; `EndpointCore`, which adds the
+//! service; the response to one request; `Endpoint`; and `serve`, which binds it to a socket.
+//!
+//! The body of a request without a session is read twice before its arguments are decoded: once for the envelope (`Frame::parse`), once
+//! for the members of the params that a layer below the handler reads (`ParamsMembers`). Their positions stay with the request's head
+//! as a `ParamsIndex`, so `mcp-server` reads `_meta` and the name without another pass.
 
 pub(crate) mod admission;
 mod coalescing_waker;
