@@ -8,7 +8,7 @@ use agentwire::stdio::stdio;
 /// How often the model may act in one turn.
 const MAX_STEPS: usize = 50;
 
-/// What the model wants to happen next.
+/// The next step that the model requests.
 enum Step {
     Say(String),
     Tool(String, Value),
@@ -16,11 +16,11 @@ enum Step {
     Done,
 }
 
-/// Stands in for a model: it is given the conversation, and does what the person says.
+/// A stand-in for a model: gets the conversation, and follows the person's words.
 fn model(messages: &[Message], tools: &[String]) -> Step {
     let asked = match messages.last() {
         Some(Message::User(user)) => user.text(),
-        // Its tool has run, so it says what came of it. Where the last word is its own, there is nothing more to do.
+        // Its tool has run, so it reports the result. After a message of its own, nothing is left to do.
         Some(Message::Assistant(said)) => match said.tool_uses.last() {
             Some(call) if call.result.text().trim().is_empty() => return Step::Say("It is done.".to_owned()),
             Some(call) => return Step::Say(call.result.text()),

@@ -33,7 +33,7 @@ fn notes() -> io::Result<Vec<String>> {
 
 #[derive(Deserialize, JsonSchema)]
 struct Note {
-    /// What to note, in one line.
+    /// The note, in one line.
     text: String,
 }
 
@@ -49,7 +49,7 @@ async fn note(Note { text }: Note, _cx: Context) -> Result<&'static str, ToolErr
 
 #[derive(Deserialize, JsonSchema)]
 struct Search {
-    /// What the notes must contain.
+    /// Text that the notes must contain.
     word: String,
     /// How many notes to find at most.
     limit: Option<usize>,
@@ -77,7 +77,7 @@ async fn clear(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> {
         .required("sure", field::boolean().title("Yes, all of them").default_value(false));
     match cx.elicit("confirm", form).await? {
         Elicited::Accept(answer) if answer["sure"] == true => {
-            fs::write(FILE, "")?; // what has an effect stands behind the last question
+            fs::write(FILE, "")?; // side effects come after the last question
             Ok("Removed.")
         }
         _ => Ok("Kept."),
@@ -112,7 +112,7 @@ struct Number {
     number: usize,
 }
 
-/// None is that there is no such resource.
+/// Returns `None` if the note does not exist.
 async fn one(Number { number }: Number) -> std::io::Result<Option<String>> {
     let all = notes()?;
     Ok(number.checked_sub(1).and_then(|index| all.into_iter().nth(index)))

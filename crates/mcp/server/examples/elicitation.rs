@@ -44,7 +44,7 @@ async fn book(Book { restaurant }: Book, cx: Context) -> Result<String, ToolErro
         return Ok("Nothing was booked.".to_owned());
     };
     let note = note(&restaurant, &wishes, &cx).await?;
-    // What has an effect stands behind the last question.
+    // Side effects come after the last question: code before it runs again in every round.
     Ok(format!("Booked: {restaurant}, {day}, {guests} guests, {seating}. {note}"))
 }
 
