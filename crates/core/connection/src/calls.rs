@@ -24,7 +24,7 @@ const MAX_CANCELLED: usize = 256;
 pub struct CallOptions {
     /// How long to wait. None waits until the connection ends.
     pub timeout: Option<Duration>,
-    /// Lets each progress report start the wait anew, until this time has passed since the call was made (default: never). A maximum below
+    /// Lets each progress report restart the wait, until this time has passed since the call was made (default: never). A maximum below
     /// the time-out changes nothing: progress never makes the wait shorter.
     pub progress_maximum: Option<Duration>,
 }

@@ -12,8 +12,8 @@ pub struct Config {
     /// The protocol's methods for cancellation and progress, and whether it allows batches and null ids.
     #[build(required)]
     pub dialect: Dialect,
-    /// Which messages of the peer's get a response (default [`Responses::All`]), until
-    /// [`set_responses`](crate::Connection::set_responses) says otherwise.
+    /// The messages of the peer that get a response (default [`Responses::All`]), until
+    /// [`set_responses`](crate::Connection::set_responses) changes it.
     #[build(default = Responses::All)]
     pub responses: Responses,
     /// How many requests of the peer's may be unanswered (default 1024). One more is refused with an error that names the

@@ -271,7 +271,7 @@ impl Connection {
     /// Whether handlers should work on requests: fewer than [`Config::backlog_limit`] bytes are queued. A peer that asks for
     /// much and reads nothing must not fill the memory with answers. `unsent` is how many bytes the transport holds.
     ///
-    /// Reading goes on meanwhile, as [`wants_input`](Self::wants_input) says. The pause delays no answer, because it would
+    /// Reading continues as [`wants_input`](Self::wants_input) requires. The pause delays no answer, because it would
     /// stand behind what is queued.
     #[inline]
     pub fn takes_answers(&self, unsent: usize) -> bool {

@@ -24,7 +24,7 @@ impl CallId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IncomingId {
     pub(crate) index: usize,
-    /// Tells apart two requests that used the same place one after the other.
+    /// Distinguishes two requests that used the same place one after the other.
     pub(crate) serial: u64,
 }
 
@@ -65,7 +65,7 @@ pub enum Event {
     /// The answer to a call that this side has [cancelled](crate::Connection::cancel), which is not a fault of the peer.
     /// ACP peers answer such a call, and MCP peers do if the cancel crosses the answer.
     CancelledResponse(Response),
-    /// A message that could not be read and belongs to no call: a line over the limit, text that is no JSON-RPC, or a
+    /// A message that could not be read and belongs to no call: a line over the limit, text that is not JSON-RPC, or a
     /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request
     /// where the peer's [get no response](crate::Responses).
     Unreadable(ErrorObject),

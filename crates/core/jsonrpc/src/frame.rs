@@ -36,7 +36,7 @@ pub enum Frame {
     Single(Message),
     /// An array of messages, each of which may be malformed on its own.
     Batch(Vec<Result<Message, Malformed>>),
-    /// Text that is no JSON-RPC message.
+    /// Text that is not a JSON-RPC message.
     Malformed(Malformed),
 }
 

@@ -34,7 +34,7 @@
 //!
 //! # How text is judged
 //!
-//! Text that is no JSON is a parse error (`-32700`), answered under the id null. JSON that is no message is an invalid
+//! Text that is not JSON is a parse error (`-32700`), answered under the id null. JSON that is not a message is an invalid
 //! request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] is the kind that it seems
 //! to be, because only requests may be answered.
 //!

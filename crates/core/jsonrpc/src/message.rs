@@ -24,7 +24,7 @@ pub struct Request {
     pub id: RequestId,
     /// The method's name.
     pub method: ByteString,
-    /// An object or an array; none where the member was absent or null.
+    /// An object or an array; `None` if the member was absent or null.
     pub params: Option<RawJson>,
 }
 
@@ -34,7 +34,7 @@ pub struct Request {
 pub struct Notification {
     /// The method's name.
     pub method: ByteString,
-    /// An object or an array; none where the member was absent or null.
+    /// An object or an array; `None` if the member was absent or null.
     pub params: Option<RawJson>,
 }
 

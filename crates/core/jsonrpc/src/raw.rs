@@ -183,7 +183,7 @@ impl RawJson {
         }
     }
 
-    /// The elements of this array, one by one, as slices of the same text. None where it is something else.
+    /// The elements of this array, one by one, as slices of the same text. `None` if this is not an array.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;
@@ -197,8 +197,8 @@ impl RawJson {
         members::elements(&self.0).map(|element| self.part(element))
     }
 
-    /// The value of the member of that name, as a slice of the same text: of several the last. None where there is none,
-    /// or this is no object.
+    /// The value of the member of that name, as a slice of the same text; the last one of several. `None` if the
+    /// member is missing or this is not an object.
     pub fn member(&self, name: &str) -> Option<Self> {
         let found = Members::of(&self.0).filter(|(other, _)| other == name).last();
         found.map(|(_, value)| self.part(value))

@@ -40,9 +40,9 @@
 //! |---|---|
 //! | pipe | `preadv2`, `pwritev2` with `RWF_NOWAIT` |
 //! | socket | `recv`, `send`, `sendmsg` with `MSG_DONTWAIT` |
-//! | terminal | opened anew, so that `O_NONBLOCK` is on a description of our own |
+//! | terminal | opened again, so that `O_NONBLOCK` is on a description of our own |
 //! | file | plain calls, which never wait |
-//! | named pipe, `/dev/null`, a terminal that cannot be opened anew | `poll` without waiting, then a plain call |
+//! | named pipe, `/dev/null`, a terminal that cannot be opened again | `poll` without waiting, then a plain call |
 //!
 //! The runtime watches a descriptor from the first time that a call would have had to wait. A call that moved
 //! less than it could is taken to have emptied or filled a pipe or socket, which saves the call that would

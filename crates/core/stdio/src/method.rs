@@ -59,7 +59,7 @@ impl Choice {
     }
 }
 
-/// Opens a terminal anew, so that `O_NONBLOCK` is on a description that is not shared. None where that is forbidden, or
+/// Opens a terminal again, so that `O_NONBLOCK` is on a description that is not shared. `None` if that is forbidden, or
 /// would open something else.
 fn reopen(fd: &OwnedFd, direction: Direction) -> Option<OwnedFd> {
     let access = match direction {
@@ -112,7 +112,7 @@ impl Method {
         Ok(count?)
     }
 
-    /// Returns the method to use instead, if the error says that the kernel or the file does not support this one.
+    /// Returns the method to use instead, if the error means that the kernel or the file does not support this one.
     pub(crate) fn instead(self, error: &io::Error) -> Option<Self> {
         let unknown = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].map(Errno::raw_os_error);
         (self == Self::NoWait && error.raw_os_error().is_some_and(|code| unknown.contains(&code)))

@@ -139,7 +139,7 @@ mod tests {
 
     /// Piece by piece into a small buffer, then an error, then the end; and then the thread ends with its reader.
     #[tokio::test]
-    async fn what_is_read_arrives_in_order() {
+    async fn lines_arrive_in_order() {
         struct Script(Vec<io::Result<Vec<u8>>>);
         impl Read for Script {
             fn read(&mut self, mut buffer: &mut [u8]) -> io::Result<usize> {

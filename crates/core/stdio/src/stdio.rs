@@ -12,7 +12,7 @@ use crate::{Input, Output};
 /// A transport on our own stdin and stdout, one frame a line: what an agent or server that was started by
 /// its client speaks on.
 ///
-/// Nothing else may write to stdout meanwhile (`println!` does), nor read from stdin.
+/// While it exists, nothing else may write to stdout (`println!` does), nor read from stdin.
 ///
 /// ```no_run
 /// use agentwire_transport_stdio::stdio;

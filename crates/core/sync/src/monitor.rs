@@ -16,7 +16,7 @@ const READY_IN_A_ROW: u32 = 128;
 /// A value behind a lock, and the futures that wait for a condition on it.
 ///
 /// The lock is held only while a closure runs. A closure must not use the same monitor, and should be short: other
-/// threads block meanwhile.
+/// threads block until then.
 pub struct Monitor<T>(Mutex<Inner<T>>);
 
 struct Inner<T> {

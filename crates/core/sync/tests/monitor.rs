@@ -1,4 +1,4 @@
-//! What waits, and when it is woken.
+//! Waiters, and when they are woken.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -47,7 +47,7 @@ fn an_update_wakes_all_who_wait_and_nothing_else_does() {
 }
 
 #[test]
-fn who_looks_may_take_and_who_goes_leaves_nothing() {
+fn waiter_may_take_the_value_and_a_dropped_one_leaves_nothing() {
     block_on(async {
         let queue = Monitor::new(vec![1, 2]);
         let next = || queue.wait_until(|items: &mut Vec<i32>| items.pop());

@@ -8,7 +8,7 @@ use crate::{Packet, Transport, TransportError};
 ///
 /// Where one ends, the other is closed and may still finish what it sends. A failure of either ends both at once. Dropping the
 /// future drops both transports. A request that [failed alone](Packet::RequestFailed) is answered with an internal error that
-/// says why, since a transport with one stream has no other form for it. It has none for a [gap](Packet::Gap), which is dropped.
+/// has the reason, since a transport with one stream has no other form for it. It has none for a [gap](Packet::Gap), which is dropped.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_before_the_end_arrives_on_both_sides() {
+    fn messages_before_the_end_arrive_on_both_sides() {
         let ((mut client, near), (far, mut server)) = (duplex(1), duplex(1));
         let sides = async {
             for (from, to) in [(1, 2), (3, 4)] {

@@ -22,7 +22,7 @@ use crate::MessageSource;
 /// use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Response};
 /// use agentwire_transport::Exchange;
 ///
-/// /// Tells that it has begun, and answers with the params.
+/// /// Sends a notification, and answers with the params.
 /// async fn echo(exchange: Exchange) -> Response {
 ///     let Exchange { request, notifications, .. } = exchange;
 ///     // An error means that the caller has left.
@@ -256,7 +256,7 @@ fn size(notification: &Notification) -> usize {
 }
 
 impl NotificationStream {
-    /// Tells the service that the transport is about to end; see [`NotificationSink::closing`].
+    /// Notifies the service that the transport is about to end; see [`NotificationSink::closing`].
     pub fn begin_shutdown(&self) {
         self.waiter.monitor().update(|channel| channel.is_closing = true);
     }

@@ -18,7 +18,7 @@ const READS_AT_ONCE: usize = 16;
 ///
 /// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
 /// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
-/// [`limit`](Lines::limit) says otherwise. A peer whose first line is a `Content-Length` header ends the transport with
+/// [`limit`](Lines::limit) changes it. A peer whose first line is a `Content-Length` header ends the transport with
 /// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read. A whole object behind which the
 /// peer pauses is a message, also without a line end.
 ///

@@ -18,7 +18,7 @@ use crate::{MessageSource, TransportError};
 /// let packet = Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
 /// let Packet::Frame { frame: Frame::Single(Message::Request(request)), .. } = packet else { panic!() };
 /// assert_eq!(&*request.method, "ping");
-/// // What is no JSON-RPC is a frame too, so that it can be answered.
+/// // Text that is not JSON-RPC is a frame too, so that it can be answered.
 /// assert!(matches!(Packet::from_json("hello"), Packet::Frame { frame: Frame::Malformed(_), .. }));
 /// ```
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Packet {
         Self::Frame { frame: frame.into(), in_reply_to: None, source: None }
     }
 
-    /// Reads a text message. Text that is no JSON-RPC becomes a malformed frame.
+    /// Reads a text message. Text that is not JSON-RPC becomes a malformed frame.
     pub fn from_json(text: &str) -> Self {
         Self::new(Frame::parse(ByteString::from(text)))
     }
@@ -108,7 +108,7 @@ impl From<Message> for Packet {
 /// Anything that takes packets and gives packets.
 ///
 /// There is nothing to implement: every fitting [`Sink`] and [`Stream`] is one. The stream ends when the peer
-/// has closed its side; an `Err` is the last item before the end. Closing the sink tells the peer that nothing
+/// has closed its side; an `Err` is the last item before the end. Closing the sink signals the peer that nothing
 /// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
 ///
 /// [`bridge`](crate::bridge) joins two transports.

@@ -27,15 +27,15 @@ use std::fmt::Debug;
 /// ```
 pub trait MessageSource: Any + Debug + Send + Sync {
     /// The value of a header that came with the message. The case of the name does not matter. If there are several
-    /// of that name, their values are joined by `, `, which in HTTP means the same. None where there is none, and
+    /// of that name, their values are joined by `, `, which is equivalent in HTTP. `None` if there is none, and
     /// from transports that have no headers.
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let _ = name;
         None
     }
 
-    /// The authenticated caller, by a name that no other has. What is kept for a caller is kept for this one alone. None where
-    /// nobody has authenticated the message.
+    /// The authenticated caller, by a unique name. Data that is kept for a caller is kept for this one alone. `None` if the
+    /// message is not authenticated.
     fn principal(&self) -> Option<Cow<'_, str>> {
         None
     }

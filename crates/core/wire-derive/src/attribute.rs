@@ -1,4 +1,4 @@
-//! What stands in `#[wire(…)]`.
+//! The content of `#[wire(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{Parse, ParseStream};
@@ -10,7 +10,7 @@ use syn::{Attribute, Ident, LitStr, Path, Result, Token, Type};
 pub(crate) struct Options {
     /// Where they stand.
     pub(crate) span: Option<Span>,
-    /// What is said by a bare word.
+    /// The bare words.
     pub(crate) words: Vec<Ident>,
     /// The string that stands for the variant.
     pub(crate) literal: Option<LitStr>,
@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub(crate) write: Option<Path>,
     pub(crate) omit_if: Option<Path>,
     pub(crate) requires: Vec<Requirement>,
-    /// What the schema says in addition, in the words of `schemars`.
+    /// Additions to the schema, in the words of `schemars`.
     pub(crate) schema: Option<TokenStream>,
 }
 
@@ -99,7 +99,7 @@ impl Options {
         Ok(())
     }
 
-    /// Takes a bare word away; tells whether it was there.
+    /// Removes a bare word; returns whether it was there.
     pub(crate) fn take(&mut self, name: &str) -> bool {
         let at = self.words.iter().position(|word| word == name);
         at.map(|at| self.words.remove(at)).is_some()

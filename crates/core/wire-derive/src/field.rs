@@ -8,7 +8,7 @@ use syn::{Error, GenericArgument, LitStr, PathArguments, Result, Type};
 use crate::attribute::Options;
 use crate::word::{Shape, Word};
 
-/// A field of a struct, and what its attribute says.
+/// A field of a struct, and its attribute.
 pub(crate) struct Field<'a> {
     pub(crate) source: &'a syn::Field,
     pub(crate) ident: &'a Ident,
@@ -16,7 +16,7 @@ pub(crate) struct Field<'a> {
     pub(crate) options: Options,
 }
 
-/// What a field is on the wire.
+/// The form of a field on the wire.
 pub(crate) enum Kind {
     /// A member of its own.
     Member { word: &'static Word, name: LitStr },
@@ -120,7 +120,7 @@ pub(crate) fn last_name(kind: &Type) -> Option<&Ident> {
     }
 }
 
-/// What a type of that name holds: `T` of `Option<T>`.
+/// The argument of a type of that name: `T` of `Option<T>`.
 pub(crate) fn argument<'a>(kind: &'a Type, name: &str) -> Option<&'a Type> {
     let path = match kind {
         Type::Path(path) => &path.path,

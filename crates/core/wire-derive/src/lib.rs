@@ -1,7 +1,7 @@
 //! Derives how a wire type is read, written, built and described, for every protocol alike, and how settings are built.
 //!
 //! serde's derive cannot say what these protocols say of a member: that a malformed one counts as missing, that a bad item of
-//! a list is dropped, that `null` clears. Each member therefore has one word for what its protocol says of it, and everything
+//! a list is dropped, that `null` clears. Each member therefore has one word for the rules of its protocol, and everything
 //! else follows from the word.
 //!
 //! ```text
@@ -24,7 +24,7 @@
 //!
 //! # Objects
 //!
-//! A field's name on the wire is its own in camel case, or `name = "…"`. A word says the rest:
+//! A field's name on the wire is its own in camel case, or `name = "…"`. A word defines the rest:
 //!
 //! | word | type | when the member is missing | when it is malformed |
 //! |---|---|---|---|
@@ -72,8 +72,8 @@
 //!
 //! - `with = module`, `read = function`, `write = function`: functions as serde's attributes of similar names take them, in
 //!   place of the word's own reading or writing. `write` gets what is in an option. The `read` of a union takes a `RawObject`.
-//! - `omit_if = function`: leaves the member out when the function says so.
-//! - `schema(…)`: what the schema says in addition, in the words of `#[schemars(…)]`.
+//! - `omit_if = function`: leaves the member out when the function returns true.
+//! - `schema(…)`: additions to the schema, in the words of `#[schemars(…)]`.
 //!
 //! A struct may have `tag = "type", value = "text"`: a member that it writes first where it stands alone. In a union the union
 //! writes it. `without_new` leaves `new` to be written by hand, `without_schema` the schema; unions have the latter too.

@@ -15,7 +15,7 @@ const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
 pub(crate) struct Object<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) fields: Vec<Field<'a>>,
-    /// The member that it writes first where it stands alone, and what it says.
+    /// The member that it writes first where it stands alone, and its value.
     pub(crate) tag: Option<(LitStr, LitStr)>,
     pub(crate) has_schema: bool,
     pub(crate) options: Options,
@@ -103,7 +103,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// What stands before the loop over the members, the loop, and what stands behind it.
+    /// The code before the loop over the members, the loop, and the code after it.
     fn loops(&self) -> (TokenStream, TokenStream, TokenStream) {
         let ignore = quote! { { members.next_value::<::serde::de::IgnoredAny>()?; } };
         let arms: Vec<_> = self

@@ -77,7 +77,7 @@ fn field(field: &Field<'_>) -> TokenStream {
     quote! { #(#docs)* #[schemars(#said)] #own #ident: #kind, }
 }
 
-/// The function that tells when a member is left out, as a string.
+/// The function that decides when a member is left out, as a string.
 fn skip(field: &Field<'_>, written: Written) -> Option<String> {
     if let Some(omit_if) = &field.options.omit_if {
         return Some(quote! { #omit_if }.to_string());

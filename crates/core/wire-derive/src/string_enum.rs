@@ -123,7 +123,7 @@ impl<'a> StringEnum<'a> {
         }
     }
 
-    /// What an open set has beside: every string is one of it.
+    /// Additions for an open set: every string belongs to it.
     fn conversions(&self, other: &Ident) -> TokenStream {
         let name = &self.input.ident;
         quote! {

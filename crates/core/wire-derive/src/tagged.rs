@@ -19,14 +19,14 @@ pub(crate) struct Union<'a> {
 
 pub(crate) struct Variant<'a> {
     pub(crate) source: &'a syn::Variant,
-    /// What it holds. None for a variant without members.
+    /// Its type. `None` for a variant without members.
     pub(crate) kind: Option<&'a Type>,
     pub(crate) role: Role,
     /// Whether what it holds converts into the union.
     converts: bool,
 }
 
-/// Which objects are a variant's.
+/// The objects that belong to a variant.
 pub(crate) enum Role {
     /// Those with this tag.
     Tagged(LitStr),
@@ -109,7 +109,7 @@ impl<'a> Union<'a> {
         Ok(Self { input, tag, variants, has_schema, options })
     }
 
-    /// What an object with an unknown tag must have. None where there is no variant for one.
+    /// The members that an object with an unknown tag must have. `None` if no variant takes one.
     pub(crate) fn unknown(&self) -> Option<&[Requirement]> {
         self.variants.iter().find_map(|variant| match &variant.role {
             Role::Unknown(requirements) => Some(&**requirements),

@@ -1,4 +1,4 @@
-//! What the derives refuse, and where each error points to. What they make is tested with the types of the schema crates.
+//! The inputs that the derives refuse, and the place of each error. Their output is tested with the types of the schema crates.
 
 use syn::{DeriveInput, Error};
 
@@ -157,7 +157,7 @@ fn other_items_are_refused() {
 }
 
 #[test]
-fn what_is_right_is_expanded() {
+fn valid_input_is_expanded() {
     for source in [
         "struct A {}",
         "struct A { #[wire(required)] r#type: u8, #[wire(lenient)] b: Option<String>, #[wire(extra)] c: RawObject }",

@@ -7,7 +7,7 @@ use crate::word::Written::{Always, UnlessDefault, UnlessEmpty, UnlessKept, Unles
 /// A word of `#[wire(…)]` before a member.
 pub(crate) struct Word {
     pub(crate) name: &'static str,
-    /// What type the member must have.
+    /// The type that the member must have.
     pub(crate) shape: Shape,
     /// The type of `agentwire_jsonrpc::wire` that reads it.
     pub(crate) way: &'static str,

@@ -179,7 +179,7 @@ fn of_bad_elements_only_is_answered_at_once() {
 }
 
 #[test]
-fn what_was_cancelled_is_left_out() {
+fn cancelled_request_is_left_out() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2", "3"]));
     let incoming = one.requests();
@@ -229,7 +229,7 @@ fn may_cancel_what_it_asks() {
 }
 
 #[test]
-fn what_was_abandoned_is_left_out() {
+fn abandoned_request_is_left_out() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2"]));
     let incoming = one.requests();

@@ -1,4 +1,4 @@
-//! What a peer can make us hold.
+//! The memory that a peer can make a connection hold.
 
 use agentwire_connection::{CallOptions, Config, Dialect};
 use agentwire_jsonrpc::ErrorObject;
@@ -25,7 +25,7 @@ fn there_is_room_until_the_high_water() {
     assert!(one.connection.has_room() && !one.connection.wants_output());
 }
 
-/// A peer that does not read makes nothing grow by what is only news as long as it has not heard it.
+/// A coalesced notification is queued once, however often it is sent to a peer that does not read.
 #[test]
 fn news_waits_once() {
     let mut one = small();

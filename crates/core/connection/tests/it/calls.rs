@@ -511,7 +511,7 @@ fn the_end_fails_what_is_open() {
     one.connection.handle_end();
     one.connection.handle_end();
     assert_eq!(one.happened(), [failed(sent, CallFailure::Closed), failed(queued, CallFailure::Closed)]);
-    // A request nobody waits for does not leave; what was only said does.
+    // A request without a waiter does not leave; a notification does.
     assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","method":"farewell"}"#]);
     assert_eq!(one.connection.poll_timeout(), None);
 
@@ -524,7 +524,7 @@ fn the_end_fails_what_is_open() {
 }
 
 #[test]
-fn what_is_owed_at_the_end_can_still_be_answered() {
+fn open_requests_can_be_answered_at_the_end() {
     let mut one = One::acp();
     one.hear_request("7");
     let incoming = one.requests()[0];
@@ -559,7 +559,7 @@ fn nothing_overtakes() {
 }
 
 #[test]
-fn what_is_said_carries_what_it_belongs_to() {
+fn notification_carries_the_request_it_belongs_to() {
     let mut one = One::new(Config::new(Dialect::MCP));
     one.hear_request(r#""a""#);
     let incoming = one.requests()[0];

@@ -162,7 +162,7 @@ fn may_arrive_before_the_request_was_looked_at() {
     );
 }
 
-/// Nobody is there to hear the answer, whatever the dialect.
+/// The answer has no receiver, in every dialect.
 #[test]
 fn an_abandoned_request_is_not_answered() {
     for mut one in [One::acp(), One::mcp()] {
@@ -185,7 +185,7 @@ fn crosses_the_answer() {
         let call = pair.left.call_with("ask", timeout(5));
         pair.left_to_right();
         let incoming = pair.right.requests()[0];
-        // Both speak before either hears the other.
+        // Both send before either receives.
         pair.left.connection.cancel(call, "why");
         pair.right.answer(incoming, "true");
         pair.both_at_once();

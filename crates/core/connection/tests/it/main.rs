@@ -19,7 +19,7 @@ use agentwire_jsonrpc::{ErrorObject, Frame, RawJson};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// One connection, and a clock that moves when it is told to. The test is its peer.
+/// One connection, and a clock that the test advances. The test is its peer.
 struct One {
     connection: Connection,
     start: Instant,
@@ -51,7 +51,7 @@ impl One {
         self.connection.handle_frame(self.now, Frame::parse(text.into()));
     }
 
-    /// Hears a request without params. The envelope is the same everywhere, so tests give what differs.
+    /// Receives a request without params. The envelope is the same everywhere, so tests give what differs.
     fn hear_request(&mut self, id: &str) {
         self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#));
     }

@@ -30,7 +30,7 @@ impl Pair {
         carry(&mut self.right, &mut self.left);
     }
 
-    /// Each hears what the other had said before it heard anything.
+    /// Each side receives the messages that the other sent before it received any.
     pub(crate) fn both_at_once(&mut self) {
         let (from_left, from_right) = (self.left.said(), self.right.said());
         from_left.iter().for_each(|text| self.right.hear(text));

@@ -35,7 +35,7 @@ fn an_error_is_an_answer() {
     );
 }
 
-/// An answer that was given twice must not fall to whoever came next.
+/// A second answer must not go to the next request.
 #[test]
 fn a_spent_handle_answers_nobody_else() {
     let mut one = One::acp();
@@ -101,7 +101,7 @@ fn an_id_is_taken_among_many_until_it_is_answered() {
     one.assert_idle();
 }
 
-/// Without an answer nobody knows that it is over, so the id is taken until the handler is done.
+/// Without an answer the peer does not know that it is over, so the id is taken until the handler is done.
 #[test]
 fn a_cancelled_request_keeps_its_id_until_it_is_done() {
     let mut one = One::mcp();
@@ -160,7 +160,7 @@ fn at_the_limit_one_more_is_refused_and_there_is_room_again_after() {
 }
 
 #[test]
-fn what_cannot_be_read_is_answered_if_it_may_be_a_request() {
+fn unreadable_message_is_answered_if_it_may_be_a_request() {
     let mut one = One::acp();
     for (text, answer) in [
         ("log line", Some(("null", code::PARSE_ERROR))),
@@ -178,7 +178,7 @@ fn what_cannot_be_read_is_answered_if_it_may_be_a_request() {
             }
             None => assert_eq!(one.said(), [""; 0], "{text}"),
         }
-        // A request with an id is lost to nobody but its sender, who is told. Anything else is reported here.
+        // An unreadable request with an id is answered. Anything else is reported here.
         match (answer, &one.happened()[..]) {
             (Some((id, _)), []) if id != "null" => {}
             (Some(("null", code)), [Event::Unreadable(error)]) => assert_eq!(error.code, code, "{text}"),

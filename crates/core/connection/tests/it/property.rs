@@ -26,7 +26,7 @@ enum Step {
     /// Completes any one of the requests, so handlers end in any order.
     Answer(prop::sample::Index, bool),
     Progress(prop::sample::Index),
-    /// Whoever made one of the requests is gone from it, and both sides get to know at once.
+    /// A caller drops its request, and both sides learn it at once.
     Abandon(prop::sample::Index),
     /// Moves so many frames onto the wire; as one array if that is set and the dialect has arrays.
     Transmit(usize, bool),
@@ -54,7 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known of a call by whoever made it.
+/// The caller's knowledge of a call.
 #[derive(Debug, PartialEq)]
 enum Fate {
     Open {
@@ -71,7 +71,7 @@ enum Fate {
 struct Side {
     connection: Connection,
     dialect: Dialect,
-    /// What is under way to this side.
+    /// The frames on their way to this side.
     incoming: VecDeque<String>,
     /// Nothing is added to `incoming` any more.
     ending: bool,
@@ -120,7 +120,7 @@ impl Simulation {
         let now = self.now;
         let side = &mut self.sides[who];
         match step {
-            // As a driver does: whoever says more of their own accord waits for room.
+            // As a driver does: a new notification or call waits for room.
             Step::Call { timeout, maximum } if side.connection.has_room() => {
                 side.call(now, *timeout, *maximum)
             }
@@ -206,7 +206,7 @@ impl Simulation {
                 }
             }
             if !busy {
-                // With one direction gone, both are over, as they are for whoever writes to a closed pipe.
+                // With one direction gone, both are over, as for a writer to a closed pipe.
                 if self.sides.iter().any(|side| side.ending) && self.sides.iter().any(|side| !side.ended) {
                     self.sides.iter_mut().for_each(|side| side.ending = true);
                     continue;

@@ -18,7 +18,7 @@ const REFUSED: [(&str, i64, bool); 4] = [
 ];
 
 #[test]
-fn what_gets_no_response_becomes_one_event() {
+fn message_without_a_response_becomes_one_event() {
     for responses in [Responses::WithId, Responses::None] {
         let mut one = one(responses);
         for (text, code, has_id) in REFUSED {

@@ -3,7 +3,7 @@
 use crate::text::scan::{skip_space, string_end, value_end};
 use crate::{ErrorObject, Message, RequestId, Response};
 
-/// Text that is no JSON-RPC message, and the kind of message that it resembles.
+/// Text that is not a JSON-RPC message, and the kind of message that it resembles.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Malformed {

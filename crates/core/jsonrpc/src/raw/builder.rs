@@ -11,7 +11,7 @@ use crate::text::any_text::ObjectText;
 
 /// Builds a [`RawObject`] member by member, for a visitor that needs the text after it has read a part of the object.
 ///
-/// Values keep their text, and members their order. White space between members is left out, and names are escaped anew.
+/// Values keep their text, and members their order. White space between members is left out, and names are escaped again.
 ///
 /// ```
 /// use agentwire_jsonrpc::RawJson;

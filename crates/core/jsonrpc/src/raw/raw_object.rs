@@ -50,7 +50,7 @@ impl RawObject {
     ///
     /// # Errors
     ///
-    /// When the value has no JSON form, or one that is no object.
+    /// When the value has no JSON form, or one that is not an object.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         RawJson::encode(value)?.try_into()
     }
@@ -69,7 +69,7 @@ impl RawObject {
         self.0.member(name)
     }
 
-    /// The string that the member of that name is: of several the last. None where there is none, or it is no string.
+    /// The string value of the member of that name; the last one of several. `None` if it is missing or not a string.
     pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.members().filter(|(other, _)| other == name).last()?;
         match value.strip_prefix('"')?.strip_suffix('"')? {
@@ -78,7 +78,7 @@ impl RawObject {
         }
     }
 
-    /// Decodes the value of the member of that name; none where there is none.
+    /// Decodes the value of the member of that name; `None` if it is missing.
     ///
     /// # Errors
     ///

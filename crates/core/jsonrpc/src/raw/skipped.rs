@@ -83,7 +83,7 @@ impl fmt::Display for Skipped {
 pub struct SkippedPart {
     /// The name of the type that it should have been.
     pub kind: &'static str,
-    /// Its place in the list that it was an item of, from 0. None where it was no item.
+    /// Its place in its list, from 0. `None` if it was not an item of a list.
     pub index: Option<usize>,
     /// The path to it, such as `content[1].annotations`, where it was left out by
     /// [`RawJson::decode_leniently`]; otherwise empty.

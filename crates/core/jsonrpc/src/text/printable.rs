@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_shown_again() {
+    fn escaping_is_idempotent() {
         let text = "\u{1b}]0;title\u{7}\r\r\n\u{9b}31mред\u{200f} 漢字 👩\u{200d}💻\t.";
         let shown = Printable::new(text).to_string();
         assert_eq!(shown, "^[]0;title^G^M\n<U+009B>31mред<U+200F> 漢字 👩\u{200d}💻\t.");

@@ -1,6 +1,6 @@
 //! The ways to read a member, each a type that implements [`ReadAs`].
 //!
-//! Three of them are how ACP's published schema tells a reader to be forgiving:
+//! Three of them implement the lenient decoding of ACP's published schema:
 //!
 //! | keyword of the schema | way |
 //! |---|---|
@@ -94,7 +94,7 @@ where
     Ok(decode(&undecoded(deserializer)?).unwrap_or_default())
 }
 
-/// An array of which bad items are dropped; empty when it is no array. Never fails on JSON.
+/// An array of which bad items are dropped; empty when it is not an array. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct Items;
@@ -105,7 +105,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for Items {
     }
 }
 
-/// An array of which bad items are dropped; none when it is no array. Never fails on JSON.
+/// An array of which bad items are dropped; `None` when it is not an array. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct OptionalItems;
@@ -189,7 +189,7 @@ impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrDefault<W> 
     }
 }
 
-/// A capability, whose presence alone says that it is offered: as [`OrDefault`], but anything other than `null` and `false` is
+/// A capability, which is offered if it is present: as [`OrDefault`], but anything other than `null` and `false` is
 /// an empty object. Never fails on JSON.
 #[derive(Debug)]
 pub struct OrEmpty<W>(PhantomData<W>);

@@ -19,7 +19,7 @@ pub trait Names<'de>: Sized {
     /// The type's name, for errors.
     const NAME: &'static str;
 
-    /// Which of the type's members the name is.
+    /// The position of the named member of the type.
     fn position(name: &str) -> Option<usize>;
 
     /// Reads the members.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawObject;
 
-/// A member of an update that tells "leave it", "clear it" and "set it" apart.
+/// A member of an update that distinguishes "leave it", "clear it" and "set it".
 ///
 /// On the wire: a missing key, `null`, a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -58,7 +58,7 @@ pub trait Tagged: Sized {
 ///
 /// # Errors
 ///
-/// When the value is no object, has no tag or more than one, or the members are not those of the variant that it names.
+/// When the value is not an object, has no tag or more than one, or the members are not those of the variant that it names.
 pub fn read_tagged<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(TaggedVisitor(PhantomData))
 }

@@ -189,7 +189,7 @@ fn repeated_members_are_refused() {
         (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"a"}"#, "malformed -32600, answer null"),
         (r#"{"jsonrpc":"2.0","id":1,"id":1,"result":1}"#, "malformed -32600, fails null"),
-        // What nobody reads may stand as often as it likes.
+        // A member that is not read may be repeated.
         (r#"{"jsonrpc":"2.0","x":1,"x":2,"method":"a"}"#, "notification a"),
     ]);
 }
@@ -278,7 +278,7 @@ fn unreadable_answer_fails_its_call() {
         (r#"{"id":2,"error":{"code":1,"message":"a"#, "malformed -32700, fails 2"),
         ("{\"result\":\"a\nb\",\"id\":2}", "malformed -32700, fails 2"),
         (r#"{'id': 2, 'result': {'a': 'b'}}"#, "malformed -32700, fails 2"),
-        // Whose id cannot be told.
+        // The id cannot be determined.
         (r#"{"jsonrpc":"2.0","id":NaN,"result":1}"#, "malformed -32700, fails null"),
         (r#"{"id":1,"id":2,"result":NaN}"#, "malformed -32700, fails null"),
         (r#"{"result":NaN,"id":12"#, "malformed -32700, fails null"),
@@ -347,7 +347,7 @@ fn params_and_result_share_the_memory_of_the_text() {
     }
 }
 
-/// Whoever handles a request holds its method for as long as that takes.
+/// A handler holds the method of its request while it runs.
 #[test]
 fn a_method_does_not_hold_a_long_message() {
     let text =
@@ -377,7 +377,7 @@ fn writes_one_line_whatever_it_was_made_of() {
 }
 
 #[test]
-fn what_was_malformed_is_written_as_its_answer() {
+fn malformed_message_is_written_as_its_answer() {
     let frame = parse(r#"[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":3,"method":5}]"#);
     let text = written(&frame);
     assert_eq!(describe(&parse(&text)), "batch [notification n, error 3 -32600]");

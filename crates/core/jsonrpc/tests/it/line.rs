@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use crate::{describe, parse};
 
-/// What came of a line: its text, or why it has none.
+/// The outcome of a line: its text, or why it has none.
 pub(crate) type Line = Result<String, LineError>;
 
 /// Reads `bytes` in pieces of the given sizes, over and over.
@@ -27,7 +27,7 @@ pub(crate) fn read_in_pieces(bytes: &[u8], limit: usize, sizes: &[usize]) -> Vec
     lines.into_iter().map(|line| line.map(String::from)).collect()
 }
 
-/// What the lines are, put as plainly as can be.
+/// The lines, found by the simplest method.
 fn expected(bytes: &[u8], limit: usize) -> Vec<Result<String, &'static str>> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -116,7 +116,7 @@ fn a_line_exactly_at_the_limit_is_taken_with_any_end() {
             assert!(matches!(over[..], [Err(LineError::TooLong { limit: 5, .. })]), "{over:?}");
         }
     }
-    // Half a byte order mark is no line either.
+    // Half a byte order mark is not a line either.
     assert_eq!(read_in_pieces("\u{feff}1\r\n".as_bytes(), 1, &[1]), [Ok("1".into())]);
 }
 
@@ -153,7 +153,7 @@ fn a_line_over_the_limit_is_refused_before_its_memory_is_taken() {
 }
 
 #[test]
-fn what_was_too_long_is_told_to_whom_it_concerns() {
+fn overlong_line_is_reported_with_its_id() {
     let table = [
         (r#"{"id":5,"method":"m","params":"#, "answer 5"),
         (r#"{"method":"m","id":5,"params":"#, "answer 5"),

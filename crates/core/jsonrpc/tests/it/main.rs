@@ -1,4 +1,4 @@
-//! What the crate promises of ids, frames and lines, and what must not break it.
+//! The promises of the crate about ids, frames and lines, and hostile input.
 
 mod frame;
 mod frame_reader;

@@ -1,4 +1,4 @@
-//! Text that was right once and then went through something: nothing may panic, and what can be told of any text
+//! Mutations of valid text: nothing may panic, and what holds for any text
 //! must hold for this one. Seeded, so a failure happens again.
 
 use agentwire_jsonrpc::{Frame, LineError, Message, code};
@@ -25,7 +25,7 @@ const CORPUS: [&str; 14] = [
     "-1.5e+300",
 ];
 
-/// What is worth putting where it does not belong.
+/// Bytes that are worth inserting in a wrong place.
 const TOKENS: [&[u8]; 24] = [
     b"\"",
     b"\\",

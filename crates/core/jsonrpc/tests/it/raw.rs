@@ -153,7 +153,7 @@ fn half_pairs_are_made_whole_and_nothing_else_is_copied() {
 }
 
 #[test]
-fn what_a_peer_wrote_as_json_steers_nothing_in_debug_output() {
+fn debug_output_escapes_json_of_a_peer() {
     let text = "{\"a\":\"\u{9b}2J\u{202e}\u{7f}\"}";
     let raw: agentwire_jsonrpc::RawJson = serde_json::from_str(text).unwrap();
     let object: agentwire_jsonrpc::RawObject = serde_json::from_str(text).unwrap();

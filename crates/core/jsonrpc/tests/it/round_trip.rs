@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_written_is_read_back(frame in frame()) {
+    fn written_frame_is_read_back(frame in frame()) {
         let mut out = Vec::new();
         frame.write(&mut out);
         prop_assert!(!out.contains(&b'\n') && !out.contains(&b'\r'));

@@ -34,7 +34,7 @@ const END_DELAY: Duration = Duration::from_secs(1);
 /// let mut agent = Child::spawn(agent.stderr(Stderr::Capture))?;
 /// agent.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"hello"}"#)).await?;
 /// assert!(matches!(agent.next().await, Some(Ok(Packet::Frame { .. }))));
-/// // What ends a connection over it says the same by `Closed::exited`.
+/// // `Closed::exited` of a connection over it returns the same.
 /// let error = agent.next().await.and_then(Result::err).ok_or("it only closed its stdout")?;
 /// let exited = error.exited().ok_or("it did not end")?;
 /// assert_eq!(exited.status.and_then(|status| status.code()), Some(3));
@@ -49,7 +49,7 @@ const END_DELAY: Duration = Duration::from_secs(1);
 /// most, also where a process that it started still holds its stdout. When it only closes its stdout, the stream
 /// just ends. Closing the sink ends the process: its stdin is closed; after
 /// the [grace time](Command::grace) its whole group gets SIGTERM; after that time again, SIGKILL. What it
-/// still writes meanwhile is dropped, unless the stream is polled as well.
+/// still writes is dropped, unless the stream is polled as well.
 ///
 /// Dropping it kills the whole group at once, and blocks until the kernel has done so: some microseconds, and
 /// a second at most. It can be dropped anywhere, but must be polled within a tokio runtime that has I/O and
@@ -161,7 +161,7 @@ impl Child {
     }
 
     /// Returns the sink's error once the process no longer reads. Pending until the stream has returned its last item, which
-    /// says why, or [`END_DELAY`] has passed without that.
+    /// reports why, or [`END_DELAY`] has passed without that.
     fn poll_broken(&mut self) -> Poll<Result<(), TransportError>> {
         let waker = self.streams.waker.clone();
         let end_timer = self.end_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(END_DELAY)));
@@ -183,7 +183,7 @@ impl Child {
         closing.poll(&mut self.streams, &mut Context::from_waker(&waker))
     }
 
-    /// Polls the sink. A broken pipe becomes the error that says how the process ended.
+    /// Polls the sink. A broken pipe becomes the error that reports the end of the process.
     fn poll_sink(
         &mut self,
         cx: &mut Context<'_>,

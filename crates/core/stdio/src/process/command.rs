@@ -57,7 +57,7 @@ pub struct Command {
     pub(super) on_text: Option<Arc<dyn Fn(&str) + Send + Sync>>,
 }
 
-/// What happens to the stderr of a child.
+/// The treatment of a child's stderr.
 ///
 /// In every case but `Discard` the last 20 lines (8 KiB at most) are kept, to say why a process ended. It is
 /// always read as fast as it comes, so a child that writes much never blocks on it.
@@ -67,7 +67,7 @@ pub enum Stderr {
     /// Passed on to our own stderr a line at a time, as [`Printable`] shows it, behind the
     /// program's name: `my-server: listening`. So it cannot steer the terminal that we run at, or pass for a line of
     /// ours. A line of more than 8 KiB comes in parts. If ours does not take it fast enough, lines are dropped, and one
-    /// there says how many.
+    /// there has their number.
     #[default]
     Forward,
     /// Nothing more than the last lines.

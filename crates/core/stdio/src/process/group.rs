@@ -113,7 +113,7 @@ impl ProcessGroup {
     ///
     /// # Errors
     ///
-    /// When stdin or stdout is no pipe or was taken before, and when the system refuses to use a pipe without blocking. On
+    /// When stdin or stdout is not a pipe or was taken before, and when the system refuses to use a pipe without blocking. On
     /// Windows also outside a tokio runtime.
     pub fn take_pipes(&mut self) -> io::Result<ChildPipes> {
         pipes::take(&mut self.leader)

@@ -9,11 +9,11 @@ use crate::{Input, Output};
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "a child has these streams")]
 pub struct ChildPipes {
-    /// What it reads.
+    /// Its stdin.
     pub stdin: Output,
-    /// What it writes.
+    /// Its stdout.
     pub stdout: Input,
-    /// What it writes for people; none where that is no pipe.
+    /// Its stderr; `None` if that is not a pipe.
     pub stderr: Option<Input>,
 }
 

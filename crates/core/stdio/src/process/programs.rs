@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(found("y.z", &both, None), Some("/bin/y.z.bat".into()), "`.z` is no ending of a program");
     }
 
-    /// The path that the standard library would receive on a Windows machine with these files, in this system's form of paths.
+    /// The program that the standard library gets on Windows, whose files are `files`. The paths have the form of this system.
     #[cfg(unix)]
     #[test]
     fn startable_program_is_the_file_that_pathext_completes() {

@@ -64,7 +64,7 @@ impl Drain {
             match Pin::new(input).poll_read(cx, &mut self.buffer) {
                 Poll::Pending => break,
                 Poll::Ready(Ok(count)) if count > 0 => self.take(count),
-                // Nothing more comes. That a stderr cannot be read is no reason to end anything.
+                // The end of stderr. A stderr that cannot be read ends nothing else.
                 Poll::Ready(_) => self.end(),
             }
         }

@@ -1,4 +1,4 @@
-//! One waker for the reading and the writing task of a child, with a flag that tells whether it was woken.
+//! One waker for the reading and the writing task of a child, with a flag for whether it was woken.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

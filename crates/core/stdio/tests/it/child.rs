@@ -119,7 +119,7 @@ fn a_signal_is_named() {
 }
 
 #[test]
-fn what_was_said_before_the_end_is_heard() {
+fn messages_before_the_end_are_received() {
     run(async {
         let mut child = spawn(shell(&format!("exec <&-; echo '{HELLO}'; exit 5")));
         Stranger::of(child.id()).wait();

@@ -1,4 +1,4 @@
-//! What tests need that start children with the crate itself.
+//! Support for tests that start children with the crate itself.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(crate) fn packet(text: &str) -> Packet {
     Packet::from_json(text)
 }
 
-/// What a fault says of an end.
+/// The end that a fault reports.
 pub(crate) fn exited(fault: TransportError) -> Exited {
     let TransportError::Other(error) = fault else { panic!("another fault: {fault}") };
     *error.downcast().expect("the fault is about the end of a process")

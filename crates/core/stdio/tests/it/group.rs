@@ -1,4 +1,4 @@
-//! A process group that is no transport.
+//! A process group that is not a transport.
 
 use std::future::poll_fn;
 use std::os::unix::process::ExitStatusExt as _;

@@ -23,7 +23,7 @@ fn an_end_of_input_is_enough_for_most() {
 }
 
 #[test]
-fn what_ignores_the_end_is_asked_to_end() {
+fn child_that_ignores_the_end_gets_sigterm() {
     run(async {
         let script = "trap 'echo asked >&2; exit' TERM; echo ready >&2; while :; do sleep 0.01; done";
         let (command, lines) = listen(shell(script).grace(Duration::from_millis(500)));
@@ -37,7 +37,7 @@ fn what_ignores_the_end_is_asked_to_end() {
 }
 
 #[test]
-fn what_ignores_that_too_is_killed() {
+fn child_that_ignores_sigterm_is_killed() {
     run(async {
         let (command, lines) =
             listen(shell("trap '' TERM; echo ready >&2; while :; do sleep 1000; done").grace(SHORT));
@@ -51,7 +51,7 @@ fn what_ignores_that_too_is_killed() {
 }
 
 #[test]
-fn what_it_says_last_does_not_keep_it() {
+fn last_output_does_not_delay_the_end() {
     run(async {
         // It ends only when all its output has been taken.
         let mut child = spawn(shell("read end; head -c 1000000 /dev/zero").grace(Duration::from_secs(30)));
@@ -117,7 +117,7 @@ fn grandchildren_go_with_a_drop() {
 #[test]
 fn grandchildren_that_speak_get_their_grace() {
     run(async {
-        // The leader ends at once; the one that has its output needs a while and says that it had it.
+        // The leader ends at once; the one that has its output needs a while and reports that it had it.
         let script = "(while read line; do :; done; sleep 0.3; echo late >&2) <&0 & exit";
         let (command, lines) = listen(shell(script).grace(Duration::from_secs(30)));
         let mut child = spawn(command);

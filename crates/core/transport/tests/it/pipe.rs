@@ -14,7 +14,7 @@ pub(crate) enum Read {
     Error,
 }
 
-/// Gives what the script says, at most so much at once, and then ends. To be read after that is a error.
+/// Returns the bytes of the script in pieces of limited size, and then ends. A later read is an error.
 pub(crate) struct Reader {
     pub(crate) script: VecDeque<Read>,
     pub(crate) at_once: usize,
@@ -66,7 +66,7 @@ impl AsyncRead for Reader {
     }
 }
 
-/// A reader that is always ready, and never says anything.
+/// A reader that is always ready, and never returns anything.
 pub(crate) struct Blank;
 
 impl AsyncRead for Blank {

@@ -45,7 +45,7 @@ fn message_without_a_line_end_is_taken_when_the_peer_pauses() {
     assert!(matches!(next(&mut lines), Poll::Ready(None)));
 }
 
-/// Half a line stays in the transport, so whoever stops waiting loses nothing.
+/// Half a line stays in the transport, so dropping the read loses nothing.
 #[test]
 fn half_a_line_waits_for_its_other_half() {
     let (first, second) = B.split_at(20);
@@ -77,7 +77,7 @@ fn the_end_is_the_end() {
     }
 }
 
-/// What was read of a line when the reader failed is no line: its rest is lost.
+/// The part of a line before a failed read is not a line: its rest is lost.
 #[test]
 fn a_fault_is_the_last_item() {
     let script = [Read::Bytes(format!("{A}\n{B}\n{A}").into()), Read::Error];
@@ -92,7 +92,7 @@ fn a_fault_is_the_last_item() {
 }
 
 #[test]
-fn what_is_no_message_is_no_fault() {
+fn malformed_line_does_not_end_the_transport() {
     let stream = [b"Listening\n{\"a\":\"\xff\"}\n[]\n", A.as_bytes(), b"\n"].concat();
     let items = all(&mut reading(Reader::of(stream)));
     let codes: Vec<_> = items[..3].iter().map(code).collect();

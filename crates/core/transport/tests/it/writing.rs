@@ -64,7 +64,7 @@ fn all_kinds_of_frames_are_lines() {
         expected.push(b'\n');
         send(&mut lines, Packet::new(frame));
     }
-    // Nobody can leave a line alone, so there is nothing to say of it.
+    // A peer cannot leave one request of a transport of lines, so nothing is written.
     send(&mut lines, Packet::Cancelled(1u64.into()));
     assert!(flush(&mut lines).is_ready());
     assert_eq!(lines.writer().taken, expected);
