@@ -47,7 +47,7 @@ impl RemoteClient {
         self.state.handshake.get().map(Handshake::client_capabilities)
     }
 
-    /// Returns the client's name and version, or none where it sent none.
+    /// Returns the client's name and version, or `None` if it sent none.
     pub fn info(&self) -> Option<&Implementation> {
         self.state.handshake.get().and_then(|handshake| handshake.client.client_info.as_ref())
     }

@@ -125,7 +125,7 @@ pub(crate) fn option_set(
     new_value(id, has_value)
 }
 
-/// `has_value` is whether an option that was set has the new value; none where it is not listed.
+/// `has_value` is whether an option that was set has the new value; `None` if it is not listed.
 pub(crate) fn new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checked {
     match has_value {
         Some(true) => Ok(()),

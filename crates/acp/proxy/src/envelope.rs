@@ -10,7 +10,7 @@ use crate::names;
 
 /// The content of an envelope.
 pub(crate) enum Unwrapped {
-    /// A message, or the error for a request that is no envelope.
+    /// A message, or the error for a request that is not an envelope.
     Frame(Frame),
     /// Nothing to deliver.
     Nothing,

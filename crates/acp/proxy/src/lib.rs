@@ -69,7 +69,7 @@
 //! - **No method has a type here**, except those between conductors and components. So both versions of the protocol,
 //!   their drafts and extensions pass. Params, results and the data of errors pass byte for byte, `_meta` included, unless
 //!   a hook changes them. One id is replaced: where `elicitation/create` names the request that it belongs to, it names it
-//!   by the id of the next hop. Text that is no message is answered where it came from.
+//!   by the id of the next hop. Text that is not a message is answered where it came from.
 //! - **Order.** Messages of one direction keep their order: requests, notifications, answers and cancels, unless a hook
 //!   waits for something of its own before it goes on, see [`Proxy::request`].
 //! - **Versions stay.** `initialize` reaches the agent, and its `protocolVersion` the client.

@@ -232,7 +232,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// A word as a shell would need it. A line break or tab is no space: a plan shows both on one line.
+/// A word as a shell would need it. A line break or tab is not a space: a plan shows both on one line.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@+,".contains(&byte);
     if word.contains(['\n', '\r', '\t']) {

@@ -97,7 +97,7 @@ pub enum ProbeError {
         /// The last lines of its stderr.
         stderr: String,
     },
-    /// It wrote something that is no message.
+    /// It wrote something that is not a message.
     #[error("the agent writes something that is no message: {}", Printable::one_line(.0))]
     Malformed(String),
     /// It answers with an error.

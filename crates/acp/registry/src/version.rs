@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-/// Whether `candidate` comes after `installed` by the rules of SemVer. A version that is no SemVer is newer if it differs.
+/// Whether `candidate` comes after `installed` by the rules of SemVer. A version that is not SemVer is newer if it differs.
 pub fn is_newer(candidate: &str, installed: &str) -> bool {
     match (Version::parse(candidate), Version::parse(installed)) {
         (Ok(candidate), Ok(installed)) => candidate.cmp_precedence(&installed).is_gt(),

@@ -21,7 +21,7 @@ pub struct Definition {
     ///
     /// # Errors
     ///
-    /// When the text is no value of the type.
+    /// When the text is not a value of the type.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
 }
 
@@ -39,7 +39,7 @@ pub struct Addition {
     ///
     /// # Errors
     ///
-    /// When the text is no value of the type.
+    /// When the text is not a value of the type.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
 }
 

@@ -67,7 +67,7 @@
 //! An update whose future is dropped is written and sent all the same, once it is queued. How much a crash of the machine
 //! can cost depends on the store; see `Fsync`.
 //!
-//! A record that the store returns intact and that is no update is skipped, with a [`Warning`]. A journal that is damaged is
+//! A record that the store returns intact and that is not an update is skipped, with a [`Warning`]. A journal that is damaged is
 //! replayed up to the damage, and the load fails; the error names the place, and the session can be listed and deleted.
 //!
 //! A process that is killed in the middle of a turn leaves the updates so far. When the session is loaded, tool calls that

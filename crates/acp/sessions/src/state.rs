@@ -84,13 +84,13 @@ impl SessionState {
         self.usage.as_ref()
     }
 
-    /// Returns the modes as a client sees them, or none where the agent has no modes.
+    /// Returns the modes as a client sees them, or `None` if the agent has no modes.
     pub(crate) fn mode_state(&self) -> Option<SessionModeState> {
         let mode = self.mode.clone()?;
         Some(SessionModeState::new(mode, self.modes.clone()))
     }
 
-    /// Returns the options that the client supports, or none where there are none.
+    /// Returns the options that the client supports, or `None` if there are none.
     pub(crate) fn options_for(&self, client: &RemoteClient) -> Option<Vec<SessionConfigOption>> {
         let options = supported(client, self.options.clone());
         (!options.is_empty()).then_some(options)

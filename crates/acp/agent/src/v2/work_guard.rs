@@ -42,7 +42,7 @@ impl WorkGuard {
         }
     }
 
-    /// Ends the work with a reason and returns the phase that it was in, or none where it has ended already.
+    /// Ends the work with a reason and returns the phase that it was in, or `None` if it has ended already.
     pub(crate) fn finish(&mut self, reason: IdleStopReason) -> Option<Phase> {
         self.place.take().map(|place| self.state.sessions.end(&self.peer, place, reason))
     }

@@ -204,7 +204,7 @@ fn every_script_is_in_the_table() {
             _ => [].iter().copied(),
         })
         .collect();
-    // What a client must do, and what is no single row's.
+    // What a client must do, and demands that belong to no single row.
     let others = ["SES-23-mcp-servers", "SES-02-session-ids", "TURN-everything", "TURN-odd-answers"];
     for entry in std::fs::read_dir(folder("acp-agent")).unwrap() {
         let path = entry.unwrap().path();

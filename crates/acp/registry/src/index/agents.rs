@@ -28,7 +28,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// When it is no JSON object with a list `agents`, has more than 4,096 agents, or has entries of which none can be read. Damaged
+    /// When it is not a JSON object with a list `agents`, has more than 4,096 agents, or has entries of which none can be read. Damaged
     /// entries beside sound ones are counted and left out.
     pub fn parse(text: &str, origin: impl Into<String>) -> Result<Self, RegistryError> {
         let origin = origin.into();

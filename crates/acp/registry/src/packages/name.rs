@@ -64,7 +64,7 @@ pub(crate) fn pypi_package(package: &str, wanted: &str, is_other: bool) -> Resul
     }
     check_executable(name)?;
     let version = if is_other { wanted } else { version.unwrap_or(wanted) };
-    // A name such as `latest` is no version; the others begin with a digit.
+    // A name such as `latest` is not a version; the others begin with a digit.
     match is_plain(version) && version.starts_with(|first: char| first.is_ascii_digit()) {
         true => Ok((format!("{requirement}=={version}"), Some(name.to_owned()))),
         false => Err(format!("`{version}` is no single version of `{name}`")),

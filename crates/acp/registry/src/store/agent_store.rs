@@ -88,7 +88,7 @@ impl AgentStore {
         self.layout.root()
     }
 
-    /// Reads an index. That of a URL is cached here, and asked for anew each time; the cached one takes its place where the URL
+    /// Reads an index. That of a URL is cached here, and asked for again each time; the cached one takes its place where the URL
     /// cannot be reached.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl AgentStore {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or the text is no index.
+    /// When the file cannot be read, or the text is not an index.
     pub fn cached_index(&self, source: &IndexSource) -> Result<Option<Index>, RegistryError> {
         source.read_cached(&self.layout.index(), self.limits.index)
     }
@@ -149,7 +149,7 @@ impl AgentStore {
         Ok((agents, damaged))
     }
 
-    /// An installed agent. None if it is not installed, or the text is no id. No network, certificate or index is used.
+    /// An installed agent. None if it is not installed, or the text is not an id. No network, certificate or index is used.
     ///
     /// # Errors
     ///

@@ -88,7 +88,7 @@ pub enum SessionUpdate {
     /// The use of the context, and the session's cost.
     #[wire("usage_update", from)]
     UsageUpdate(UsageUpdate),
-    /// A message to the person that is no part of the conversation. Only for clients with the capability
+    /// A message to the person that is not part of the conversation. Only for clients with the capability
     /// `session.notices`.
     #[wire("notice", from)]
     Notice(Notice),

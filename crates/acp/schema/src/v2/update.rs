@@ -118,7 +118,7 @@ pub enum SessionUpdate {
     /// The use of the context, and the session's cost.
     #[wire("usage_update", from)]
     UsageUpdate(UsageUpdate),
-    /// A message to the person that is no part of the conversation.
+    /// A message to the person that is not part of the conversation.
     #[wire("notice", from)]
     Notice(Notice),
     /// A compaction of the context began or changed.

@@ -136,7 +136,7 @@ fn bad_items_are_dropped_one_by_one() {
         let written = rewrite(&message.replace('@', &mixed)).unwrap();
         let expected: Value = serde_json::from_str(&format!("[{good},{good}]")).unwrap();
         assert_eq!(written.pointer(place), Some(&expected), "{method}: {written}");
-        // What is no array at all counts as missing or as empty; the message stands.
+        // What is not an array at all counts as missing or as empty; the message stands.
         let written = rewrite(&message.replace('@', "\"x\"")).unwrap();
         let empty = Value::Array(vec![]);
         assert_eq!(written.pointer(place).unwrap_or(&empty), &empty, "{method}: {written}");
@@ -252,7 +252,7 @@ fn what_is_left_out_is_named() {
         skipped_parts.parts.iter().find(|part| part.index == Some(1)).expect("it was found").to_string();
     assert!(first.starts_with("AvailableCommand[1]: invalid type: integer"), "{first}");
 
-    // What is no list at all, also behind text that was cut inside a character; but null is nothing.
+    // What is not a list at all, also behind text that was cut inside a character; but null is nothing.
     let call = r#""sessionUpdate":"tool_call","toolCallId":"c","title":"\ud83d""#;
     let kinds = |update: &str| skipped(update).parts.iter().map(|part| part.kind).collect::<Vec<_>>();
     assert_eq!(kinds(&format!(r#"{{{call},"locations":7,"content":null}}"#)), ["ToolCallLocation"]);

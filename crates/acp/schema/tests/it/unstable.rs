@@ -89,7 +89,7 @@ fn an_added_update_passes_through_version_1() {
         assert_eq!(SessionUpdate::from(heard.update), update);
     }
 
-    // What is no addition goes through as it is, also when its tag comes last.
+    // What is not an addition goes through as it is, also when its tag comes last.
     let plan: SessionUpdate = read(r#"{"entries":[],"sessionUpdate":"plan"}"#);
     let SessionUpdate::Stable(stable @ v1::SessionUpdate::Plan(_)) = plan.clone() else { panic!("{plan:?}") };
     assert_eq!(v1::SessionUpdate::try_from(plan).unwrap(), stable);

@@ -55,7 +55,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// FNV-1a: enough to detect a text that is no cursor. A cursor is no secret and grants nothing.
+/// FNV-1a: enough to detect a text that is not a cursor. A cursor is not a secret and grants nothing.
 fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

@@ -150,7 +150,7 @@ impl UpdateLog {
         outcome(ticket).await
     }
 
-    /// Queues a command even where the queue is full. Returns none where the log is closed.
+    /// Queues a command even where the queue is full. Returns `None` if the log is closed.
     fn push(&self, change: Change, settle: bool) -> Option<Ticket> {
         let ticket = self.queue.with(|queue| (!queue.closed).then(|| queue.push(change, settle)));
         self.advance();

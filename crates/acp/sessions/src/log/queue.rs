@@ -66,7 +66,7 @@ impl Queue {
         ticket
     }
 
-    /// Moves the commands into an empty buffer. Returns whether the queue was full, or none where there is nothing to do
+    /// Moves the commands into an empty buffer. Returns whether the queue was full, or `None` if there is nothing to do
     /// yet. Leaves the buffer empty once the log is closed.
     pub(super) fn take(&mut self, commands: &mut VecDeque<Command>) -> Option<bool> {
         if self.commands.is_empty() && !self.closed {

@@ -22,7 +22,7 @@ pub fn form_from_mcp(mut schema: ElicitSchema) -> Result<ElicitationSchema, Erro
     schema.decode().map_err(Error::invalid_params)
 }
 
-/// Converts an ACP client's answer into an answer for an MCP server. An action that is not known here is no consent: it
+/// Converts an ACP client's answer into an answer for an MCP server. An action that is not known here is not consent: it
 /// becomes `cancel`.
 ///
 /// # Errors

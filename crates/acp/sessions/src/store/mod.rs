@@ -75,7 +75,7 @@ pub trait SessionStore: Send + Sync {
         Box::pin(future::ready(Ok(())))
     }
 
-    /// Reads a session: its header and all its current records. Returns none where there is no such session.
+    /// Reads a session: its header and all its current records. Returns `None` if there is no such session.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{ReadTextFileRequest, WriteTextFileRequest};
 use super::{Turn, TurnError};
 
 impl Turn {
-    /// Resolves a path, relative to [`cwd`](Self::cwd), to an absolute path without `.` and `..`. Returns none where it is
+    /// Resolves a path, relative to [`cwd`](Self::cwd), to an absolute path without `.` and `..`. Returns `None` if it is
     /// in none of the [roots](Self::roots). Looks at the text alone and follows no links.
     ///
     /// ```

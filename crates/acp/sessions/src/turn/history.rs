@@ -25,7 +25,7 @@ impl Turn {
         let id = self.session_id();
         self.0.session.log.flush().await;
         let stored = self.0.settings.store.read(id).await?.ok_or_else(|| StoreError::not_found(id))?;
-        // A record that is no update was reported when the session was opened.
+        // A record that is not an update was reported when the session was opened.
         let read = |record: agentwire_jsonrpc::RawJson| std::future::ready(Ok(record.decode().ok()));
         Ok(stored.records.try_filter_map(read).boxed())
     }

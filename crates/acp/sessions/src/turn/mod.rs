@@ -158,13 +158,13 @@ impl Turn {
         &self.0.session.hub
     }
 
-    /// Returns the current mode of the session, or none where the agent has no modes. The client may change it while the
+    /// Returns the current mode of the session, or `None` if the agent has no modes. The client may change it while the
     /// turn runs.
     pub fn mode(&self) -> Option<SessionModeId> {
         self.0.session.log.state(|state| state.mode().cloned())
     }
 
-    /// Returns the current value of an option, or none where there is no such option. The client may change it while the
+    /// Returns the current value of an option, or `None` if there is no such option. The client may change it while the
     /// turn runs.
     pub fn option(&self, id: &str) -> Option<SessionConfigOptionValue> {
         self.0.session.log.state(|state| state.option(id))

@@ -101,7 +101,7 @@ impl Terminals {
         });
     }
 
-    /// Releases a terminal in the background. Returns none where it was released before.
+    /// Releases a terminal in the background. Returns `None` if it was released before.
     pub(super) fn release(self: &Arc<Self>, id: &TerminalId) -> Option<oneshot::Receiver<ReleaseResult>> {
         let has_ended = self.state.with(|state| {
             let has_ended = state.open.remove(id)?;

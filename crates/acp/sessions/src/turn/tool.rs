@@ -47,7 +47,7 @@ impl Turn {
     /// [`TurnError::Cancelled`]: the call was cancelled at its server. [`TurnError::NotPermitted`]: the user did not permit
     /// it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::TooLong`]: the arguments are too long to be shown.
     /// [`TurnError::Hub`]: there is no such tool, its server failed, or the server changed the tool after it was shown. A
-    /// tool that reports a failure itself is no error here: see `is_error` of its result.
+    /// tool that reports a failure itself is not an error here: see `is_error` of its result.
     ///
     /// Each call that was announced is part of [`Turn::messages`], with the error as its result: also one of a tool that does
     /// not exist, so the model sees what it did wrong. [`TurnError::ends_turn`] says whether a loop around a model goes on.

@@ -10,7 +10,7 @@ use agentwire_acp_schema::v1::{Content, ContentBlock, Diff, Terminal, ToolCallCo
     note = "for a type of your own, implement `ToolContent`, or return its text and keep the value"
 )]
 pub trait ToolContent {
-    /// Returns the content that the client is shown, or none where the content that it was shown before stays.
+    /// Returns the content that the client is shown, or `None` if the content that it was shown before stays.
     fn content(&self) -> Option<Vec<ToolCallContent>>;
 }
 

@@ -90,7 +90,7 @@ impl V2Client {
             v2::RequestPermissionOutcome::Selected(selected) => {
                 Ok(RequestPermissionOutcome::Selected(selected))
             }
-            // An outcome that is not known here is no consent.
+            // An outcome that is not known here is not consent.
             _ => Ok(RequestPermissionOutcome::Cancelled),
         }
     }
@@ -115,7 +115,7 @@ fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, CallError> 
         .map_err(|why| CallError::not_allowed(CreateElicitationRequest::NAME, why.to_string()))
 }
 
-/// Returns an update as version 2 spells it, or none where version 2 has no such update.
+/// Returns an update as version 2 spells it, or `None` if version 2 has no such update.
 fn spelled(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, CallError> {
     update::spelled(update)
         .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why.to_string()))

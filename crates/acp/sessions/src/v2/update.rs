@@ -9,7 +9,7 @@ use super::{content, settings, transcode};
 /// The id of the plan. Version 1 has one plan per session and no id for it.
 const PLAN: &str = "plan";
 
-/// Returns an update as version 2 spells it, or none where version 2 has no such update: an option shows the mode there.
+/// Returns an update as version 2 spells it, or `None` if version 2 has no such update: an option shows the mode there.
 ///
 /// # Errors
 ///

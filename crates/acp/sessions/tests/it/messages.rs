@@ -143,7 +143,7 @@ async fn the_result_of_a_call_in_which_the_agent_ended_says_so() {
     let store = MemoryStore::new();
     store.create(&SessionHeader::new("s", "/repo")).await.unwrap();
     let records = [
-        // From before chunks had ids, and with something that is no update.
+        // From before chunks had ids, and with something that is not an update.
         json!({ "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": "go" } }),
         json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "rawInput": null }),
         json!({ "nonsense": true }),

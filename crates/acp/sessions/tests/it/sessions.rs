@@ -355,7 +355,7 @@ async fn is_open_once(store: &Arc<impl SessionStore + 'static>) {
                 assert_eq!(there.refused(method, again(&session, "/repo")).await, -32600, "{method}");
             }
             assert_eq!(there.refused("session/delete", named.clone()).await, -32600);
-            // To open it anew, also in vain, is to keep it.
+            // To open it again, also in vain, is to keep it.
             here.call("session/load", again(&session, "/repo")).await;
             assert_eq!(here.refused("session/load", again(&session, "/elsewhere")).await, -32602);
             assert_eq!(there.refused("session/load", again(&session, "/repo")).await, -32600);

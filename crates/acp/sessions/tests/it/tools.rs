@@ -256,7 +256,7 @@ async fn content_failures_and_progress_of_tools_are_passed_on() {
                 _ => assert_eq!(last["content"][0]["content"]["text"], "it broke"),
             }
         }
-        // Unique in the session, also after it was opened anew (TC-02).
+        // Unique in the session, also after it was opened again (TC-02).
         peer.call("session/load", crate::peer::again(&session, "/repo")).await;
         peer.updates();
         peer.prompt(&session, "look").await;

@@ -103,15 +103,15 @@ impl Conversation {
         index
     }
 
-    /// Begins or changes a tool call. `anew`: the patch holds the whole call.
-    pub(super) fn tool_updated(&mut self, patch: ToolCallPatch, anew: bool) -> (Change, usize) {
+    /// Begins or changes a tool call. `is_whole`: the patch holds the whole call.
+    pub(super) fn tool_updated(&mut self, patch: ToolCallPatch, is_whole: bool) -> (Change, usize) {
         let (limits, id) = (self.limits, patch.tool_call_id.clone());
         if id.len() > limits.field {
             return (Change::Nothing, patch.weight());
         }
         self.with_tool_call(id, |entry| {
             let new = ToolCallEntry::new(patch.tool_call_id.clone());
-            let before = anew.then(|| std::mem::replace(entry, new));
+            let before = is_whole.then(|| std::mem::replace(entry, new));
             let (fields, omitted) = entry.patch(patch, limits);
             (before.map_or(fields, |before| entry.differences(&before)), omitted)
         })
@@ -178,7 +178,7 @@ impl Conversation {
         (change, omitted)
     }
 
-    /// Returns the place of a compaction and whether it is new, or none where its id is too long.
+    /// Returns the place of a compaction and whether it is new, or `None` if its id is too long.
     fn compaction(&mut self, id: &CompactionId) -> Option<(usize, bool)> {
         if id.len() > self.limits.field {
             return None;

@@ -18,7 +18,7 @@ pub enum Entry {
     ToolCall(Box<ToolCallEntry>),
     /// A compaction of the context.
     Compaction(Box<Compaction>),
-    /// A notice for the user, which is no part of the conversation.
+    /// A notice for the user, which is not part of the conversation.
     Notice(Notice),
     /// An update of an unknown kind: the whole object. A view must not draw it as a known kind.
     Unknown(Meta),

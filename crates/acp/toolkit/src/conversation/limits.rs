@@ -131,7 +131,7 @@ pub(super) fn replace_list<T: Serialize + PartialEq>(
     omitted
 }
 
-/// Returns the index of the first difference of two lists, or none where they are equal.
+/// Returns the index of the first difference of two lists, or `None` if they are equal.
 pub(super) fn first_difference<T: PartialEq>(one: &[T], other: &[T]) -> Option<usize> {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     (same < one.len().max(other.len())).then_some(same)

@@ -282,7 +282,7 @@ impl Conversation {
         self.slots.iter().enumerate().map(|(position, slot)| (self.first + position, &slot.entry))
     }
 
-    /// Returns an entry, or none where it does not exist yet or was dropped.
+    /// Returns an entry, or `None` if it does not exist yet or was dropped.
     pub fn entry(&self, index: usize) -> Option<&Entry> {
         Some(&self.slots.get(index.checked_sub(self.first)?)?.entry)
     }
@@ -296,7 +296,7 @@ impl Conversation {
         }
     }
 
-    /// Returns a terminal of the agent, or none where it does not exist yet or was dropped.
+    /// Returns a terminal of the agent, or `None` if it does not exist yet or was dropped.
     pub fn terminal(&self, index: usize) -> Option<&AgentTerminal> {
         self.terminals.get(index)
     }

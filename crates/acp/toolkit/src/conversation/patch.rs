@@ -5,7 +5,7 @@ use agentwire_acp_schema::v1::{Meta, Patch};
 use super::limits::{ConversationLimits, replace};
 use super::weight::weight;
 
-/// Returns the value that a patch sets, or the default where it clears. None where the patch keeps the value.
+/// Returns the value that a patch sets, or the default where it clears. `None` if the patch keeps the value.
 pub(super) fn set_or_default<T: Default>(patch: Patch<T>) -> Option<T> {
     match patch {
         Patch::Keep => None,

@@ -63,7 +63,7 @@ pub(super) fn take_terminal(call: &ToolCallId, meta: &mut Option<Meta>) -> Optio
     Some(patch)
 }
 
-/// Decodes a member. None where it is not there, or not as expected.
+/// Decodes a member. `None` if it is not there, or not as expected.
 fn member<T: DeserializeOwned>(meta: &Meta, name: &str) -> Option<T> {
     meta.decode_member(name).ok().flatten()
 }

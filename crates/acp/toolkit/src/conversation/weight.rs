@@ -1,6 +1,6 @@
 //! Estimates of the memory of values.
 //!
-//! The length of the JSON is no measure: an object of seven bytes of JSON is a tree node of six hundred. So each part
+//! The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred. So each part
 //! of the value has a price, rather too high.
 
 use std::fmt::{self, Display};
@@ -19,7 +19,7 @@ const MEMBER: usize = 96;
 /// Estimates how much memory a value takes, in bytes: rather too much than too little. `usize::MAX` for a value that has
 /// no form in JSON.
 ///
-/// The length of the JSON is no measure: an object of seven bytes of JSON is a tree node of six hundred.
+/// The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred.
 ///
 /// ```
 /// use agentwire_acp_toolkit::memory_estimate;

@@ -53,7 +53,7 @@ pub(super) fn kind(schema: &Schema) -> Option<&'static str> {
     }
 }
 
-/// Returns the values and titles of the choices of a text field, or none where it takes any text.
+/// Returns the values and titles of the choices of a text field, or `None` if it takes any text.
 pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>> {
     let plain =
         schema.enum_values.as_ref().map(|values| values.iter().map(|value| (&**value, &**value)).collect());
@@ -61,7 +61,7 @@ pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>
     titled.map(|options| options.iter().map(|option| (&*option.value, &*option.title)).collect()).or(plain)
 }
 
-/// Returns the values and titles of the choices of a field for several, or none where their type is unknown.
+/// Returns the values and titles of the choices of a field for several, or `None` if their type is unknown.
 pub(super) fn schema_choices(schema: &MultiSelectPropertySchema) -> Option<Vec<(&str, &str)>> {
     match &schema.items {
         MultiSelectItems::String(items) => {

@@ -37,7 +37,7 @@ pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// let workspaces = Workspaces::with_buffers(Tabs::default());
 /// ```
 pub trait Buffers: Debug + Send + Sync {
-    /// Returns the text of the file's buffer, or none where the file is not open or has no unsaved changes. Then the
+    /// Returns the text of the file's buffer, or `None` if the file is not open or has no unsaved changes. Then the
     /// file is read.
     fn text<'a>(&'a self, path: &'a Path) -> BufferFuture<'a, Option<String>>;
 

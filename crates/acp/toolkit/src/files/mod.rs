@@ -66,7 +66,7 @@ const UNIT: u64 = 1024;
 ///
 /// | code | when |
 /// |---|---|
-/// | invalid params | the path is relative, leads outside, is [denied](Self::deny), or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit; the answer would be longer than an agent takes |
+/// | invalid params | the path is relative, leads outside, is [denied](Self::deny), or names a directory, a pipe, a device, a socket; the file is not UTF-8, or larger than the limit; the answer would be longer than an agent takes |
 /// | resource not found | reading a file that does not exist |
 /// | internal error | the system refuses: permissions, a full disk |
 ///
@@ -233,13 +233,13 @@ impl Files {
         Ok(WriteTextFileResponse::new())
     }
 
-    /// Returns the buffers and the path that they use for the file. None where there are no buffers, or no file can be
+    /// Returns the buffers and the path that they use for the file. `None` if there are no buffers, or no file can be
     /// at the path.
     async fn buffer(&self, path: &Path) -> Result<Option<(&dyn Buffers, PathBuf)>, Error> {
         let Some(buffers) = &self.buffers else { return Ok(None) };
         let (roots, wanted) = (self.roots.clone(), path.to_owned());
         let resolved = blocking(path, move || match system::resolve(&roots, absolute(&wanted)?) {
-            // Opening the file reports a missing directory or a path that is no file.
+            // Opening the file reports a missing directory or a path that is not a file.
             Err(FileError::Missing | FileError::NotRegular | FileError::Directory) => Ok(None),
             result => result.map(Some),
         });

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::error::FileError;
 use super::walk::Place;
 
-/// Writes `text` to the file at `place`: `old` is open for writing, or none where there is no file.
+/// Writes `text` to the file at `place`: `old` is open for writing, or `None` if there is no file.
 pub(super) fn replace(place: &Place, old: Option<File>, text: &str) -> Result<(), FileError> {
     let Some(old) = old else {
         let mut new = Temporary::make(place)?;

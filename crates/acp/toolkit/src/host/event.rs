@@ -14,7 +14,7 @@ pub enum HostEvent {
     Ended {
         /// The reason. [`Exited::of`](agentwire_transport::Exited::of) finds how its process ended.
         reason: Arc<dyn Error + Send + Sync>,
-        /// The pause before it is started again. None where it is not.
+        /// The pause before it is started again. `None` if it is not.
         restart_after: Option<Duration>,
     },
     /// The agent was started again and is initialized.

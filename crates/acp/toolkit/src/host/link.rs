@@ -128,7 +128,7 @@ impl Link {
         });
     }
 
-    /// Shows the replay of a lost session from now on, because it is loaded anew.
+    /// Shows the replay of a lost session from now on, because it is loaded again.
     pub(super) fn show_replay(&self, session: &SessionId) {
         self.0.with(|state| {
             if let Some(OpenedSession { lost: Some(lost), .. }) = state.sessions.get_mut(session) {

@@ -90,7 +90,7 @@ use settings::Settings;
 /// [`run_supervised`](Self::run_supervised) starts an agent again that ends while the main function runs. It pauses first, as
 /// [`backoff`](Self::backoff) says, sends `initialize` again, and opens each open session again: by `session/resume` where the
 /// agent has it, or else by `session/load`, whose replay is left out of the conversation. [`HostEvent::Restarted`] names the
-/// sessions that came back, and why others did not: those serve no files and no terminals until they are opened anew.
+/// sessions that came back, and why others did not: those serve no files and no terminals until they are opened again.
 ///
 /// A prompt that is under way when the agent ends fails with [`HostError::Call`], and [`HostError::exited`] says how the agent
 /// died. It is not sent again, since the agent may have done part of it. A prompt that is sent while the agent is away waits for
@@ -189,7 +189,7 @@ impl<U: UserInterface + 'static> Host<U> {
     }
 
     /// Sets how often [`run_supervised`](Self::run_supervised) starts the agent again, and the pauses before (default 5 times in
-    /// a row, after 0.5 s, 1 s, 2 s and so on; the count starts anew when the agent has lived for 1 min).
+    /// a row, after 0.5 s, 1 s, 2 s and so on; the count starts again when the agent has lived for 1 min).
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.settings.backoff = backoff;

@@ -20,7 +20,7 @@ enum Symbol {
 pub(super) struct CommandPattern(Vec<Symbol>);
 
 impl CommandPattern {
-    /// Reads a pattern. None where a shell would split or expand it, other than by `*`.
+    /// Reads a pattern. `None` if a shell would split or expand it, other than by `*`.
     pub(super) fn new(text: &str) -> Option<Self> {
         let mut symbols = Vec::new();
         for word in read_words(text, true)? {

@@ -163,7 +163,7 @@ impl Permissions {
         Ok(response)
     }
 
-    /// Answers without asking the user: by a rule, an earlier decision or the policy. None where the user must be
+    /// Answers without asking the user: by a rule, an earlier decision or the policy. `None` if the user must be
     /// asked.
     pub fn decide(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         if request.options.is_empty() {
@@ -232,7 +232,7 @@ impl Permissions {
         Some(RequestPermissionResponse::selected(&option.option_id))
     }
 
-    /// Returns the subject of a request, or none where the request has too little to compare.
+    /// Returns the subject of a request, or `None` if the request has too little to compare.
     fn subject(&self, request: &RequestPermissionRequest) -> Option<u64> {
         let call = &request.tool_call;
         match self.remember {

@@ -33,7 +33,7 @@ pub enum PermissionPolicy {
 }
 
 impl PermissionPolicy {
-    /// Returns the answer of this policy, or none where the user is asked.
+    /// Returns the answer of this policy, or `None` if the user is asked.
     ///
     /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
     pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {

@@ -110,7 +110,7 @@ impl PermissionRule {
         Ok(self.and(Condition::Path(pattern)))
     }
 
-    /// Only for calls with paths in this folder, or with the folder itself: as [`path`](Self::path), but the text is no pattern.
+    /// Only for calls with paths in this folder, or with the folder itself: as [`path`](Self::path), but the text is not a pattern.
     ///
     /// # Errors
     ///

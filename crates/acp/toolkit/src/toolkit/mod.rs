@@ -204,7 +204,7 @@ impl<U: UserInterface> Toolkit<U> {
         &self.permissions
     }
 
-    /// Calls `look` with a conversation. Returns none where the session is not open. `look` must not call the toolkit.
+    /// Calls `look` with a conversation. Returns `None` if the session is not open. `look` must not call the toolkit.
     pub fn conversation<R>(
         &self,
         session: &SessionId,
@@ -287,7 +287,7 @@ impl<U: UserInterface> Toolkit<U> {
         let replay = self.begin_replay(&session);
         self.workspaces.open(&session, &request);
         agent.load_session(request).on_answer(move |loaded| {
-            // What follows the answer is no replay.
+            // What follows the answer is not a replay.
             drop(replay);
             sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
         })

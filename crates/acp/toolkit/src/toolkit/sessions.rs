@@ -26,7 +26,7 @@ pub(super) struct Sessions {
 #[derive(Debug)]
 pub(super) struct OpenConversation {
     pub(super) conversation: Conversation,
-    /// The number of the turn that began last. None where it has ended.
+    /// The number of the turn that began last. `None` if it has ended.
     pub(super) turn: Option<u64>,
 }
 

@@ -163,7 +163,7 @@ fn a_prompt_that_the_agent_repeats_appears_once() {
         heard(&mut conversation, chunk("user_message_chunk", Some("m"), "!")),
         Change::Extended { index: 0, block: 2, byte: 0 }
     ));
-    // Another prompt is another message, also when it says the same, and whatever else comes is no repetition.
+    // Another prompt is another message, also when it says the same, and whatever else comes is not a repetition.
     let _ = conversation.prompt(prompt());
     assert_eq!(heard(&mut conversation, user("Write ")), Change::Added(2));
     assert_eq!(heard(&mut conversation, agent("Fine.")), Change::Added(3));
@@ -207,7 +207,7 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
     );
     assert_eq!(json!(call.meta), json!({ "l": 2 }));
 
-    // A call that is told anew is told whole.
+    // A call that is told again is told whole.
     let fields = updated(heard(&mut conversation, self::call("c")), 0);
     assert!(fields.title && fields.name && fields.content == Some(0) && fields.raw_output && fields.meta);
     assert_eq!(tool_call(&conversation, "c").call, ToolCall::new("c", "Call c"));
@@ -240,7 +240,7 @@ fn a_kind_is_known_when_it_was_said() {
     let kind = |updates: &[serde_json::Value]| tool_call(&all(updates), "c").call.kind.clone();
     assert_eq!(kind(std::slice::from_ref(&begins)), None);
     assert_eq!(kind(&[begins.clone(), says.clone()]), Some(ToolKind::Other));
-    // A call that is announced anew is another one.
+    // A call that is announced again is another one.
     assert_eq!(kind(&[begins.clone(), says, begins]), None);
 }
 

@@ -3,7 +3,7 @@
 /// Defines a version's update `plan_update` and a plan as a list of tasks, over its `PlanUpdateContent` and `PlanEntry`, which
 /// must be in scope around the call.
 ///
-/// The versions differ in what they do with a list of tasks that is no list. The word is that of `#[wire(…)]`.
+/// The versions differ in what they do with a list of tasks that is not a list. The word is that of `#[wire(…)]`.
 macro_rules! plan_update {
     ($(#[$doc:meta])* PlanUpdate, entries: $entries_word:ident) => {
         $(#[$doc])*

@@ -86,7 +86,7 @@ macro_rules! elicitation_response_types {
             String(String),
             /// An integer.
             Integer(i64),
-            /// A number with a fraction, or an integer that is no `i64`.
+            /// A number with a fraction, or an integer that is not an `i64`.
             Number(f64),
             /// Yes or no.
             Boolean(bool),

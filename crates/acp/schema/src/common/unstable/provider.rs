@@ -97,7 +97,7 @@ macro_rules! provider_types {
             /// Whether the agent cannot do without it.
             #[wire(required)]
             pub required: bool,
-            /// How it is set up, without secrets; none where it is not used.
+            /// How it is set up, without secrets; `None` if it is not used.
             #[wire(optional)]
             pub current: Option<ProviderCurrentConfig>,
             /// Extension metadata; receivers make no assumptions about its keys.

@@ -8,11 +8,11 @@ use crate::common::{Meta, SessionId, empty_object, session_params};
 session_params! {
     /// `session/archive`: keep a conversation and take it off the list as it is by default. One that is active is closed.
     ///
-    /// Archiving twice is no error. Only where the agent has the capability `archive` for sessions. A draft.
+    /// Archiving twice is not an error. Only where the agent has the capability `archive` for sessions. A draft.
     ArchiveSessionRequest,
     /// `session/unarchive`: put an archived conversation on the list again, without taking it up.
     ///
-    /// One that is not archived is no error. Only where the agent has the capability `archive` for sessions. A draft.
+    /// One that is not archived is not an error. Only where the agent has the capability `archive` for sessions. A draft.
     UnarchiveSessionRequest,
 }
 

@@ -64,7 +64,7 @@ macro_rules! draft_union {
         }
 
         /// An addition becomes what the version does not know. It fails where the addition has no JSON form, such as a path
-        /// that is no text.
+        /// that is not text.
         impl TryFrom<$name> for $version::$stable {
             type Error = serde_json::Error;
 

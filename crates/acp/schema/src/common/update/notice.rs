@@ -6,7 +6,7 @@ use crate::common::Meta;
 
 /// The update `notice`: a message to show to the person now.
 ///
-/// It is no part of the conversation, is not replayed, and the agent does not learn whether the person saw it. In version 1
+/// It is not part of the conversation, is not replayed, and the agent does not learn whether the person saw it. In version 1
 /// only for clients with the capability `session.notices`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What drafts add to version 1. It is no part of the version: it may change and go.
+//! What drafts add to version 1. It is not part of the version: it may change and go.
 //!
 //! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. Where a
 //! draft adds to something that the version has, there is

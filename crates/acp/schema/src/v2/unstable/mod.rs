@@ -1,4 +1,4 @@
-//! What the draft of version 2 has beyond its own stable set. It is no part of the version yet: it may change and go.
+//! What the draft of version 2 has beyond its own stable set. It is not part of the version yet: it may change and go.
 //!
 //! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. What adds
 //! to something that the version has is made as in the additions to version 1: a [`Draft`] or a union under the name that

@@ -152,7 +152,7 @@ pub enum DiffFileType {
     /// Text.
     #[wire("text")]
     Text,
-    /// Data that is no text.
+    /// Data that is not text.
     #[wire("binary")]
     Binary,
     /// A directory.

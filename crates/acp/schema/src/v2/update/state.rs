@@ -8,7 +8,7 @@ use crate::common::{IdleStopReason, Meta, TerminalId, ToolCallId};
 /// The update `state_update`: whether the agent is busy in the foreground. It replaces the whole state.
 ///
 /// A prompt or the agent itself begins foreground work. The agent sends `running` when work begins and `idle` when none is
-/// left. A new session is idle. A repeated state is no second beginning or end. See
+/// left. A new session is idle. A repeated state is not a second beginning or end. See
 /// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states>.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "state")]
@@ -71,7 +71,7 @@ pub struct IdleStateUpdate {
     pub meta: Option<Meta>,
 }
 
-/// An addition to this draft has the member `usage`, which is no part of a reason.
+/// An addition to this draft has the member `usage`, which is not part of a reason.
 fn read_stop_reason(mut members: Meta) -> Result<Option<IdleStopReason>, serde_json::Error> {
     members.retain(|name| name != "usage");
     IdleStopReason::read(members)

@@ -38,7 +38,7 @@ pub(super) fn copy(
     Ok(path)
 }
 
-/// Renames a whole file. Returns its new path, or none where there is no such file.
+/// Renames a whole file. Returns its new path, or `None` if there is no such file.
 pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Option<PathBuf>, StoreError> {
     let kind = free(directory, stem)?;
     match directory.rename(stem, from, kind) {

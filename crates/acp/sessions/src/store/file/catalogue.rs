@@ -24,7 +24,7 @@ pub(super) struct Catalogue {
 #[derive(Debug)]
 struct CatalogueEntry {
     version: Option<Version>,
-    /// None where the session is left out.
+    /// `None` if the session is left out.
     header: Option<Arc<SessionHeader>>,
 }
 

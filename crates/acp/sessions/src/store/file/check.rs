@@ -92,7 +92,7 @@ fn location(directory: &Arc<Directory>, stem: String) -> Result<Location, StoreE
     Ok(Location { directory: Arc::clone(directory), session_id, stem })
 }
 
-/// Checks a session. Returns none where there is none.
+/// Checks a session. Returns `None` if there is none.
 fn check_one(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
     let Location { directory, session_id, stem } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());

@@ -62,7 +62,7 @@ impl Directory {
         self.system.list().map_err(failed("list", &self.path))
     }
 
-    /// See [`FileSystem::version`].
+    /// See [`FileSystem::version`]. Returns `None` if there is no such file.
     pub(super) fn version(&self, stem: &str, kind: Kind) -> Result<Option<Version>, StoreError> {
         self.system.version(kind.of(stem).as_ref()).map_err(failed("find", &self.file(stem, kind)))
     }

@@ -35,7 +35,7 @@ struct HeaderLine<Header> {
 #[derive(Debug)]
 pub(super) struct HeaderFile {
     pub(super) header: SessionHeader,
-    /// How many bytes of the journal are durable. None where the line is damaged, or is being overwritten.
+    /// How many bytes of the journal are durable. `None` if the line is damaged, or is being overwritten.
     pub(super) synced: Option<u64>,
 }
 

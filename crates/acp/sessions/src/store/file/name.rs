@@ -39,7 +39,7 @@ pub(super) fn stem(session_id: &SessionId) -> Result<String, StoreError> {
     Ok(stem)
 }
 
-/// Returns the id whose [`stem`] this is, or none where it is no stem.
+/// Returns the id whose [`stem`] this is, or `None` if it is not a stem.
 pub(super) fn session_id(stem_of_id: &str) -> Option<SessionId> {
     let name = stem_of_id.strip_prefix(PREFIX)?;
     let id = match name.strip_prefix(HEX_MARK) {
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Returns the stem and the kind of a file, or none where it shows no session.
+    /// Returns the stem and the kind of a file, or `None` if it shows no session.
     pub(super) fn parse(name: &str) -> Option<(&str, Self)> {
         if !name.starts_with(PREFIX) {
             return None;

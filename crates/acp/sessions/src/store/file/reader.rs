@@ -44,7 +44,7 @@ impl Reader {
         Self { lines, limit: Limit::End(end, fault), location }
     }
 
-    /// Reads a journal to which another process may be writing. Returns none where there is no journal.
+    /// Reads a journal to which another process may be writing. Returns `None` if there is no journal.
     pub(super) fn concurrent(location: Location, synced: u64) -> Result<Option<Self>, StoreError> {
         let file = match location.open_journal(Access::Read) {
             Err(source) if source.kind() == io::ErrorKind::NotFound && synced == 0 => return Ok(None),

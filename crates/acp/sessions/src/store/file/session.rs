@@ -283,7 +283,7 @@ fn recover_and_read(location: &Location, warnings: &Warnings) -> Result<Option<H
     Ok(restored)
 }
 
-/// Restores a session's header from the first line of its journal. Returns none where that is damaged too.
+/// Restores a session's header from the first line of its journal. Returns `None` if that is damaged too.
 pub(super) fn restore(location: &Location) -> Result<Option<HeaderFile>, StoreError> {
     match header::read_first(&location.directory, &location.stem) {
         Ok(header) => Ok(Some(replace(location, header))),

@@ -21,7 +21,7 @@ enum Step {
     Sync(usize),
     Rename(usize),
     Delete(usize),
-    /// Opens the store anew.
+    /// Opens the store again.
     Reopen,
 }
 

@@ -51,7 +51,7 @@ pub struct ToolUse {
     /// The name of the tool. For a call that was announced without a name, its title, with `_` in place of the characters
     /// that are not ASCII letters, digits, `_` or `-`, cut to 64.
     pub name: String,
-    /// The arguments, a JSON object. `{}` for a call that was announced without input; an input that is no object is the
+    /// The arguments, a JSON object. `{}` for a call that was announced without input; an input that is not an object is the
     /// member `input`.
     pub arguments: RawJson,
     /// The result.

@@ -28,7 +28,7 @@ impl Turn {
     /// - Plans, modes, titles and other updates are left out, and so is an answer of thoughts alone or of white space.
     ///
     /// So the order is the one that APIs like those of OpenAI and Anthropic demand: put the results of a message's tool calls
-    /// behind it. A turn that calls the model in a loop asks for the messages anew in each round.
+    /// behind it. A turn that calls the model in a loop asks for the messages again in each round.
     ///
     /// # Memory
     ///
