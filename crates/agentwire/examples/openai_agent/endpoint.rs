@@ -104,7 +104,7 @@ impl Endpoint {
         Ok(Answer { body, decoder, key, bytes: 0, calls: Vec::new(), finish_reason: None })
     }
 
-    /// Describes a response that is no answer.
+    /// Describes a response that is not an answer.
     async fn refusal(&self, response: Response<Body>) -> String {
         let (head, mut body) = response.into_parts();
         let mut text = Vec::new();

@@ -55,14 +55,14 @@ impl Backoff {
         self
     }
 
-    /// Sets how long a success lasts before the count of failures starts anew (default 1 min).
+    /// Sets how long a success lasts before the count of failures starts again (default 1 min).
     #[must_use]
     pub const fn reset_after(mut self, time: Duration) -> Self {
         self.reset_after = time;
         self
     }
 
-    /// Returns the pause before the next attempt, after `failures` consecutive failures before this one. None where the limit
+    /// Returns the pause before the next attempt, after `failures` consecutive failures before this one. `None` if the limit
     /// is reached.
     pub fn pause(&self, failures: u32) -> Option<Duration> {
         let doubled = self.first.saturating_mul(2_u32.saturating_pow(failures)).min(self.longest);
@@ -70,7 +70,7 @@ impl Backoff {
     }
 
     /// Counts a failure after a success of this length, zero where there was none. Returns the pause before the next attempt,
-    /// or none where the limit is reached.
+    /// or `None` if the limit is reached.
     pub fn after_failure(&self, failures: &mut u32, success: Duration) -> Option<Duration> {
         if success >= self.reset_after && !success.is_zero() {
             *failures = 0;

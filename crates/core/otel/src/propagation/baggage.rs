@@ -68,7 +68,7 @@ fn decoded(value: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Encodes all that is no `baggage-octet`, and the percent sign.
+/// Encodes all that is not a `baggage-octet`, and the percent sign.
 fn encode(value: &str, text: &mut String) {
     for byte in value.bytes() {
         match byte {

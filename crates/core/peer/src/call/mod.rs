@@ -146,7 +146,7 @@ impl<R> Call<R> {
         self
     }
 
-    /// Lets each progress report start the wait anew, until `maximum` has passed since the call was sent.
+    /// Lets each progress report start the wait again, until `maximum` has passed since the call was sent.
     pub fn progress_maximum(mut self, maximum: Duration) -> Self {
         self.outgoing.options = self.outgoing.options.progress_maximum(maximum);
         self

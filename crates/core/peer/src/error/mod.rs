@@ -25,8 +25,8 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// Returns how the process at the other end has ended: its status, and the last lines of its stderr. None where the other
-    /// end is no process of ours, or was still running.
+    /// Returns how the process at the other end has ended: its status, and the last lines of its stderr. `None` if the other
+    /// end is not a process of ours, or was still running.
     ///
     /// ```
     /// use agentwire_peer::Closed;
@@ -108,7 +108,7 @@ pub enum CallError {
     Refused {
         /// The method.
         method: ByteString,
-        /// The error that the peer answered. It is no [source](Error::source): a handler answers with an error object among
+        /// The error that the peer answered. It is not a [source](Error::source): a handler answers with an error object among
         /// the sources of its error, and this one was meant for the caller.
         error: ErrorObject,
     },
@@ -120,7 +120,7 @@ pub enum CallError {
         /// The fault of the answer.
         why: String,
     },
-    /// The peer's answer can be read, but is no result that the caller can use, such as a question back.
+    /// The peer's answer can be read, but is not a result that the caller can use, such as a question back.
     #[non_exhaustive]
     Unusable {
         /// The method.

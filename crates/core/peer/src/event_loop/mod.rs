@@ -217,7 +217,7 @@ where
         self.deliver(cx, event, None);
     }
 
-    /// When [`Config::drain`](crate::Config::drain) from now on is over. None where that is further than the clock goes.
+    /// When [`Config::drain`](crate::Config::drain) from now on is over. `None` if that is further than the clock goes.
     fn drain_deadline(&self) -> Option<Instant> {
         self.port.clock().now().checked_add(self.port.config().drain)
     }

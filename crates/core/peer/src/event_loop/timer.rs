@@ -10,7 +10,7 @@ use crate::clock::Clock;
 
 /// A timer for the earliest of several deadlines.
 ///
-/// It is made anew only for an earlier deadline. For a deadline that moves later, it only completes too early.
+/// It is made again only for an earlier deadline. For a deadline that moves later, it only completes too early.
 #[derive(Default)]
 pub struct Timer {
     alarm: Option<Alarm>,

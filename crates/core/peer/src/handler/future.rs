@@ -21,7 +21,7 @@ pub(crate) struct HandlerFuture<C> {
     /// The size of the request's params in bytes.
     bytes: usize,
     observer: Option<Arc<dyn CallObserver>>,
-    /// None where the handler panicked before it returned its future.
+    /// `None` if the handler panicked before it returned its future.
     outcome: Option<Pin<Box<C>>>,
 }
 

@@ -251,7 +251,7 @@ pub enum Outcome<'a> {
     Result(&'a RawJson),
     /// With an error as its answer.
     Error(&'a ErrorObject),
-    /// With an answer that is no JSON-RPC response.
+    /// With an answer that is not a JSON-RPC response.
     Malformed(&'a ErrorObject),
     /// Cancelled before there was an answer: by the side that made it, or by the other where the protocol allows that.
     Cancelled,

@@ -28,7 +28,7 @@ pub(crate) fn make_call(
     observer.set_context(id(), value);
 }
 
-/// The params with more members in their `_meta`. None where they have no place for them.
+/// The params with more members in their `_meta`. `None` if they have no place for them.
 fn with_meta(params: Option<&RawJson>, added: &RawObject) -> Option<RawJson> {
     let mut params = match params {
         Some(params) => RawObject::try_from(params.clone()).ok()?,

@@ -97,7 +97,7 @@ impl<T: Transport> Port<T> {
             let mut state = self.driver.shared.lock();
             let transmit = state.connection.poll_transmit();
             // With nothing to send the transport is not asked whether it is ready: it might answer that a peer which has
-            // all it wanted is gone, and that is no error.
+            // all it wanted is gone, and that is not an error.
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {

@@ -484,7 +484,7 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
     .await;
 }
 
-/// Polls a task, anew each time it was woken and no more often, until it is done. One thing after the other happens
+/// Polls a task, again each time it was woken and no more often, until it is done. One thing after the other happens
 /// when nobody is woken any more.
 fn poll_when_woken<F: Future>(task: F, events: &mut [&mut dyn FnMut()]) -> F::Output {
     struct Bell(AtomicBool);
