@@ -128,12 +128,12 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
     }
 }
 
-/// The address that a host is, if it is no name.
+/// The address that a host is, if it is not a name.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// The addresses of a URL's host; none where the name does not resolve, which the request itself reports.
+/// The addresses of a URL's host; empty if the name does not resolve, which the request itself reports.
 async fn addresses(url: &Uri) -> Vec<IpAddr> {
     let Some(host) = url.host() else { return Vec::new() };
     if let Some(address) = literal(host) {

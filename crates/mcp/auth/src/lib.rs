@@ -31,7 +31,7 @@
 //!
 //! # What it will not do
 //!
-//! It is no authorization server, and reads no ID tokens. It passes no token on to another server than the one it was issued for.
+//! It is not an authorization server, and reads no ID tokens. It passes no token on to another server than the one it was issued for.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -33,7 +33,7 @@
 //! - The client finds out which revisions the server speaks, and prefers the modern revision 2026-07-28 ([`Era::Auto`]). With a
 //!   legacy server it opens a session in the newest revision that both speak, from 2024-11-05 on. [`Client::era`] selects one
 //!   era, and [`Client::revisions`] some revisions.
-//! - Every call has a time limit of 60 s, which each progress report starts anew, up to 10 min. A client or a call can set
+//! - Every call has a time limit of 60 s, which each progress report starts again, up to 10 min. A client or a call can set
 //!   others. A call that times out or is dropped is cancelled at the server.
 //! - A request that the server does not offer, or that its revision does not have, is not sent: the call fails with
 //!   [`CallError::NotAllowed`].

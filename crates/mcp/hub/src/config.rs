@@ -79,7 +79,7 @@ pub struct HubConfig {
     /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the era of a server once.
     #[build(default = ConnectOptions::new())]
     pub connect_options: ConnectOptions,
-    /// The maximum number of consecutive restarts of a process that crashes (default 3); 0 disables restarts. The count starts anew after a minute
+    /// The maximum number of consecutive restarts of a process that crashes (default 3); 0 disables restarts. The count starts again after a minute
     /// without a crash.
     #[build(default = 3)]
     pub restarts: u32,

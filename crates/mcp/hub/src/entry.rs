@@ -13,7 +13,7 @@ use crate::config::{HubConfig, ServerConfig};
 use crate::status::{ServerState, ServerStatus};
 use crate::target::Target;
 
-/// How long a process must have run before its crashes are counted anew.
+/// How long a process must have run before its crashes are counted again.
 const LONG: Duration = Duration::from_secs(60);
 
 /// The longest pause before a process is started again.
@@ -126,7 +126,7 @@ impl Entry {
         self.stop = self.is_running.then_some(Stop::End);
     }
 
-    /// Whether the server, which has ended its session, shall be connected to anew, which then begins.
+    /// Whether the server, which has ended its session, shall be reconnected, which then begins.
     pub(crate) fn begins_again(&mut self, now: Instant) -> bool {
         let lived = |since| now.saturating_duration_since(since) >= WHILE;
         let was_used = self.answered.load(Ordering::Relaxed) || self.since.is_some_and(lived);

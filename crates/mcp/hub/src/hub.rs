@@ -158,7 +158,7 @@ impl Hub {
         self.shared().remove(name)
     }
 
-    /// Connects to a server anew, whatever its state: one that failed or died gets another chance, and the connection to one
+    /// Connects to a server again, whatever its state: one that failed or died gets another chance, and the connection to one
     /// that is connected is ended first. Its tools keep their names, and [`listen`](Self::listen) goes on.
     ///
     /// # Errors

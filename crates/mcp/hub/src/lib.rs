@@ -50,7 +50,7 @@
 //! tool to somebody before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
 //! dropped it or describes it in another way by then, the call fails.
 //!
-//! Servers can be [added](Hub::add), [removed](Hub::remove) and [connected to anew](Hub::reconnect) while the hub runs. An added
+//! Servers can be [added](Hub::add), [removed](Hub::remove) and [reconnected](Hub::reconnect) while the hub runs. An added
 //! server gets a name that no server has had, and with which no name of a tool begins. Only the server that was removed
 //! gets its name back, by which tools of the same server are called what they were called. [`Hub::only`] gives a handle on
 //! some tools, for a model.
@@ -88,7 +88,7 @@
 //! and whoever [listens](Hub::listen) to it goes on listening. [`Hub::status`] tells of it meanwhile.
 //!
 //! A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break off; then the calls that are
-//! under way fail, and the server is connected to anew: once in any case, and again if the session before has answered
+//! under way fail, and the server is reconnected: once in any case, and again if the session before has answered
 //! a call or lived for ten seconds. Without a session there is nothing to lose: each call fails or succeeds by itself.
 //!
 //! # Questions of servers

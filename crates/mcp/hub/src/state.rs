@@ -138,7 +138,7 @@ impl Shared {
         });
     }
 
-    /// Whether a server that has ended its session shall be connected to anew, which then begins.
+    /// Whether a server that has ended its session shall be reconnected, which then begins.
     pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
         self.change(|state| !state.closing && state.servers[place].begins_again(now))
     }

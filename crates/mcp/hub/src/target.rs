@@ -45,7 +45,7 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTargetError {
-    /// It is no command line.
+    /// It is not a command line.
     #[error(transparent)]
     Command(#[from] ParseCommandError),
     /// It begins as a URL does, and is none.

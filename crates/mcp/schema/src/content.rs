@@ -160,7 +160,7 @@ macro_rules! media_content {
                     Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: None }
                 }
 
-                /// The bytes. None where the data is no base64 with padding.
+                /// The bytes. `None` if the data is not base64 with padding.
                 pub fn bytes(&self) -> Option<Vec<u8>> {
                     STANDARD.decode(&self.data).ok()
                 }

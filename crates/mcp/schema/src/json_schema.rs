@@ -69,7 +69,7 @@ impl From<Map<String, Value>> for JsonSchema {
     }
 }
 
-/// Fails, giving the value back, where it is no object.
+/// Fails, giving the value back, where it is not an object.
 impl TryFrom<Value> for JsonSchema {
     type Error = Value;
 

@@ -84,7 +84,7 @@ pub trait HasMeta {
 
     /// The token under which the sender of this request wants to hear of progress.
     ///
-    /// None where it asked for none, and where what it sent is no token.
+    /// `None` if it asked for none, and where what it sent is not a token.
     fn progress_token(&self) -> Option<ProgressToken> {
         self.meta_ref()?.decode_member(PROGRESS_TOKEN).ok()?
     }

@@ -23,7 +23,7 @@ pub struct MethodInfo {
     pub gate: Option<Gate>,
     /// The first revision that has it.
     pub since: Revision,
-    /// The last revision that has it; none where all later ones do.
+    /// The last revision that has it; `None` if all later ones do.
     pub until: Option<Revision>,
 }
 
@@ -59,7 +59,7 @@ impl MethodInfo {
         }
     }
 
-    /// The name of the extension that it belongs to; none where it is of the protocol itself.
+    /// The name of the extension that it belongs to; `None` if it is of the protocol itself.
     pub fn extension(&self) -> Option<&'static str> {
         self.gate.as_ref()?.capability.strip_prefix("extensions.")
     }

@@ -19,7 +19,7 @@ impl<T: DeserializeOwned> LazyJson<T> {
         Self { text: RawJson::EMPTY_OBJECT, value: OnceLock::from(Some(value)) }
     }
 
-    /// The value; none where the JSON is not what such a value is written as.
+    /// The value; `None` if the JSON is not what such a value is written as.
     pub(crate) fn value(&self) -> Option<&T> {
         self.value.get_or_init(|| self.text.decode_leniently().ok()).as_ref()
     }

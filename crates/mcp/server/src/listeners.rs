@@ -21,7 +21,7 @@ pub(crate) enum Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// What another node reports. None where that is no change.
+    /// What another node reports. `None` if that is not a change.
     fn of(event: &'a BusEvent) -> Option<Self> {
         Some(match event {
             BusEvent::Missed => Self::Anything,

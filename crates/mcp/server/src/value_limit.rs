@@ -64,7 +64,7 @@ pub(crate) fn hold(
     share.map(Some).map_err(|_full| over(what, limit))
 }
 
-/// What is wrong with text that would take more memory than it may as a tree of values. None where nothing is.
+/// What is wrong with text that would take more memory than it may as a tree of values. `None` if nothing is.
 pub(crate) fn is_over(what: &str, text: &str, limit: usize) -> Option<String> {
     TreeCost::is_over(text, limit).then(|| over(what, limit))
 }

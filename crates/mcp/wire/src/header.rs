@@ -35,7 +35,7 @@ pub fn encode_value(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{OPEN}{}{CLOSE}", STANDARD.encode(text)))
 }
 
-/// Reads a header's value that [`encode_value`] may have written. None if it is no text: bytes outside ASCII, or a
+/// Reads a header's value that [`encode_value`] may have written. None if it is not text: bytes outside ASCII, or a
 /// base64 form with a wrong alphabet, wrong padding or no UTF-8 inside.
 pub fn decode_value(value: &[u8]) -> Option<Cow<'_, str>> {
     let text = std::str::from_utf8(value).ok().filter(|text| text.is_ascii())?.trim_matches([' ', '\t']);

@@ -132,7 +132,7 @@ impl HeaderMark {
     /// The text of the argument. None also for null, which counts as absent.
     fn find<'a>(&self, arguments: &'a str) -> Option<&'a str> {
         let member = |text, name: &String| {
-            // A value that is no object has no members. Of repeated members the last one counts, as for any reader of arguments.
+            // A value that is not an object has no members. Of repeated members the last one counts, as for any reader of arguments.
             Members::of(text).filter(|(other, _)| other == name).last().map(|(_, value)| value)
         };
         self.path.iter().try_fold(arguments, member).filter(|text| *text != "null")

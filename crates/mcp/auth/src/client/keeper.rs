@@ -216,7 +216,7 @@ impl Keeper {
         })
     }
 
-    /// The token for the next request; none where the server may not need one.
+    /// The token for the next request; `None` if the server may not need one.
     pub(crate) async fn current(self: &Arc<Self>) -> Result<Option<Arc<Token>>, AuthError> {
         let used = {
             let state = self.state.lock();

@@ -65,7 +65,7 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// When that is no URL of a server.
+    /// When that is not a URL of a server.
     pub fn wrap<C: HttpClient>(&self, server: &str, client: C) -> Result<AuthorizedClient<C>, InvalidUrl> {
         Ok(AuthorizedClient { client: Arc::new(client), keeper: self.keeper(server)? })
     }
@@ -89,7 +89,7 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// An [`AuthError`]. One that is no [`NeedsPerson`](AuthError::NeedsPerson) says what was wrong.
+    /// An [`AuthError`]. One that is not a [`NeedsPerson`](AuthError::NeedsPerson) says what was wrong.
     pub async fn login(&self, server: &str) -> Result<(), AuthError> {
         let keeper = self.keeper(server).map_err(|error| AuthError::misconfigured(error.to_string()))?;
         let challenge = self.challenge(&keeper.server).await?;
@@ -101,7 +101,7 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// When the store fails. The token is then not forgotten. A revocation that fails is no error.
+    /// When the store fails. The token is then not forgotten. A revocation that fails is not an error.
     pub async fn logout(&self, server: &str) -> Result<bool, AuthError> {
         let keeper = self.keeper(server).map_err(|error| AuthError::misconfigured(error.to_string()))?;
         let Some(token) = keeper.forget().await? else { return Ok(false) };

@@ -25,7 +25,7 @@ pub(crate) struct TokenEndpoint<'a> {
     pub(crate) url: &'a str,
     /// The authorization server, to which assertions are addressed.
     pub(crate) issuer: &'a str,
-    /// How clients may authenticate; none where its metadata does not say.
+    /// How clients may authenticate; `None` if its metadata does not say.
     pub(crate) methods: Option<&'a [String]>,
     pub(crate) client: &'a ClientIdentity,
     pub(crate) dpop: Option<&'a DpopKey>,

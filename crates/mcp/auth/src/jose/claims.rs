@@ -40,7 +40,7 @@ impl Claims {
         }
     }
 
-    /// The values of `aud`, which is a text or an array of texts. None where it is neither.
+    /// The values of `aud`, which is a text or an array of texts. `None` if it is neither.
     pub(crate) fn audience(&self) -> Option<Vec<&str>> {
         match self.get("aud")? {
             Value::String(one) => Some(vec![one.as_str()]),

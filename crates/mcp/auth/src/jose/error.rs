@@ -8,7 +8,7 @@ use crate::jose::Algorithm;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The text is no PEM block of a private key.
+    /// The text is not a PEM block of a private key.
     #[error("it is no private key in PEM: {why}")]
     #[non_exhaustive]
     Pem {

@@ -62,7 +62,7 @@ impl Jwk {
         Self { material, kid: None, usage: None, alg: None, key_ops: None }
     }
 
-    /// A point on the curve of an algorithm, as 0x04 and two coordinates. None where it is none.
+    /// A point on the curve of an algorithm, as 0x04 and two coordinates. `None` if it is none.
     pub(crate) fn from_point(algorithm: Algorithm, point: &[u8]) -> Option<Self> {
         let (first, coordinates) = point.split_first()?;
         let (x, y) = coordinates.split_at_checked(coordinates.len() / 2)?;

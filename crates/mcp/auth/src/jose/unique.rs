@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// and a token is read before its signature is verified.
 const MAX_MEMORY: usize = 256 << 10;
 
-/// Reads a text as an object. None where it is none, where a name stands there twice, and where it takes too much memory.
+/// Reads a text as an object. `None` if it is none, where a name stands there twice, and where it takes too much memory.
 pub(crate) fn read_object(bytes: &[u8]) -> Option<Map<String, Value>> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| !TreeCost::is_over(text, MAX_MEMORY))?;
     match agentwire_jsonrpc::read::<Unique>(text).ok()?.0 {

@@ -125,7 +125,7 @@ impl Proofs {
     }
 }
 
-/// The public key in the header of a proof. None where it brings the private one.
+/// The public key in the header of a proof. `None` if it brings the private one.
 fn public_key(jwt: &Jwt) -> Option<Jwk> {
     let key = jwt.header().get("jwk")?;
     let Value::Object(members) = key else { return None };

@@ -155,7 +155,7 @@ pub enum Rejection {
 /// What the client learns.
 pub(crate) struct Coarse {
     pub(crate) status: StatusCode,
-    /// The error code of RFC 6750 or RFC 9449. None where there was no token.
+    /// The error code of RFC 6750 or RFC 9449. `None` if there was no token.
     pub(crate) error: Option<&'static str>,
     pub(crate) description: &'static str,
 }

@@ -88,7 +88,7 @@ impl ResourceServer {
     ///
     /// # Errors
     ///
-    /// When it is no URL of `http` or `https`, or has a query, a fragment or a user.
+    /// When it is not a URL of `http` or `https`, or has a query, a fragment or a user.
     pub fn new(public_url: impl Into<String>) -> Result<Self, InvalidPublicUrl> {
         let store = Arc::new(MemoryReplayStore::default());
         Ok(Self {

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(policy.needed(&[]), ["mcp"]);
         assert_eq!(policy.needed(std::slice::from_ref(&call)), ["mcp", "tools", "files:write"]);
         assert_eq!(policy.needed(&[call, read]), ["mcp", "tools", "files:write", "files:read"]);
-        // The name of a prompt is no tool's.
+        // The name of a prompt is not a tool's.
         assert_eq!(policy.needed(&[Operation::new("prompts/get", Some("write"))]), ["mcp"]);
         assert_eq!(policy.known(), ["mcp", "files:write", "tools"]);
     }

@@ -32,7 +32,7 @@ impl Deadline {
         Self::new(Waits::default())
     }
 
-    /// Starts the wait anew, because the task has changed.
+    /// Starts the wait again, because the task has changed.
     pub(crate) fn restart(&self) {
         let mut times = self.lock();
         if let Some(timeout) = times.waits.timeout
@@ -49,7 +49,7 @@ impl Deadline {
         self.lock().paused.get_or_insert_with(now);
     }
 
-    /// Starts the time anew after a [`pause`](Self::pause).
+    /// Starts the time again after a [`pause`](Self::pause).
     pub(crate) fn resume(&self) {
         let mut times = self.lock();
         if let Some(paused) = times.paused.take() {

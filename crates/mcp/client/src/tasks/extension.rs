@@ -32,7 +32,7 @@ pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<
     if starts {
         return Ok(RawAnswer::of_task(answer.result, *report, None));
     }
-    // Few calls become tasks: the future that follows one is no part of every call's.
+    // Few calls become tasks: the future that follows one is not part of every call's.
     let following = async { follow(Run::of_call(connection, &report, Deadline::new(waits), on_task)).await };
     let result = cancel_on_drop(connection, report.task_id.clone(), following).boxed().await?;
     Ok(RawAnswer { rounds: answer.rounds, ..RawAnswer::new(result) })

@@ -217,7 +217,7 @@ async fn cac_10_a_list_whose_cursor_is_lost_is_read_from_the_start_once() {
         page(&mut mock, None, &["a", "b"], Some("1")).await;
         page(&mut mock, Some("1"), &["c"], Some("2")).await;
         refuse_page(&mut mock, Some("2"), -32602).await;
-        // The same cursor is no cycle, and the limits count from the start.
+        // The same cursor is not a cycle, and the limits count from the start.
         page(&mut mock, None, &["b", "c"], Some("1")).await;
         page(&mut mock, Some("1"), &["d"], None).await;
 

@@ -30,7 +30,7 @@ fn right() -> Vec<Value> {
             "d": { "type": "number" }, "e": { "type": "array", "items": { "type": "string" } }, "f": true,
         })),
         object(json!({ "a": object(json!({ "b": marked("string", "Deep") })) })),
-        // A property that has the name of the mark, and marks in what is no schema.
+        // A property that has the name of the mark, and marks in what is not a schema.
         object(json!({ "x-mcp-header": { "type": "object" } })),
         with("default", json!({ "x-mcp-header": "" })),
         with("examples", json!([{ "x-mcp-header": "" }])),

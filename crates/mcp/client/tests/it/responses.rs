@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::mock::{Mock, NEWEST, with_modern, with_server};
 
-/// What is no message, and what is no valid request.
+/// What is not a message, and what is not a valid request.
 const UNREADABLE: [&str; 3] = ["{", "[]", "Server listening on :8080"];
 const MALFORMED: &str = r#"{"jsonrpc":"2.0","id":5,"method":1}"#;
 

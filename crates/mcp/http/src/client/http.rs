@@ -95,7 +95,7 @@ impl Http {
     ///
     /// # Errors
     ///
-    /// When that is no URL of a server, or TLS cannot be set up.
+    /// When that is not a URL of a server, or TLS cannot be set up.
     #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
     pub fn new(url: &str) -> Result<Self, TransportError> {
         Ok(Config::new(url).map_err(TransportError::other)?.open()?)
@@ -366,7 +366,7 @@ impl Sink<Packet> for Http {
     }
 
     /// Drops unanswered requests, and ends the session at the server, if there is one. It takes [`Config::close_timeout`] at
-    /// most. A refusal of the server is no error.
+    /// most. A refusal of the server is not an error.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.poll_as_writer(cx);

@@ -50,7 +50,7 @@ impl RunningExchange {
         self.resources.drain.is_cut()
     }
 
-    /// Polls the service. Ready with the notifications that are left and its response; with none where it has panicked or was
+    /// Polls the service. Ready with the notifications that are left and its response; with `None` if it has panicked or was
     /// stopped.
     pub(crate) fn poll_service(
         &mut self,

@@ -21,7 +21,7 @@ const PIECE: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedStore {
     events: Arc<dyn EventStore>,
-    /// None where no other node has the events.
+    /// `None` if no other node has the events.
     node: Option<Node>,
 }
 
@@ -61,7 +61,7 @@ impl GuardedStore {
         stored(|| self.events.begin(session, stream, runs))
     }
 
-    /// Stores an event. None where it is durable already.
+    /// Stores an event. `None` if it is durable already.
     pub(crate) fn append(&self, session: SessionId, event: Event, is_last: bool) -> Option<Stored> {
         stored(|| self.events.append(session, event, is_last))
     }
@@ -96,7 +96,7 @@ impl GuardedStore {
     }
 }
 
-/// The result of a function. None where it panics, which the panic hook has reported.
+/// The result of a function. `None` if it panics, which the panic hook has reported.
 fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }

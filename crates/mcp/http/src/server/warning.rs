@@ -149,7 +149,7 @@ impl StoreFailure {
 }
 
 impl WarningHistory {
-    /// How many warnings were not given before one that is given now. None where it is not given.
+    /// How many warnings were not given before one that is given now. `None` if it is not given.
     fn next(&mut self) -> Option<u64> {
         let now = Instant::now();
         if self.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {

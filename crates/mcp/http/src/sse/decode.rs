@@ -73,7 +73,7 @@ enum Data {
 pub struct Event {
     /// Its name; none means `message`.
     pub name: Option<ByteString>,
-    /// Its lines of data, joined by LF; none where it had no such field.
+    /// Its lines of data, joined by LF; `None` if it had no such field.
     pub data: Option<ByteString>,
     /// Its id, where it set one. An empty one says that there is none from here on.
     pub id: Option<ByteString>,
@@ -139,7 +139,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// When the stream breaks a limit or is no text. It must not be read on then.
+    /// When the stream breaks a limit or is not text. It must not be read on then.
     pub fn next_event(&mut self) -> Result<Option<Event>, DecodeError> {
         while let Some(line) = self.next_line()? {
             if !line.is_empty() {

@@ -12,7 +12,7 @@ const MOST: usize = 256;
 
 /// Remembers the successful [`Attempt`] for each server, so that the next connection begins with it. Clones share one memory.
 ///
-/// An entry that no longer works is dropped, and the attempts begin anew. Servers are identified by their URL or command.
+/// An entry that no longer works is dropped, and the attempts begin again. Servers are identified by their URL or command.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<VecDeque<(String, Attempt)>>>);
 

@@ -19,7 +19,7 @@ pub enum McpConfigFault {
     /// The file cannot be read.
     #[error("it cannot be read")]
     Io(#[source] io::Error),
-    /// It is no file, but a directory, a pipe or a device.
+    /// It is not a file, but a directory, a pipe or a device.
     #[error("it is no file")]
     NotFile,
     /// The file, or what its variables became, is too long.
@@ -35,7 +35,7 @@ pub enum McpConfigFault {
     /// The file has only spaces and comments.
     #[error("it is empty")]
     Empty,
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("it is no JSON: line {line}, column {column}")]
     #[non_exhaustive]
     Syntax {
@@ -68,7 +68,7 @@ pub enum McpConfigFault {
     /// The type of the server is not known, is not that of its other members, or is not compiled in.
     #[error("the type {0:?} does not fit the server, or is not supported")]
     ServerType(String),
-    /// It is no URL of a server.
+    /// It is not a URL of a server.
     #[error("it is no URL of an MCP server, such as `https://host/path`")]
     Url,
     /// HTTP does not carry such a header.

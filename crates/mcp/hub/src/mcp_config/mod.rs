@@ -192,7 +192,7 @@ pub struct McpConfigReader {
 }
 
 impl McpConfigReader {
-    /// Reads a file. It blocks while it reads, and refuses what is no file, such as a pipe, which might keep it waiting.
+    /// Reads a file. It blocks while it reads, and refuses what is not a file, such as a pipe, which might keep it waiting.
     ///
     /// # Errors
     ///

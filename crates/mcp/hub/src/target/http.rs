@@ -37,7 +37,7 @@ pub enum HttpKind {
     Sse,
 }
 
-/// The text is no URL that a server can have: `http` or `https`, with a host.
+/// The text is not a URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`", shown_url(.url))]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ impl HttpTarget {
     ///
     /// # Errors
     ///
-    /// When that is no absolute URL of the scheme `http` or `https`.
+    /// When that is not an absolute URL of the scheme `http` or `https`.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
         let invalid = || InvalidUrl { url: url.to_owned() };
         let configs = Configs {

@@ -127,7 +127,7 @@ fn is_modern(error: &ErrorObject) -> bool {
     }
 }
 
-/// Returns whether the answer is no MCP, at least not for such a request.
+/// Returns whether the answer is not MCP, at least not for such a request.
 fn is_no_mcp(error: &HttpError) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! Servers that are added, removed and connected to anew while a hub runs, and handles with a selection of tools.
+//! Servers that are added, removed and reconnected while a hub runs, and handles with a selection of tools.
 
 use std::time::Duration;
 

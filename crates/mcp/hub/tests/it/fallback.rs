@@ -231,7 +231,7 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     let legacy = Part::legacy(Refuses(200, -32601, &[]));
     again(Part::old(Status(404)), &["server/discover", "initialize", "GET"], Some(LEGACY)).await;
     again(Part::old(Status(404)), &["GET"], Some(LEGACY)).await;
-    // It has become another server: what is known is wrong, and all is found out anew.
+    // It has become another server: what is known is wrong, and all is found out again.
     again(legacy, &["GET", "server/discover", "initialize"], Some(LEGACY)).await;
     again(legacy, &["initialize"], Some(LEGACY)).await;
     again(Part::MODERN, &["initialize", "server/discover"], Some(MODERN)).await;
@@ -244,7 +244,7 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     // It is ill, which says nothing of its era; but what is known may be why.
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
-    // What is known from whoever wanted one era is no news to others.
+    // What is known from whoever wanted one era is not news to others.
     let options = ConnectOptions::new().memory(memory);
     for (part, tried, expected) in [
         (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),

@@ -56,7 +56,7 @@ fn custom<F: Future<Output = ()> + Send + 'static>(
     ServerConfig::new(name, target)
 }
 
-/// What a server of a session answers; none to what is no request.
+/// What a server of a session answers; none to what is not a request.
 fn answer(message: &Value, tools: &Value) -> Option<Packet> {
     let id = message.get("id")?;
     let result = match message["method"].as_str()? {

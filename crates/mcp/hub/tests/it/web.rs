@@ -44,7 +44,7 @@ pub(crate) struct Part {
 pub(crate) enum Answer {
     /// As it should.
     Works,
-    /// A status, and a text that is no JSON.
+    /// A status, and a text that is not JSON.
     Status(u16),
     /// A status, and an error of JSON-RPC with these versions under the id of the request.
     Refuses(u16, i64, &'static [&'static str]),

@@ -8,7 +8,7 @@ use crate::Revision;
 pub struct Range {
     /// The first.
     pub since: Revision,
-    /// The last; none where it goes on.
+    /// The last; `None` if it goes on.
     pub until: Option<Revision>,
 }
 
@@ -57,7 +57,7 @@ impl Member {
         }
     }
 
-    /// Whether that revision requires it; none where it is as the type says.
+    /// Whether that revision requires it; `None` if it is as the type says.
     pub fn is_required_in(&self, revision: Revision) -> Option<bool> {
         self.is_required.then(|| self.range.contains(revision) && self.except != Some(revision))
     }

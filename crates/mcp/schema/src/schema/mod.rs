@@ -44,7 +44,7 @@ pub struct Definition {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Decodes JSON text into the type and encodes it again.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
-    /// The same, downgraded to a revision in between; none where no revision differs.
+    /// The same, downgraded to a revision in between; `None` if no revision differs.
     pub downgrade: Option<DowngradeText>,
 }
 

@@ -134,7 +134,7 @@ impl<'a> CallToolParams<'a> {
     ///
     /// # Errors
     ///
-    /// When it is no string.
+    /// When it is not a string.
     #[inline]
     pub fn decode_request_state(&self) -> Result<Option<String>, serde_json::Error> {
         self.request_state.map(|state| read(state.get())).transpose()

@@ -15,7 +15,7 @@ pub(crate) fn check_name(of: &str, name: &str) {
     );
 }
 
-/// Refuses what is no URI, without a look at the rules of its scheme.
+/// Refuses what is not a URI, without a look at the rules of its scheme.
 ///
 /// # Panics
 ///

@@ -200,7 +200,7 @@ impl ServerTool {
     ///   [some time](crate::Tasks::grace), and then goes on as a task; for a client that takes none, it goes on as a call.
     ///
     /// A question is asked wherever the function is. Since 2026-07-28 a function that asks *before* its call is a task is
-    /// dropped and runs anew when the answer comes, as always; after that, and in every task, it waits for the answer.
+    /// dropped and runs again when the answer comes, as always; after that, and in every task, it waits for the answer.
     /// Progress of a task, and its log, reach sessions only.
     #[must_use]
     pub fn task(self, support: TaskSupport) -> Self {

@@ -86,9 +86,9 @@ impl ToolError {
     }
 }
 
-/// The answer that an error holds, itself or as a source. None where its text is the answer.
+/// The answer that an error holds, itself or as a source. `None` if its text is the answer.
 ///
-/// What another peer refused is text: it is no answer to this call.
+/// What another peer refused is text: it is not an answer to this call.
 pub(crate) fn answer_of(error: &BoxError) -> Option<Result<CallToolResult, ErrorObject>> {
     for error in error.chain() {
         if let Some(error) = error.downcast_ref::<ToolError>() {

@@ -15,12 +15,12 @@ use agentwire_wire_derive::Build;
 /// # Single use
 ///
 /// A server that is a [node](crate::Server::node) remembers which states were used, at all nodes. A call of a tool with a state that
-/// was used, or is in use, is refused as invalid params: the client whose response was lost begins anew without the state, if the
+/// was used, or is in use, is refused as invalid params: the client whose response was lost begins again without the state, if the
 /// call may be made twice. This holds for tools without the hint that they only read or may be repeated
 /// ([`ToolAnnotations`](crate::schema::ToolAnnotations)). A state that has led to another question is not used: a client can
 /// repeat that round. While the store cannot be reached, such calls fail, and nothing runs.
 ///
-/// A server that is no node does not detect a second use.
+/// A server that is not a node does not detect a second use.
 #[derive(Clone, Build)]
 #[build(new)]
 pub struct InputConfig {

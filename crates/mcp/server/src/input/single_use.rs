@@ -53,7 +53,7 @@ impl SingleUse {
     pub(crate) fn give_back(&self) -> Option<BoxFuture<'static, ()>> {
         let is_taken = self.is_taken.swap(false, Ordering::Relaxed);
         let (store, name) = (self.store.clone(), self.name.clone());
-        // If it fails, the client begins anew.
+        // If it fails, the client begins again.
         is_taken
             .then(|| -> BoxFuture<'static, ()> { Box::pin(async move { drop(store.remove(&name).await) }) })
     }

@@ -28,7 +28,7 @@ struct Writer {
     input_requests: InputRequests,
     /// When a record is written that is not urgent. None for at once.
     due: Option<Instant>,
-    /// How long it was waited for after the last failure. None where the store has what was written last.
+    /// How long it was waited for after the last failure. `None` if the store has what was written last.
     again: Option<Duration>,
 }
 

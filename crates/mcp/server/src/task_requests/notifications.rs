@@ -25,7 +25,7 @@ pub(crate) struct WatchedTasks {
     pub(crate) ids: BTreeSet<String>,
 }
 
-/// Returns the tasks to watch; none where the client names none, or the server has none.
+/// Returns the tasks to watch; `None` if the client names none, or the server has none.
 ///
 /// # Errors
 ///

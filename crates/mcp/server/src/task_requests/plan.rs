@@ -200,7 +200,7 @@ impl TaskCall {
         let Self { tasks, context, handle, .. } = self;
         created.is_handed_over = true;
         handle.begin();
-        // A question that came up just now is asked anew, by the task.
+        // A question that came up just now is asked again, by the task.
         context.close_round();
         tasks.registry.add(&handle);
         let answer = report::created(&tasks, &context, handle.record());

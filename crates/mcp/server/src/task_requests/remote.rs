@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// For how long an answer is sent until the node that runs the task has taken it.
 const TRY: Duration = Duration::from_secs(10);
 
-/// A record of the store as it is now. It fails a task whose node has died, unless another node does so first. None where it is
+/// A record of the store as it is now. It fails a task whose node has died, unless another node does so first. `None` if it is
 /// gone meanwhile.
 pub(crate) async fn current(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     let Some((node, run)) = tasks.registry.node().zip(record.run) else { return Ok(Some(record)) };
@@ -43,7 +43,7 @@ pub(crate) async fn current(tasks: &Tasks, record: TaskRecord) -> Result<Option<
     ends::write(tasks, record).await
 }
 
-/// Cancels a task. Returns its record, which is another end where that came first; none where it is gone.
+/// Cancels a task. Returns its record, which is another end where that came first; `None` if it is gone.
 pub(crate) async fn cancel(tasks: &Tasks, mut record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     let run = record.run;
     record.touch();
@@ -77,7 +77,7 @@ struct Changes {
 }
 
 impl RemoteTask {
-    /// The task of that record. None where no other node runs it.
+    /// The task of that record. `None` if no other node runs it.
     pub(crate) fn new(tasks: &Tasks, record: &TaskRecord) -> Option<Self> {
         let run = record.run.filter(|_| !record.is_final() && tasks.registry.node().is_some())?;
         let changes = Arc::new(Changes { id: record.id.clone(), has_changed: Monitor::new(true) });
@@ -141,7 +141,7 @@ impl RemoteTask {
         self.read().await
     }
 
-    /// Answers that are to be sent. None where the task has changed, or was not read for a while.
+    /// Answers that are to be sent. Empty if the task has changed, or was not read for a while.
     async fn next_answers(&self) -> Answers {
         let mut changed =
             self.changes.has_changed.wait_until(|changed| std::mem::take(changed).then_some(()));

@@ -275,7 +275,7 @@ fn is_final(record: &TaskRecord) -> ErrorObject {
     ErrorObject::invalid_params(format_args!("the task is {} already", record.status))
 }
 
-/// Another process runs the task, with the same store, and is no node.
+/// Another process runs the task, with the same store, and is not a node.
 fn not_here(record: &TaskRecord) -> ErrorObject {
     ErrorObject::internal_error(format_args!("the task `{}` does not run in this process", record.id))
 }

@@ -19,7 +19,7 @@ use crate::tasks::handle::{QuestionClaim, TaskHandle};
 use crate::tasks::{Tasks, ends};
 use crate::{Context, TaskRecord};
 
-/// What a task's call is answered with; none where it is not done.
+/// What a task's call is answered with; `None` if it is not done.
 pub(crate) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
     record.is_final().then(|| match (&record.result, &record.error) {
         (Some(result), _) => Ok(result.clone()),

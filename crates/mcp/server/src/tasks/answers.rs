@@ -32,7 +32,7 @@ pub(crate) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {
     RawJson::encode(&answers).map_err(ErrorObject::internal_error)
 }
 
-/// Reads what another node has sent. None where a later version of this crate has sent it.
+/// Reads what another node has sent. `None` if a later version of this crate has sent it.
 pub(crate) fn decode(text: &RawJson) -> Option<Answers> {
     let answers: BTreeMap<String, Answer> = text.decode().ok()?;
     let answers = answers.into_iter().map(|(key, answer)| match answer {

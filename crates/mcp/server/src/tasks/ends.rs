@@ -7,7 +7,7 @@ use super::handle::TaskHandle;
 use crate::TaskRecord;
 use crate::listeners::Change;
 
-/// Writes the end of a task, and returns that which counts. None where its record is gone.
+/// Writes the end of a task, and returns that which counts. `None` if its record is gone.
 pub(crate) async fn write(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     if tasks.store.update(record.clone()).await? {
         tasks.registry.listeners().announce(Change::Task(&record.id));

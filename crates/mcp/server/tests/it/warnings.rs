@@ -48,7 +48,7 @@ async fn effect_that_lacks_a_setting_is_warned_of_once() {
 #[tokio::test(start_paused = true)]
 async fn server_with_the_settings_warns_of_nothing() {
     let (server, given) = server();
-    // The client's level is above it, which is no fault of the author.
+    // The client's level is above it, which is not a fault of the author.
     let server = server
         .logging(LoggingLevel::Emergency)
         .resource_updates()

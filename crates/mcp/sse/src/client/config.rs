@@ -36,7 +36,7 @@ pub struct Config {
     pub(crate) idle_timeout: Option<Duration>,
 }
 
-/// The text is no URL that a server can have: `http` or `https`, with a host.
+/// The text is not a URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no URL of an MCP server: `https://host/sse` or `http://host:port/sse`", shown_url(.url))]
 #[non_exhaustive]
@@ -51,7 +51,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// When that is no absolute URL of the scheme `http` or `https`.
+    /// When that is not an absolute URL of the scheme `http` or `https`.
     pub fn new(url: &str) -> Result<Self, InvalidUrl> {
         let http = HttpConfig::new(url).map_err(|_| InvalidUrl { url: url.to_owned() })?;
         Ok(Self { http, endpoint_timeout: Duration::from_secs(30), idle_timeout: None })

@@ -87,7 +87,7 @@ impl Sse {
     ///
     /// # Errors
     ///
-    /// When that is no URL of a server, or TLS cannot be set up.
+    /// When that is not a URL of a server, or TLS cannot be set up.
     #[cfg(feature = "http-client")]
     pub fn new(url: &str) -> Result<Self, TransportError> {
         Ok(Config::new(url).map_err(TransportError::other)?.open()?)

@@ -119,13 +119,13 @@ fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<V
     })
 }
 
-/// A lifetime, which some servers write as a string. A negative one is over; one that is no number is unknown.
+/// A lifetime, which some servers write as a string. A negative one is over; one that is not a number is unknown.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     // A cast of a float saturates: NaN is 0.
     Ok(number(deserializer)?.map(|number| number.clamp(0.0, MAX_LIFETIME) as u64))
 }
 
-/// A date in seconds since 1970, in the same forms. One that is no number is 0, as is one before 1970.
+/// A date in seconds since 1970, in the same forms. One that is not a number is 0, as is one before 1970.
 fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(number(deserializer)?.map_or(0, |number| number as u64))
 }

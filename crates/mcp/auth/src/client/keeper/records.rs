@@ -20,7 +20,7 @@ pub(crate) struct ServerRecord {
     pub(crate) issuer: String,
     /// The resource as its metadata spells it, which names the tokens.
     pub(crate) resource: String,
-    /// What is sent as `resource`; none where nothing is.
+    /// What is sent as `resource`; `None` if nothing is.
     pub(crate) parameter: Option<String>,
     pub(crate) client_id: String,
     /// All scopes that were asked for, so that a later login asks for no less.
@@ -41,7 +41,7 @@ pub(crate) struct TokenRecord {
     pub(crate) refresh_token: Option<Secret>,
     /// When it was issued, in milliseconds since 1970.
     pub(crate) issued_at: u64,
-    /// When it expires, likewise; none where the answer has no `expires_in`.
+    /// When it expires, likewise; `None` if the answer has no `expires_in`.
     pub(crate) expires_at: Option<u64>,
     /// The scopes that it has, as far as that is known.
     pub(crate) scopes: Vec<String>,
@@ -113,7 +113,7 @@ pub(crate) struct Registration {
     #[serde(default)]
     pub(crate) expires_at: u64,
     pub(crate) method: Option<String>,
-    /// The scopes that it was made for; none where the server has not limited it.
+    /// The scopes that it was made for; `None` if the server has not limited it.
     pub(crate) scopes: Option<Vec<String>>,
     pub(crate) redirect_uris: Vec<String>,
 }
@@ -130,7 +130,7 @@ impl Registration {
         Some(Self { client_id, client_secret, expires_at: 0, method, scopes: None, redirect_uris })
     }
 
-    /// Whether it comes from the settings. It cannot be registered anew, so no answer of a server removes it.
+    /// Whether it comes from the settings. It cannot be registered again, so no answer of a server removes it.
     pub(crate) fn is_given(&self) -> bool {
         self.scopes.is_none()
     }

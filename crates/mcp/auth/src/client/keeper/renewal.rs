@@ -115,7 +115,7 @@ impl Keeper {
         result.map_err(|error| error.with_refused_token(refused))
     }
 
-    /// A token with more scopes; none where asking again would change nothing.
+    /// A token with more scopes; `None` if asking again would change nothing.
     async fn step_up(
         &self,
         challenge: &Challenge,

@@ -41,7 +41,7 @@ pub(crate) struct KeySetTimes {
 #[derive(Clone)]
 pub(crate) struct KeySet {
     pub(crate) times: KeySetTimes,
-    /// The URL of the set. None where the issuer's metadata has it.
+    /// The URL of the set. `None` if the issuer's metadata has it.
     pub(crate) uri: Option<String>,
     cache: Arc<Mutex<Cache>>,
 }

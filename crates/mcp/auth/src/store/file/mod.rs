@@ -162,7 +162,7 @@ impl Location {
         Ok(Self { path, folder, name })
     }
 
-    /// Opens the folder, for each operation anew: a person may remove it while the program runs.
+    /// Opens the folder, again for each operation: a person may remove it while the program runs.
     fn open_folder(&self) -> io::Result<PrivateDir> {
         PrivateDir::create(&self.folder, Privacy::OwnerOnly)
     }

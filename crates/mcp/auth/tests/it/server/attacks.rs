@@ -51,7 +51,7 @@ async fn a_public_key_is_no_secret() {
     }
 }
 
-/// A key id is compared, and is no path, no URL and no query. Keys in headers are not looked at.
+/// A key id is compared, and is not a path, a URL or a query. Keys in headers are not looked at.
 #[tokio::test]
 async fn a_header_leads_to_no_other_key() {
     let web = Web::with_issuer();

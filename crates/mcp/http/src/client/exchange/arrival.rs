@@ -15,7 +15,7 @@ pub(crate) enum Arrival {
 }
 
 impl Arrival {
-    /// Text that is no message. It is reported, and not answered.
+    /// Text that is not a message. It is reported, and not answered.
     pub(crate) fn unreadable(error: ErrorObject) -> Self {
         Self::Packet(Packet::new(Frame::Malformed(Malformed::notification(error))))
     }

@@ -14,7 +14,7 @@ use crate::client::{Body, HttpError, Wait};
 /// The most bytes of the body of a refusal that are read.
 const REFUSAL_LIMIT: usize = 64 << 10;
 
-/// How much of a body that is no JSON-RPC an error shows, in bytes.
+/// How much of a body that is not JSON-RPC an error shows, in bytes.
 const EXCERPT: usize = 256;
 
 /// The body of a response, with a limit on how long it may be silent.
@@ -42,7 +42,7 @@ impl Incoming {
             return Poll::Ready(piece.transpose().map_err(HttpError::Broken));
         }
         if !std::mem::replace(&mut self.waiting, true) {
-            // None where the limit is further away than the clock goes.
+            // `None` if the limit is further away than the clock goes.
             let until = Instant::now().checked_add(self.idle_timeout);
             match (&mut self.alarm, until) {
                 (Some(alarm), Some(until)) => alarm.as_mut().reset(until),

@@ -14,7 +14,7 @@ pub(crate) struct ServerUrl {
 }
 
 impl ServerUrl {
-    /// Reads an absolute URL of the scheme `http` or `https`. None where it is none.
+    /// Reads an absolute URL of the scheme `http` or `https`. `None` if it is none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let url: Uri = text.parse().ok()?;
         if !matches!(url.scheme_str(), Some("http" | "https")) {
@@ -35,8 +35,8 @@ impl ServerUrl {
     }
 }
 
-/// Whether the port, if there is one, is a number that ports have. To the type it is none where it is not, and so
-/// would mean the usual one.
+/// Whether the port, if there is one, is a number that ports have. `Uri::port_u16` returns `None` for any
+/// other, as if the default port was meant.
 fn has_valid_port(url: &Uri) -> bool {
     let authority = url.authority().map_or("", |authority| authority.as_str());
     let port = authority.rsplit_once(':').map_or("", |(_, port)| port);

@@ -7,7 +7,7 @@ use http::uri::{PathAndQuery, Scheme};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Astray {
-    /// It is no URI of HTTP.
+    /// It is not a URI of HTTP.
     Invalid,
     /// It is of another origin: another scheme, host or port.
     Foreign,
@@ -21,7 +21,7 @@ pub enum Astray {
 ///
 /// # Errors
 ///
-/// When the result has another origin, or is no URI of HTTP.
+/// When the result has another origin, or is not a URI of HTTP.
 pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
     let reference = reference.trim_ascii().split('#').next().unwrap_or_default();
     // Browsers read a backslash as a slash.

@@ -32,7 +32,7 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 const MAX_PARAM_HEADERS: usize = 32;
 const MAX_PARAM_NAME: usize = 64;
 
-/// The headers that let a web page read the response to one of its requests. There are none where the request names no
+/// The headers that let a web page read the response to one of its requests. There are none if the request names no
 /// `Origin`, or one that [`EndpointConfig::origins`](crate::server::EndpointConfig::origins) does not allow.
 ///
 /// An endpoint adds them to all of its responses. A layer in front of it adds them to its own, such as a refusal of a bearer
@@ -59,7 +59,7 @@ impl CorsHeaders {
     }
 
     /// The headers of the answer to a preflight, an `OPTIONS` with these headers: 204 without a body, to which
-    /// [`add_to`](Self::add_to) adds the rest. None where no origin is allowed.
+    /// [`add_to`](Self::add_to) adds the rest. `None` if no origin is allowed.
     ///
     /// The names of the headers that the page wants to set are not repeated, except up to 32 of `Mcp-Param-`.
     pub fn preflight(&self, request: &HeaderMap, methods: &'static str) -> Option<HeaderMap> {

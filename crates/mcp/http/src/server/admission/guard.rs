@@ -180,7 +180,7 @@ pub(crate) fn admit_post(fields: &Fields<'_>, body_limit: usize) -> Result<Accep
     })
 }
 
-/// Refuses a body that is no JSON, or too long.
+/// Refuses a body that is not JSON, or too long.
 fn admit_body(fields: &Fields<'_>, limit: usize) -> Result<(), Denied> {
     if !is_json(fields) {
         let why = "the Content-Type must be application/json";

@@ -159,7 +159,7 @@ fn read_tag(text: &str) -> Option<(NodeId, RequestId)> {
     Some((NodeId::parse(node)?, serde_json::from_str(id).ok()?))
 }
 
-/// The object with one member replaced. None where it has no such member.
+/// The object with one member replaced. `None` if it has no such member.
 fn rename(
     object: &RawJson,
     member: &str,

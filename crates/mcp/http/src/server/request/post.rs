@@ -79,7 +79,7 @@ enum Version {
 enum SessionHeader {
     Absent,
     Session(SessionId),
-    /// What is no session's name.
+    /// What is not a session's name.
     Invalid,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn routed(
         Version::Strange => {
             let version = single(head.headers(), &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
-            // The service may know a revision that the transport does not. It is no session's, because the body names it too.
+            // The service may know a revision that the transport does not. It is not a session's, because the body names it too.
             if config.era.includes(Revision::LATEST)
                 && named_version(&frame, head).is_some_and(|named| named == version)
             {
@@ -179,7 +179,7 @@ fn is_modern(frame: &Frame) -> bool {
 ///
 /// # Errors
 ///
-/// 400 for a body that is no message, for a batch of more than `batch_limit` messages, and for a request with the id null:
+/// 400 for a body that is not a message, for a batch of more than `batch_limit` messages, and for a request with the id null:
 /// no layer above could answer it better.
 pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
     let text = ByteString::try_from(body).map_err(|error| {
@@ -284,7 +284,7 @@ fn id_of(frame: &Frame) -> RequestId {
 }
 
 /// Refuses what a session does not take: batches except in the one revision that has them, and in those, `initialize`,
-/// two requests with the same id, and what is no message where nothing is answered.
+/// two requests with the same id, and what is not a message where nothing is answered.
 pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revision>) -> Result<(), Refusal> {
     let Frame::Batch(messages) = frame else {
         return Ok(());

@@ -20,7 +20,7 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// The response of a known form. `stream` makes the body of a stream that has not ended. None where no answer will come.
+/// The response of a known form. `stream` makes the body of a stream that has not ended. `None` if no answer will come.
 pub(super) fn formed(form: ResponseForm, stream: impl FnOnce() -> Option<Body>) -> Option<Response<Body>> {
     Some(match form {
         ResponseForm::Json(status, text, reservation) => {

@@ -40,7 +40,7 @@ pub(super) struct Waiting {
     opens: Option<Box<Opening>>,
     /// The response that opens a session, until that can go on.
     creating: Option<Box<Creating>>,
-    /// When a task must serve the sessions of the endpoint. None where one does.
+    /// When a task must serve the sessions of the endpoint. `None` if one does.
     run_by: Option<Pin<Box<Sleep>>>,
     head_delay: HeadDelay,
 }
@@ -72,7 +72,7 @@ impl Delivering {
         Self { session, post: Some(post) }
     }
 
-    /// Ready when the session has the frame. None where nothing answers it.
+    /// Ready when the session has the frame. `None` if nothing answers it.
     pub(super) fn poll_delivered(
         &mut self,
         cx: &mut Context<'_>,

@@ -20,7 +20,7 @@ pub(crate) fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
     Some(Frame::Single(Message::Response(Response::new(id.clone(), Err(error)))))
 }
 
-/// The status of a response that consists of the answer of an exchange alone. None where it has to be a stream.
+/// The status of a response that consists of the answer of an exchange alone. `None` if it has to be a stream.
 pub(crate) fn answer_status(response: &Response, form: AnswerForm) -> Option<StatusCode> {
     status_of(response.outcome.as_ref().err().map(|error| error.code), form)
 }

@@ -109,7 +109,7 @@ impl ResponseStream {
         };
     }
 
-    /// The store for a frame of this size, and its session. None where the frame is not remembered.
+    /// The store for a frame of this size, and its session. `None` if the frame is not remembered.
     pub(super) fn remember<'a>(
         &self,
         size: usize,

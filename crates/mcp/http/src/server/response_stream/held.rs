@@ -44,7 +44,7 @@ impl Held {
         self.first.iter().chain(&self.rest).map(|part| part.bytes.len()).sum()
     }
 
-    /// The end of the stream. None where nothing waits.
+    /// The end of the stream. `None` if nothing waits.
     pub(super) fn last(&mut self) -> Option<&mut Queue> {
         self.last_part().map(|part| &mut part.bytes)
     }

@@ -182,7 +182,7 @@ impl ResponseStream {
         }
     }
 
-    /// The status of a response that consists of this frame alone. None where it has to be a stream.
+    /// The status of a response that consists of this frame alone. `None` if it has to be a stream.
     fn whole(&self, frame: &Frame) -> Option<StatusCode> {
         let error = match frame {
             Frame::Single(Message::Response(response)) => response.outcome.as_ref().err().map(|e| e.code),

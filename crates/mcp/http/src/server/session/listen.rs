@@ -40,7 +40,7 @@ impl Session {
         Ok(reader)
     }
 
-    /// Goes on with a stream after an event. None where the stream does not run here.
+    /// Goes on with a stream after an event. `None` if the stream does not run here.
     pub(crate) fn resume(
         &self,
         after: EventId,

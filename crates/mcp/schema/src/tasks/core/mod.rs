@@ -215,7 +215,7 @@ impl RelatedTaskMetadata {
         Self { task_id: task_id.into() }
     }
 
-    /// Reads it out of a `_meta`; none where it names no task.
+    /// Reads it out of a `_meta`; `None` if it names no task.
     #[inline]
     pub fn read(meta: Option<&Meta>) -> Option<Self> {
         meta?.decode_member(RELATED_TASK).ok()?

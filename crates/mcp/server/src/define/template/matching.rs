@@ -127,7 +127,7 @@ fn character(uri: &[u8], place: usize, may_have: Characters) -> Option<usize> {
     }
 }
 
-/// Takes percent-encoding off. None where that leaves no text, or a NUL in it, at which many interfaces end a name.
+/// Takes percent-encoding off. `None` if that leaves no text, or a NUL in it, at which many interfaces end a name.
 fn decode(value: &[u8]) -> Option<String> {
     let hex = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut bytes = Vec::with_capacity(value.len());

@@ -36,13 +36,13 @@ pub struct UriTemplate {
 }
 
 impl UriTemplate {
-    /// The values that the template was filled in with to become that URI, by the names of its variables, or none where
+    /// The values that the template was filled in with to become that URI, by the names of its variables, or `None` if
     /// it cannot have become it.
     ///
     /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
     /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain
     /// anything but NUL, such as `/`, `\` and `..`, also where the template says `{name}`: whoever makes a path of one must
-    /// look at it, or [refuse](crate::ServerResourceTemplate::segments_only) what is no single segment. A URI with `%00` in
+    /// look at it, or [refuse](crate::ServerResourceTemplate::segments_only) what is not a single segment. A URI with `%00` in
     /// a value does not match.
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         matching::run(&self.program, uri)

@@ -211,7 +211,7 @@ async fn a_start_fails_the_tasks_of_dead_nodes_alone() {
         let third = shared.replica().await;
         assert_eq!(third.tasks.recover().await.unwrap(), 1);
         assert_eq!((&*shared.status(&id).await, &*shared.status(&lives).await), ("failed", "working"));
-        // A program that is no node cannot tell, and leaves them alone.
+        // A program that is not a node cannot tell, and leaves them alone.
         second.die(shared);
         assert_eq!(tasks().store(shared.tasks.clone()).recover().await.unwrap(), 0);
         assert_eq!(third.tasks.recover().await.unwrap(), 1);

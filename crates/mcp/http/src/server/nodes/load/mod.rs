@@ -69,7 +69,7 @@ enum Origin {
     Sealed(SealedContent),
 }
 
-/// What the session of a request is opened from. None where there is none. Looked at before loads that others wait for: of two
+/// What the session of a request is opened from. `None` if there is none. Looked at before loads that others wait for: of two
 /// requests with one session, one may have made up its seal.
 fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     if core.resources.config.is_shared() {

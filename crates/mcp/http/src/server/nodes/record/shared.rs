@@ -206,7 +206,7 @@ impl SharedSession {
     }
 
     /// The next number of a stream, which no other stream of the session has. 0 for a stream that cannot be resumed, because the store is
-    /// away. None where one is about to come.
+    /// away. `None` if one is about to come.
     pub(crate) fn next_number(&self) -> Option<u64> {
         let numbers = &mut *self.numbers.lock();
         if numbers.present.is_empty() {
@@ -228,7 +228,7 @@ impl SharedSession {
         self.numbers.lock().taken.saturating_mul(2).clamp(NUMBERS, MOST_NUMBERS)
     }
 
-    /// Adds numbers that were taken, none where the store is away.
+    /// Adds numbers that were taken; `None` means that the store is away.
     pub(crate) fn add_numbers(&self, block: Option<StreamBlock>) {
         let mut numbers = self.numbers.lock();
         numbers.away = block.is_none();

@@ -42,7 +42,7 @@ impl Followers {
         Self { streams: Arc::default(), places }
     }
 
-    /// Follows a stream, in place of the response that does so far. None where there is no place for the caller.
+    /// Follows a stream, in place of the response that does so far. `None` if there is no place for the caller.
     pub(crate) fn follow(&self, stream: (SessionId, u64), caller: &Caller) -> Option<Follower> {
         let _place = self.places.reserve(caller, 1).ok()?;
         let streams = &mut *self.streams.lock();

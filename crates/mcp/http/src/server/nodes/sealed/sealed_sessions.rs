@@ -95,7 +95,7 @@ impl SealedSessions {
         is_form.then(|| SessionId::parse(digits)).flatten()
     }
 
-    /// Seals the id of a session that a client opens. Returns also when it expires. None where it would be too long.
+    /// Seals the id of a session that a client opens. Returns also when it expires. `None` if it would be too long.
     pub(crate) fn seal(
         &self,
         id: SessionId,
@@ -118,7 +118,7 @@ impl SealedSessions {
         Some((value, created.saturating_add(self.lifetime)))
     }
 
-    /// Opens the id of a session. None where none of the keys has sealed it, where it is another's, and where it has expired.
+    /// Opens the id of a session. `None` if none of the keys has sealed it, where it is another's, and where it has expired.
     pub(crate) fn open(&self, id: SessionId, value: &[u8]) -> Option<SealedContent> {
         let (digits, rest) = value.split_at_checked(DIGITS).filter(|_| value.len() <= MAX_ID)?;
         let (separator, sealed) = rest.split_first()?;

@@ -74,7 +74,7 @@ async fn a_request_does_not_wait_for_a_place_for_long() {
     assert_eq!(cluster.echo(1, &sessions[2]).await, StatusCode::OK);
 }
 
-/// The session goes on elsewhere, so its client must not begin anew.
+/// The session goes on elsewhere, so its client must not begin again.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
