@@ -11,7 +11,7 @@ use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind, Value};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// An address is no URL of Redis.
+    /// An address is not a URL of Redis.
     #[error("the address of the engine is invalid")]
     Address(#[source] RedisError),
     /// The engine does not answer.

@@ -57,7 +57,7 @@
 //! - What is acknowledged is as durable as the engine makes it. With `appendfsync everysec` a crash of the engine loses up to a second,
 //!   and a failover to a replica loses what has not reached it. Events that it loses are missing in their streams, and names that it
 //!   loses can be used again.
-//! - Sessions without records have ended. So those of an engine that starts empty have, and their clients begin anew.
+//! - Sessions without records have ended. So those of an engine that starts empty have, and their clients begin again.
 //! - A node bounds the events of a session that it has stored itself. Several nodes together keep as much more.
 //! - In a cluster a node writes the events of each sixteenth of the slots in a queue of its own, so a master that does not answer holds
 //!   up the events in its slots alone. There commands always take their time to fail.

@@ -230,7 +230,7 @@ impl Subscriptions {
     }
 }
 
-/// The next push message; none where the connection is lost. Without a connection this never completes.
+/// The next push message; `None` if the connection is lost. Without a connection this never completes.
 async fn next_push(
     connection: &mut Option<(Connection, mpsc::UnboundedReceiver<PushInfo>)>,
 ) -> Option<PushInfo> {

@@ -43,14 +43,14 @@ impl SealingKeys {
     ///
     /// let text = "# since May\n000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
     /// let keys = SealingKeys::parse(text)?;
-    /// assert_eq!(SealingKeys::parse("secret").unwrap_err().to_string(), "line 1 is no key: it is neither 64 hexadecimal digits nor base64 of 32 bytes");
+    /// assert_eq!(SealingKeys::parse("secret").unwrap_err().to_string(), "line 1 is not a key: it is neither 64 hexadecimal digits nor base64 of 32 bytes");
     /// # let _ = keys;
     /// # Ok::<_, agentwire_seal::KeyTextError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// When a line is no key, or there are none or more than two. The error names the line, and never the key.
+    /// When a line is not a key, or there are none or more than two. The error names the line, and never the key.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let (sealing, opening) = text::parse(text)?;
         let keys = Keys { sealing: Some(Key::new(sealing)), opening: opening.map(Key::new) };

@@ -19,7 +19,7 @@ pub(crate) fn encrypt(
     Ok(tag.into())
 }
 
-/// Decrypts the text where it is; none where it, its tag or what it is about is another.
+/// Decrypts the text where it is; `None` if it, its tag or what it is about is another.
 pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],

@@ -10,8 +10,8 @@ use crate::cipher::KEY;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyTextError {
-    /// A line, counted from 1, is no key.
-    #[error("line {0} is no key: it is neither 64 hexadecimal digits nor base64 of 32 bytes")]
+    /// A line, counted from 1, is not a key.
+    #[error("line {0} is not a key: it is neither 64 hexadecimal digits nor base64 of 32 bytes")]
     NoKey(usize),
     /// The keys of a text are the same.
     #[error("line {0} has the key of the line before")]

@@ -20,7 +20,7 @@ pub(crate) fn encrypt(
     tag.as_ref().try_into().map_err(|_| SealError("its tag has another length"))
 }
 
-/// Decrypts the text where it is; none where it, its tag or what it is about is another.
+/// Decrypts the text where it is; `None` if it, its tag or what it is about is another.
 pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],

@@ -15,7 +15,7 @@ pub struct Clock(Arc<Inner>);
 struct Inner {
     /// Milliseconds since 1970 at `began`.
     base: u64,
-    /// None where only [`Clock::advance`] moves the clock.
+    /// `None` if only [`Clock::advance`] moves the clock.
     began: Option<Instant>,
     advanced: AtomicU64,
 }

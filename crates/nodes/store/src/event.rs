@@ -150,7 +150,7 @@ pub enum Rest {
     Unknown,
     /// More stored events, for which the limit left no room.
     More,
-    /// The stream runs, so events may come. The value is that of [`EventStore::begin`], or none where that is forgotten.
+    /// The stream runs, so events may come. The value is that of [`EventStore::begin`], or `None` if that is forgotten.
     Running(Option<Runs>),
     /// Nothing: the stream has ended.
     Ended,

@@ -14,7 +14,7 @@ use crate::StoreError;
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// A new one. None where the system has no randomness.
+    /// A new one. `None` if the system has no randomness.
     pub fn random() -> Option<Self> {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).ok()?;

@@ -17,7 +17,7 @@ pub type StreamBlock = Range<u64>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
-    /// The SHA-256 digest of the name of the principal that opened it. None where it was opened without one.
+    /// The SHA-256 digest of the name of the principal that opened it. `None` if it was opened without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<[u8; 32]>,
     /// The name of the caller that the room of the record counts for, as in [`EventStore::open`](crate::EventStore::open).
@@ -57,7 +57,7 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>>;
 
-    /// Returns the record of a session. Returns none where there is none: the session has ended or never was. A node answers 404 only
+    /// Returns the record of a session. Returns `None` if there is none: the session has ended or never was. A node answers 404 only
     /// then, and never where this fails. The time to live goes on: whoever asks may not be the client that the session belongs to.
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>>;
 
@@ -86,7 +86,7 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
     fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Takes the next `count` numbers of streams of a session, durably. No other call gets any of them. The first is 1. A store leaves
-    /// numbers out where it cannot know which was taken last. Returns none where there is no record.
+    /// numbers out where it cannot know which was taken last. Returns `None` if there is no record.
     fn take_streams(
         &self,
         session: SessionId,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct SessionId(u128);
 
 impl SessionId {
-    /// A new one. None where the system has no randomness.
+    /// A new one. `None` if the system has no randomness.
     pub fn random() -> Option<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;

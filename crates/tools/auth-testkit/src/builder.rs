@@ -202,8 +202,8 @@ impl Builder {
         self
     }
 
-    /// Whether token requests need the same `resource` as the authorization request, byte for byte, or none where that had
-    /// none (default: yes).
+    /// Whether token requests need the same `resource` as the authorization request, byte for byte, or no
+    /// `resource` if that had none (default: yes).
     pub fn strict_resource(mut self, strict: bool) -> Self {
         self.config.strict_resource = strict;
         self

@@ -59,7 +59,7 @@ faults! {
     AuthorizationServersTwo = "authorization-servers-two",
     /// The resource's metadata names an authorization server at a link-local address.
     AuthorizationServersLinkLocal = "authorization-servers-link-local",
-    /// The resource's metadata is no JSON.
+    /// The resource's metadata is not JSON.
     ResourceMetadataNotJson = "resource-metadata-not-json",
     /// The resource's metadata is answered with 500.
     ResourceMetadataFails = "resource-metadata-fails",
@@ -73,7 +73,7 @@ faults! {
     MetadataIssuerOtherHost = "metadata-issuer-other-host",
     /// There is no `issuer` (RFC 8414, 2).
     MetadataIssuerMissing = "metadata-issuer-missing",
-    /// The metadata is no JSON.
+    /// The metadata is not JSON.
     MetadataNotJson = "metadata-not-json",
     /// The metadata has the content type `text/html` (RFC 8414, 3.2).
     MetadataContentType = "metadata-content-type",
@@ -147,7 +147,7 @@ faults! {
     ResourceParameterRefused = "resource-parameter-refused",
     /// Each registered client is unknown: `invalid_client`, with 401.
     ClientForgotten = "client-forgotten",
-    /// The answer is no JSON.
+    /// The answer is not JSON.
     TokenNotJson = "token-not-json",
     /// The answer is a string of 100 MiB.
     TokenEndless = "token-endless",
@@ -202,7 +202,7 @@ faults! {
     JwksOddKey = "jwks-odd-key",
     /// The key set is answered with 503.
     JwksFails = "jwks-fails",
-    /// The key set is no JSON.
+    /// The key set is not JSON.
     JwksNotJson = "jwks-not-json",
     /// The key set is a string of 100 MiB.
     JwksEndless = "jwks-endless",

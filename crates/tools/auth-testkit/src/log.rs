@@ -168,7 +168,7 @@ impl RequestLog {
         requests
     }
 
-    /// The values of a parameter in authorization and token requests, in order; none where a request lacks it.
+    /// The values of a parameter in authorization and token requests, in order; `None` if a request lacks it.
     pub fn values(&self, name: &str) -> Vec<Option<&str>> {
         let asks = |request: &&RecordedRequest| {
             matches!(request.endpoint, Endpoint::Authorization | Endpoint::Token)

@@ -10,7 +10,7 @@ use crate::client::RegisteredClient;
 /// How many entries of one kind are kept. The oldest is forgotten for a new one.
 pub(crate) const ENTRY_LIMIT: usize = 65_536;
 
-/// A shorter string may be part of anything, so it is no secret.
+/// A shorter string may be part of anything, so it is not a secret.
 const SECRET_LENGTH: usize = 8;
 
 /// A map that forgets its oldest entry when it is full.

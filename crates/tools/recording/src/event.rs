@@ -74,7 +74,7 @@ impl Side {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// The protocol; none where nothing was said that shows it.
+    /// The protocol; `None` if nothing was said that shows it.
     pub protocol: Option<Protocol>,
     /// What carried the messages.
     pub transport: Option<TransportKind>,
@@ -102,7 +102,7 @@ pub struct Event {
 pub enum EventKind {
     /// A JSON-RPC message, or a batch of them.
     Message(RawJson),
-    /// A line, a body or the data of an event that is no JSON object or array.
+    /// A line, a body or the data of an event that is not a JSON object or array.
     Text(Line),
     /// A message that could not be read, where only the reason is known.
     Unreadable(String),

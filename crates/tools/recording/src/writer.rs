@@ -218,7 +218,7 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Masks a file's lines once more. The file is replaced only if it changes, by one that is complete. What is no regular file stays.
+/// Masks a file's lines once more. The file is replaced only if it changes, by one that is complete. What is not a regular file stays.
 fn mask_again(masker: &mut Masker, path: &Path, protocol: Option<Protocol>) -> io::Result<()> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {

@@ -34,7 +34,7 @@ struct AnotherIsMissing;
 pub(crate) struct EventPipeline {
     /// The connection for events: nothing else waits behind them.
     pub(crate) link: Arc<Link>,
-    /// The connection for commands, which tells whether the engine answers.
+    /// The connection for commands, which reports whether the engine answers.
     commands: Arc<Link>,
     pub(crate) keys: Keys,
     pub(crate) limits: StreamLimits,

@@ -102,7 +102,7 @@ impl Shares {
         own > 0 || used.unknown.events.load(Relaxed) > 0
     }
 
-    /// Takes room for an event of a session; none where its caller has its share.
+    /// Takes room for an event of a session; `None` if its caller has its share.
     pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize, now: Instant) -> Option<Room> {
         let used = &mut *self.used.lock();
         let share = used.share_of(session, now).clone();

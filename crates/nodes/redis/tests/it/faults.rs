@@ -128,7 +128,7 @@ async fn an_engine_that_does_not_know_the_password_is_away() {
     assert!(matches!(refused, ConnectError::Store(StoreError::Away(_))), "{refused}");
 }
 
-/// Sessions that have records nowhere have ended: a client begins anew on 404. A node that brought them back could bring back one
+/// Sessions that have records nowhere have ended: a client begins again on 404. A node that brought them back could bring back one
 /// that its client had ended.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]

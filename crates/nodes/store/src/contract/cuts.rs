@@ -100,7 +100,7 @@ pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFutu
     })
 }
 
-/// The result of an operation, while which all connections are cut. None where it fails.
+/// The result of an operation, while which all connections are cut. `None` if it fails.
 async fn cut_during<T: Send>(
     fixture: &dyn Fixture,
     operation: BoxFuture<'static, Result<T, StoreError>>,

@@ -94,7 +94,7 @@ pub fn only_an_unused_record_is_deleted_as_such(fixture: &dyn Fixture) -> BoxFut
     })
 }
 
-/// No number of a stream is given twice, and an update of the record gives none anew.
+/// No number of a stream is given twice, and an update of the record gives none again.
 pub fn numbers_of_streams_are_given_once(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let nodes = join_all((0..4).map(|_| fixture.node())).await;

@@ -45,7 +45,7 @@ pub(super) enum Change {
     },
     /// A name that may be used again.
     NameRemoved { name: String },
-    /// Nothing: a write that tells whether the disk works.
+    /// Nothing: a write that reports whether the disk works.
     Check,
 }
 

@@ -1,4 +1,4 @@
-//! The file of the changes since the last time that it was written anew.
+//! The file of the changes since the last time that it was rewritten.
 
 use std::io::{self, BufReader};
 use std::time::{Duration, Instant};
@@ -14,16 +14,16 @@ use crate::StoreError;
 /// The journal.
 const JOURNAL: &str = "journal";
 
-/// A journal that is being written anew.
+/// A journal that is being rewritten.
 const NEW: &str = "journal.new";
 
 /// The last journal that was damaged.
 const DAMAGED: &str = "journal.damaged";
 
-/// The journal is written anew when it is larger than twice its size after the last time, and this many bytes.
+/// The journal is rewritten when it is larger than twice its size after the last time, and this many bytes.
 const GROWTH: u64 = 8 << 20;
 
-/// Bytes that are written at once while the journal is written anew.
+/// Bytes that are written at once while the journal is rewritten.
 const CHUNK: usize = 1 << 20;
 
 /// How long after a failed write no other is tried.
@@ -37,7 +37,7 @@ pub(super) struct Journal {
     is_synced: bool,
     length: u64,
     checksum: u32,
-    /// The length at which it is written anew.
+    /// The length at which it is rewritten.
     limit: u64,
     failed: Option<(Failure, Instant)>,
 }
@@ -87,7 +87,7 @@ pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result
 }
 
 impl Journal {
-    /// Writes the journal anew, and keeps the file that was read aside if that is damaged.
+    /// Rewrites the journal, and keeps the file that was read aside if that is damaged.
     pub(super) fn create(loaded: Loaded, changes: &[Change], is_synced: bool) -> io::Result<Self> {
         let Loaded { directory, damage } = loaded;
         let mut journal =
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(names(&path).1, (1..=4).map(name).collect::<Vec<_>>());
     }
 
-    /// A process may end between any two steps of writing the journal anew.
+    /// A process may end between any two steps of rewriting the journal.
     #[test]
     fn a_journal_that_is_being_written_anew_does_not_count() {
         let directory = tempfile::tempdir().unwrap();

@@ -47,7 +47,7 @@ pub struct FileStoreConfig {
 /// Stores sessions, their events and names that are used once in a directory, for one process at a time.
 ///
 /// Everything is in memory as well, within the same limits as in the stores in memory. A thread appends each change to a journal,
-/// all that wait in one write, and writes the journal anew when it has grown. When a write fails, what was to become durable by it
+/// all that wait in one write, and rewrites the journal when it has grown. When a write fails, what was to become durable by it
 /// fails; the next write is of everything. After a restart, events of sessions without a record are forgotten.
 ///
 /// Dropping the store writes what waits, which blocks.

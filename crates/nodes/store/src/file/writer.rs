@@ -10,7 +10,7 @@ use super::journal::Journal;
 use super::tables::Tables;
 use crate::Clock;
 
-/// The bytes of the changes that wait to be written, at most. Beyond it they are dropped, and the journal is written anew from the
+/// The bytes of the changes that wait to be written, at most. Beyond it they are dropped, and the journal is rewritten from the
 /// tables, which are bounded.
 const QUEUE: usize = 16 << 20;
 
@@ -61,7 +61,7 @@ impl Shared {
         look(&self.state.lock().tables, self.clock.now())
     }
 
-    /// Reads the tables. Returns the last batch of their changes as well, which may be durable already; none where nothing has changed.
+    /// Reads the tables. Returns the last batch of their changes as well, which may be durable already; `None` if nothing has changed.
     pub(super) fn read_durably<T>(&self, look: impl FnOnce(&Tables, u64) -> T) -> (T, Option<Batch>) {
         let state = self.state.lock();
         let is_waiting = state.overflowed || !state.queue.is_empty();
@@ -69,7 +69,7 @@ impl Shared {
         (look(&state.tables, self.clock.now()), batch)
     }
 
-    /// Changes the tables, and queues what the closure adds to the changes. Returns the batch in which that is written; none where
+    /// Changes the tables, and queues what the closure adds to the changes. Returns the batch in which that is written; `None` if
     /// it adds nothing.
     pub(super) fn change<T>(
         &self,
@@ -102,7 +102,7 @@ impl Shared {
     pub(super) fn run(&self, mut journal: Journal) {
         while let Some((work, batch)) = self.next(&journal) {
             batch.complete(match (journal.pause(), work) {
-                // The tables have the changes, and the journal is written anew later.
+                // The tables have the changes, and the journal is rewritten later.
                 (Some(failure), _) => Err(failure),
                 (None, Work::Append(changes)) => journal.append(&changes),
                 (None, Work::Replace(changes)) => journal.replace(&changes),

@@ -38,7 +38,7 @@ impl OnceTable {
         Self { limit: limits.names, names, by_expiry, owners, size: 0 }
     }
 
-    /// Adds a name. Returns when it expires, or none where the name is there.
+    /// Adds a name. Returns when it expires, or `None` if the name is there.
     pub(crate) fn insert(
         &mut self,
         now: u64,

@@ -70,7 +70,7 @@ const SHORTEST_FOUND: usize = 3;
 /// How many parts of credentials are looked for by themselves.
 const PART_LIMIT: usize = 64;
 
-/// A pattern of the user's that is no regular expression.
+/// A pattern of the user's that is not a regular expression.
 #[derive(Debug, thiserror::Error)]
 #[error("`{pattern}` is no regular expression: {error}")]
 #[non_exhaustive]
@@ -135,7 +135,7 @@ impl Masker {
     ///
     /// # Errors
     ///
-    /// When it is no regular expression.
+    /// When it is not a regular expression.
     pub fn pattern(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
         let regex = Regex::new(pattern).map_err(|error| InvalidPattern { pattern: pattern.into(), error })?;
         self.own.push(Pattern::own(regex));

@@ -64,7 +64,7 @@ pub const PATTERNS: &[SecretPattern] = &[
         &["password"],
         Certainty::Perhaps,
     ),
-    // The credentials of programs that take them behind a short option. A variable of the shell is no secret.
+    // The credentials of programs that take them behind a short option. A variable of the shell is not a secret.
     row(
         r#"\bcurl\b[^\n|;&]*?\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)[ =]?["']?[^\s"':]+:([^\s"'$][^\s"']*)"#,
         &["curl"],

@@ -36,10 +36,10 @@ pub struct Difference {
     pub method: String,
     /// The JSON Pointer to the value, from the message on.
     pub pointer: String,
-    /// The recorded value; none where there is none.
+    /// The recorded value; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Value>,
-    /// The value of the live side; none where there is none.
+    /// The value of the live side; `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Value>,
 }

@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub(super) is_driven: bool,
     pub(super) exchange: Option<u64>,
     pub(super) message: RawJson,
-    /// The recorded line where the driven side sent one that is no message.
+    /// The recorded line where the driven side sent one that is not a message.
     pub(super) line: Option<String>,
     pub(super) kind: MessageKind,
     /// The method, also of a response.
@@ -50,7 +50,7 @@ pub(super) fn entries(recording: &Recording, drives_client: bool) -> Vec<Entry> 
         let is_driven = event.from.is_client() == drives_client;
         let frame = match &event.kind {
             EventKind::Message(frame) => frame,
-            // Over HTTP, such text is no message of a side: the event `endpoint`, or the body of a refusal.
+            // Over HTTP, such text is not a message of a side: the event `endpoint`, or the body of a refusal.
             EventKind::Text(line) if is_driven && event.exchange.is_none() && line.is_whole() => {
                 entries.push(Entry::of_line(index + 1, event, line));
                 continue;
@@ -110,7 +110,7 @@ fn answers(frame: &RawJson) -> bool {
 }
 
 impl Entry {
-    /// A line of the driven side that is no message.
+    /// A line of the driven side that is not a message.
     fn of_line(number: usize, event: &Event, line: &Line) -> Self {
         Self {
             event: number,

@@ -115,7 +115,7 @@ impl Replay {
         messages(frame).iter().filter_map(|message| self.receive_message(message)).collect()
     }
 
-    /// Takes what the live side sent that is no message.
+    /// Takes what the live side sent that is not a message.
     pub fn receive_text(&mut self, text: &str) {
         self.add(
             DifferenceKind::Unexpected,

@@ -17,7 +17,7 @@ use crate::replay::Outgoing;
 pub enum Incoming {
     /// A message or a batch.
     Message(RawJson),
-    /// What is no message.
+    /// What is not a message.
     Text(String),
     /// A request of ours, by its id as JSON text, that has no response.
     Failure {
@@ -83,7 +83,7 @@ pub struct PacketWire<T> {
 }
 
 impl<T: Transport> PacketWire<T> {
-    /// Over a transport. What is no message cannot be sent over it.
+    /// Over a transport. What is not a message cannot be sent over it.
     pub fn new(transport: T) -> Self {
         Self { transport, queue: VecDeque::new() }
     }

@@ -14,7 +14,7 @@ const MORE: &str = "...";
 pub(super) struct Bindings(BTreeMap<String, Value>);
 
 impl Bindings {
-    /// A line of the played side with the bound values in the place of their names. A line that is no UTF-8 has no names.
+    /// A line of the played side with the bound values in the place of their names. A line that is not UTF-8 has no names.
     pub(super) fn fill_in(&self, line: &[u8]) -> Vec<u8> {
         let Ok(text) = str::from_utf8(line) else { return line.to_vec() };
         let fill_in = |text: String, (name, value): (&String, &Value)| {

@@ -27,7 +27,7 @@ pub trait ScriptWire {
 pub struct LineStreams<R, W> {
     read: R,
     write: W,
-    /// What was read and is no whole line yet.
+    /// What was read and is not a whole line yet.
     unread: Vec<u8>,
     /// How many of these bytes have no line's end.
     searched: usize,
