@@ -28,7 +28,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads `--driver TARGET [--revision R]`; none where the first argument is another.
+    /// Reads `--driver TARGET [--revision R]`; `None` if the first argument is another.
     pub(crate) fn read(mut arguments: impl Iterator<Item = String>) -> Result<Option<Self>> {
         if arguments.next().as_deref() != Some("--driver") {
             return Ok(None);

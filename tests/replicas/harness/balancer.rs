@@ -51,7 +51,7 @@ struct Upstream {
 struct Unanswered(Arc<Upstream>);
 
 impl Unanswered {
-    /// None where the node gets no requests.
+    /// `None` if the node gets no requests.
     fn begin(upstream: &Arc<Upstream>) -> Option<Self> {
         // Counted first, so that a request is seen by who takes the node out, or sees that.
         upstream.unanswered.fetch_add(1, Ordering::SeqCst);

@@ -66,7 +66,7 @@ const FIRST: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct State {
-    /// When the clients began. None where they did not yet.
+    /// When the clients began. `None` if they did not yet.
     started: Option<Instant>,
     /// When the engine was killed, and since when it is there again.
     outages: Vec<(Instant, Option<Instant>)>,

@@ -53,7 +53,7 @@ pub(crate) async fn run(client: Client<'_>, key: &str, random: &mut Random) {
 }
 
 impl<'a> Job<'a> {
-    /// Starts a tool as a task. None where it was none.
+    /// Starts a tool as a task. `None` if it was none.
     async fn create(mut client: Client<'a>, key: &'a str, tool: &str, pause: u64) -> Option<Self> {
         let started = Instant::now();
         let arguments = json!({ "key": key, "pause": pause });
@@ -98,7 +98,7 @@ impl<'a> Job<'a> {
         self.client.history().violation(format!("{}: its task {what}", self.key));
     }
 
-    /// How it stands. None where the answer was lost, so that the client asks again.
+    /// How it stands. `None` if the answer was lost, so that the client asks again.
     async fn status(&mut self) -> Option<Value> {
         let answer = self.request("tasks/get", self.params()).await.answer;
         let history = self.client.history();
@@ -120,7 +120,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// How it stands after its end was told. A node that does not reach the engine tells what it knows, which is no end, so that is
+    /// How it stands after its end was told. A node that does not reach the engine tells what it knows, which is not an end, so that is
     /// looked at again. What the engine may have lost is not waited for.
     async fn status_after_end(&mut self) -> Option<Value> {
         let looking = Instant::now();

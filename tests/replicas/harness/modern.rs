@@ -97,7 +97,7 @@ impl Modern {
         Exchange::default()
     }
 
-    /// Subscribes to a resource. None where that was not possible now.
+    /// Subscribes to a resource. `None` if that was not possible now.
     pub(crate) async fn listen(&self, uri: &str) -> Option<Events> {
         const METHOD: &str = "subscriptions/listen";
         let (_, body) = self.request(METHOD, json!({ "notifications": { "resourceSubscriptions": [uri] } }));

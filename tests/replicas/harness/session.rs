@@ -76,7 +76,7 @@ impl Session {
     async fn send(&self, message: &Value) {
         let (started, headers, message) = (Instant::now(), self.headers(), message.to_string());
         while started.elapsed() < ANSWER_TIME {
-            // Refused also where the node that asks is dead, so this is no measure of availability.
+            // Refused also where the node that asks is dead, so this is not a measure of availability.
             match self.wire.request_within(ANSWER_TIME, Method::POST, &headers, &message).await.0 {
                 Reply::Response(response) if response.status() == StatusCode::ACCEPTED => return,
                 Reply::Response(response) if response.status() == StatusCode::NOT_FOUND => {
@@ -131,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Resumes a stream. None where it cannot be.
+    /// Resumes a stream. `None` if it cannot be.
     async fn resume(&self, position: &mut Position, started: Instant) -> Option<Response<Incoming>> {
         let last = position.last.clone()?;
         while started.elapsed() < CALL_TIME {

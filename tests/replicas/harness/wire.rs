@@ -36,7 +36,7 @@ pub(crate) type Headers<'a> = [(&'static str, &'a str)];
 /// What came of a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// A response that is no refusal.
+    /// A response that is not a refusal.
     Response(Response<Incoming>),
     /// Status 502, or no head: the node has died while it had the request.
     Lost,
@@ -161,7 +161,7 @@ impl Events {
     }
 }
 
-/// Takes the first whole event out of a buffer. A comment alone is no event.
+/// Takes the first whole event out of a buffer. A comment alone is not an event.
 fn take_event(buffer: &mut Vec<u8>) -> Option<Event> {
     loop {
         let end = buffer.windows(2).position(|pair| pair == b"\n\n")? + 2;

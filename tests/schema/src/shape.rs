@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// One of the shapes that a schema allows: a single JSON type, all references and unions resolved.
 ///
 /// The schemas of members and items stay as they are until somebody looks at them, so that a schema that
-/// contains itself is no trouble.
+/// contains itself is not a fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) kind: Kind,
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object {
     pub(crate) members: BTreeMap<&'static str, Member>,
-    /// What other members must be; none where the schema says nothing about them.
+    /// What other members must be; `None` if the schema says nothing about them.
     pub(crate) additional: Option<&'static Value>,
     /// Words that a member must not have, because they belong to other branches of a union.
     pub(crate) excluded: Vec<(&'static str, &'static str)>,

@@ -11,7 +11,7 @@ use crate::Document;
 ///
 /// # Errors
 ///
-/// When the outcome is no schema, which would be a fault of this function.
+/// When the outcome is not a schema, which would be a fault of this function.
 pub fn superset(name: &str, documents: &[&Document]) -> io::Result<Document> {
     let mut definitions: Map<String, Value> = Map::new();
     let names: Vec<_> = documents.iter().flat_map(|document| document.names()).collect();

@@ -114,7 +114,7 @@ fn a_prompt_that_needs_a_login_is_sent_again() {
     leaves(chat, &terminal, 3);
 }
 
-/// AUTH-08: the agent's program runs in our terminal with the method's arguments and variables, and the connection begins anew.
+/// AUTH-08: the agent's program runs in our terminal with the method's arguments and variables, and the connection begins again.
 #[test]
 fn a_method_of_the_type_terminal_runs_in_our_terminal() {
     let folder = tempfile::tempdir().unwrap();

@@ -237,7 +237,7 @@ fn a_person_at_a_terminal_is_asked() {
 
     let terminal = Terminal::new();
     let mut program = Program::start_at(&terminal, &arguments);
-    // What is typed before the question is no answer.
+    // What is typed before the question is not an answer.
     program.write(b"y\n");
     program.stdout.words("digest    none is given; that of the download is remembered");
     program.stdout.words("install and run it? [y/N]");

@@ -123,7 +123,7 @@ fn where_nobody_is_questions_are_declined_and_that_is_told() {
             }
         }
     }
-    // Who reads JSON at a terminal is no person either.
+    // Who reads JSON at a terminal is not a person either.
     let terminal = Terminal::new();
     let call = call(&terminal, "auto", &["order", "--json"]);
     call.stdout.words("declined, because nobody is at a terminal");

@@ -88,7 +88,7 @@ fn what_was_said_of_a_call_before_counts() {
     chat(&vague, &["--allow", "other"]).exits(6).prints(NO);
 }
 
-/// An answer that holds for always is no answer to a later call with the same title.
+/// An answer that holds for always is not an answer to a later call with the same title.
 #[test]
 fn an_allowed_call_does_not_hide_a_denied_one() {
     let call = |id: &str, command: &str| {

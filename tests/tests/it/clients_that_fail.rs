@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::program::{Ended, PROMPT, Program, SOON};
 use crate::rows;
 
-/// What cannot be read, and the answer's code: one that is no JSON, one that is no JSON-RPC.
+/// What cannot be read, and the answer's code: one that is not JSON, one that is not JSON-RPC.
 const GARBAGE: [(&[u8], i64); 5] = [
     (b"hello?\n", -32700),
     (b"\xff\xfe\x00\n", -32700),

@@ -68,7 +68,7 @@ fn what_is_rejected_for_want_of_a_person_is_told() {
         let ended = Program::run(&[&["chat", "/run echo hi"], more].concat(), SOON);
         ended.exits(6).shows("not permitted").tells(words).tells(error);
     }
-    // Who reads JSON at a terminal is no person either.
+    // Who reads JSON at a terminal is not a person either.
     let terminal = Terminal::new();
     let chat = Program::start_at(&terminal, &["chat", "--json", "/run echo hi"]);
     chat.stdout

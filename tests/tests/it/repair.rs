@@ -65,7 +65,7 @@ fn what_is_damaged_is_named_and_can_be_used_again() {
     let before = fs::read(&journal).expect("it is there");
     fs::write(file(path, emptied, "journal"), "").expect("it is ours");
 
-    // It is no empty session.
+    // It is not an empty session.
     let mut first = agent(path);
     for session in [spoilt, emptied] {
         let refused = load(&mut first, session);

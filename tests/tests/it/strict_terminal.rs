@@ -2,10 +2,10 @@
 
 use vte::{Params, Parser, Perform};
 
-/// What was written that is no text.
+/// What was written that is not text.
 #[derive(Default)]
 struct Strict {
-    /// Whether it is a terminal: there are colours, a line that is drawn anew, and a carriage return before each line feed.
+    /// Whether it is a terminal: there are colours, a line that is drawn again, and a carriage return before each line feed.
     is_terminal: bool,
     faults: Vec<String>,
 }

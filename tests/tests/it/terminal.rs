@@ -176,7 +176,7 @@ fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
     leaves(chat, &terminal, 1);
 }
 
-/// Types an answer behind what stands before it, and waits until something is shown anew. As a person does: Enter comes after
+/// Types an answer behind what stands before it, and waits until something is shown again. As a person does: Enter comes after
 /// what was typed can be seen, not in one piece with it. Where the machine holds the program up so long that it was one
 /// piece all the same, it says so and asks again.
 #[track_caller]
@@ -205,7 +205,7 @@ pub(crate) fn answer(chat: &mut Program, seen: &mut usize, before: &str, line: &
     }
 }
 
-/// Waits until these words were shown anew.
+/// Waits until these words were shown again.
 #[track_caller]
 pub(crate) fn next(chat: &Program, seen: &mut usize, words: &str) {
     let needle = words.as_bytes();

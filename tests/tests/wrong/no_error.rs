@@ -1,4 +1,4 @@
-//! A tool fails with a type that is no error.
+//! A tool fails with a type that is not an error.
 //~ a tool cannot give
 //~ implements `std::error::Error`
 

@@ -1,4 +1,4 @@
-//! A resource returns a type that is no content.
+//! A resource returns a type that is not content.
 //~ a resource cannot be read as `u64`
 //~ give a `String`
 //~ lines: 16, as the signature takes two

@@ -1,4 +1,4 @@
-//! A tool returns a type that is no result of a tool.
+//! A tool returns a type that is not a result of a tool.
 //~ a tool cannot give `u64`
 //~ Structured<T>
 

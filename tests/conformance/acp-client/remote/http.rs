@@ -20,7 +20,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::task::JoinSet;
 
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// The most bytes of a response that is no event stream.
+/// The most bytes of a response that is not an event stream.
 const MAX_BODY: usize = 32 << 20;
 
 /// A connection to an agent.

@@ -34,7 +34,7 @@ pub(super) fn json(status: StatusCode, message: &Message) -> Response<Body> {
     with_json(status, text)
 }
 
-/// A response with the answer to what is no message.
+/// A response with the answer to what is not a message.
 pub(super) fn malformed(frame: &Frame) -> Response<Body> {
     let mut text = Vec::new();
     frame.write(&mut text);

@@ -17,7 +17,7 @@ pub(crate) const WORDS: &[&[u8]] = &[
     b":\n",
 ];
 
-/// How a body is cut makes no difference to its events, up to where it breaks a limit or is no text.
+/// How a body is cut makes no difference to its events, up to where it breaks a limit or is not text.
 pub(crate) fn run(bytes: &[u8]) {
     let (limit, rest) =
         bytes.split_first().map_or((64, bytes), |(first, rest)| (usize::from(*first) + 1, rest));

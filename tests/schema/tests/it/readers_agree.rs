@@ -19,7 +19,7 @@ const TOO_DEEP: usize = 128;
 /// A JSON value as it is written.
 #[derive(Clone, Debug)]
 enum Node {
-    /// A literal, and what a `Value` holds of it; none where it holds nothing like that.
+    /// A literal, and what a `Value` holds of it; `None` if it holds nothing like that.
     Atom(&'static str, Option<Value>),
     Text(Written),
     List(Vec<Node>),
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// What it is as a `Value`; none where none can hold it.
+    /// What it is as a `Value`; `None` if none can hold it.
     fn value(&self) -> Option<Value> {
         match self {
             Self::Atom(_, value) => value.clone(),
@@ -264,7 +264,7 @@ fn types_read_the_same_wherever_their_tag_stands() {
             prop_assert_eq!(&acp.decode::<Value>().ok(), &expected, "{}", text);
         }
 
-        // The bag of a call that is no tag's: what can be held is there, and nothing else is lost.
+        // The bag of a call that is not a tag's: what can be held is there, and nothing else is lost.
         let [first, last] = both(r#""toolCallId":"c","title":"t","sessionUpdate":"tool_call""#);
         for update in [first, last] {
             let Ok(SessionUpdate::ToolCall(call)) = read::<SessionUpdate>(&update) else {
