@@ -120,16 +120,17 @@ fn count(path: &str, text: &str, counts: &mut Counts) {
     }
 }
 
-/// Whether the item behind a doc comment names `bool`: in the signature of a function, or in the line of another item.
+/// Whether the item behind a doc comment names `bool` or `AtomicBool`: in the signature of a function, or in the line of another item.
 fn is_predicate(lines: &[&str]) -> bool {
+    let is_flag = |line: &str| line.contains("bool") || line.contains("AtomicBool");
     let mut item = lines.iter().skip_while(|line| line.starts_with("//") || line.starts_with("#["));
     let Some(first) = item.next() else { return false };
     let ends = |line: &str| !first.contains("fn ") || line.contains(['{', ';']);
-    first.contains("bool")
+    is_flag(first)
         || !ends(first) && {
             let mut rest =
                 item.scan(false, |ended, line| (!std::mem::replace(ended, ends(line))).then_some(line));
-            rest.any(|line| line.contains("bool"))
+            rest.any(|line| is_flag(line))
         }
 }
 
@@ -150,6 +151,7 @@ mod tests {
             ("/// Which it is.\nx: u8,", [1, 0, 0, 0, 0]),
             ("// What it has.\nx: u8,", [0; 5]),
             ("/// Whether it is.\nx: u8,", [1, 0, 0, 0, 0]),
+            ("/// Whether it is.\nx: AtomicBool,", [0; 5]),
             ("/// Whether it is.\n#[must_use]\nfn f(\n    x: u8,\n) -> bool {", [0; 5]),
             ("/// Whether it is.\n///\n/// More.\nx: bool,", [0; 5]),
             ("/// Whether it is.\nfn f() {}\nfn g() -> bool {", [1, 0, 0, 0, 0]),
