@@ -41,7 +41,7 @@ const ROWS: [Row; 19] = [
     },
     Row {
         fault: "a body that is no JSON is refused as a wrong media type and not as JSON-RPC has it",
-        tests: &[(GUARDS, "what_is_no_message_gets_an_error")],
+        tests: &[(GUARDS, "body_that_is_not_a_message_gets_an_error")],
     },
     Row {
         fault: "a line of JSON that was cut is passed over in silence",

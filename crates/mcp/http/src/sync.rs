@@ -1,4 +1,4 @@
-//! What threads share. `tests/model` puts types of the same names here that try each order in which threads can run.
+//! The types that threads share. `tests/model` puts types of the same names here that try each order in which threads can run.
 
 pub(crate) use agentwire_sync::Mutex;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8};

@@ -46,7 +46,7 @@ pub enum HttpError {
     #[error("{wait} took longer than {after:?}")]
     #[non_exhaustive]
     TimedOut {
-        /// What took too long.
+        /// The wait that took too long.
         wait: Wait,
         /// The limit.
         after: Duration,
@@ -69,14 +69,14 @@ pub enum HttpError {
     Redirected {
         /// The status.
         status: StatusCode,
-        /// The target, as the server wrote it; empty where there is none.
+        /// The target, as the server wrote it; empty if absent.
         location: String,
     },
     /// The response is neither JSON nor a stream of events.
     #[error("the response has the content type `{}`", Printable::display(.content_type))]
     #[non_exhaustive]
     ContentType {
-        /// Its content type; empty where there is none.
+        /// Its content type; empty if absent.
         content_type: String,
     },
     /// The response is compressed in a way that the [`HttpClient`](crate::client::HttpClient) did not undo. The
@@ -200,7 +200,7 @@ impl fmt::Display for Wait {
     }
 }
 
-/// A response whose status says that the request was refused.
+/// A response whose status is a refusal of the request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {

@@ -169,7 +169,7 @@ impl Exchange {
         }
     }
 
-    /// Whether a response with this status says that the server has ended the session.
+    /// Whether a response with this status means that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
         status == StatusCode::NOT_FOUND
             && self.purpose.is_in_session()

@@ -118,7 +118,7 @@ impl Http {
         }
     }
 
-    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes nobody, so the
+    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes no task, so the
     /// task that reads is woken here.
     fn poll_as_writer(&mut self, cx: &mut Context<'_>) {
         self.wakers.register(Wakers::WRITER, cx.waker());
@@ -141,7 +141,7 @@ impl Http {
             match self.exchanges.poll_next_unpin(cx) {
                 Poll::Ready(Some(Arrival::Packet(packet))) => self.arrived = Some(packet),
                 Poll::Ready(Some(Arrival::Settled(serial, id))) => {
-                    // Not if the id was used again meanwhile.
+                    // Not if the id was used again since.
                     if self.calls.get(&id).is_some_and(|call| call.serial == serial) {
                         self.calls.remove(&id);
                     }
@@ -185,7 +185,7 @@ impl Http {
                 self.add(Exchange::listen(self.requests.clone()));
             }
             PostOutcome { kind: MessageKind::Cancelled(Some(id)), .. } => self.abandon(&id),
-            // Its outcome is not reported. If the server cannot be reached, the next request says so.
+            // Its outcome is not reported. If the server cannot be reached, the next request fails.
             PostOutcome { .. } => {}
         }
     }

@@ -25,10 +25,10 @@
 //!  Packet::Cancelled ──────────▶ its stream is closed
 //!  poll_close ───────────────▶ DELETE, in a session only
 //!
-//!  what the server says of its own accord ◀── GET, opened after `notifications/initialized`
+//!  messages of the server's own accord ◀── GET, opened after `notifications/initialized`
 //! ```
 //!
-//! Which rules hold is read off the messages that pass. A request that names its revision in `_meta` stands
+//! The rules are derived from the messages that pass. A request that names its revision in `_meta` stands
 //! alone: its headers repeat its body, marked arguments of tools included, and it belongs to no session. Any other
 //! belongs to the session that `initialize` began; its id and version are taken from the answer to that.
 //!
@@ -49,7 +49,7 @@
 //! | the GET stream is refused (405, 401, 403, …) or given up | [`Packet::Gap`] with the `end`; the session continues without |
 //!
 //! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. One whose
-//! server says again and again that it is still at work, by comments or by streams that say nothing, goes on for as
+//! server repeats comments, or streams without messages, goes on for as
 //! long as its caller wants: give calls a deadline. [`HttpError`] shows how an error of the layers above is asked for
 //! what happened here.
 //!

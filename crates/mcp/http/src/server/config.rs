@@ -41,7 +41,7 @@ pub struct EndpointConfig {
     /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     pub(crate) legacy_answer: AnswerForm,
     /// How requests without a session are answered (default: [`AnswerForm::Json`]). Errors are always JSON
-    /// there, because the status of the response says which error it is.
+    /// there, because the status of the response shows the error.
     pub(crate) modern_answer: AnswerForm,
     pub(crate) guard: Guard,
     pub(crate) bearer: Option<BearerCheck>,
@@ -149,7 +149,7 @@ impl EndpointConfig {
         }
     }
 
-    /// Which names of this server the `Host` header may have, with their port where that is not the default one,
+    /// The names of this server that the `Host` header may have, with their port where that is not the default one,
     /// such as `example.com` or `192.0.2.1:8080`, in place of the default: the names of the loopback interface with any port.
     /// Anything else gets 403.
     ///
@@ -193,11 +193,11 @@ impl EndpointConfig {
         self
     }
 
-    /// Which web pages may call: values of the `Origin` header, such as `https://app.example.com`, in place of the default,
+    /// The web pages that may call: values of the `Origin` header, such as `https://app.example.com`, in place of the default,
     /// which is the pages of the loopback interface. Any other origin, `null` included, gets 403; a request without one, as
     /// programs make it, is taken.
     ///
-    /// To those that may call, browsers are told so (CORS): preflights are answered, and pages may read responses and their
+    /// Browsers learn by CORS which pages may call: preflights are answered, and pages may read responses and their
     /// `Mcp-Session-Id`, `Retry-After` and `WWW-Authenticate`. See [`Endpoint::cors`](crate::server::Endpoint::cors) where
     /// a layer in front of the endpoint answers, too.
     #[must_use]
@@ -214,7 +214,7 @@ impl EndpointConfig {
         self
     }
 
-    /// Which requests are admitted, by their `Host` and `Origin`.
+    /// The check of `Host` and `Origin` that admits requests.
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
@@ -266,7 +266,7 @@ pub struct Limits {
     pub session_limit: usize,
     /// How many sessions one [`Caller`](crate::server::Caller) may have open (default 1000, and at most three
     /// quarters of [`session_limit`](EndpointConfig::session_limit)). One more ends the oldest that the caller has opened and not
-    /// used, or gets 503 where there is none.
+    /// used, or gets 503 without one.
     ///
     /// Behind a proxy all clients have one address. There a layer should put a
     /// [`Principal`](crate::server::Principal), or the client's own [`RemoteAddr`](crate::server::RemoteAddr), into

@@ -64,7 +64,7 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// async fn whoami(exchange: Exchange) -> Answer {
 ///     let head = exchange.source.as_ref().and_then(|source| source.downcast_ref::<Head>());
 ///     let caller = head.and_then(|head| head.extensions().get::<Principal>());
-///     let name = caller.map_or("nobody", Principal::as_str);
+///     let name = caller.map_or("anonymous", Principal::as_str);
 ///     Answer::new(exchange.request.id, Ok(RawJson::encode(name).expect("a name has a JSON form")))
 /// }
 ///
@@ -158,7 +158,7 @@ struct EndpointInner {
     core: Arc<EndpointCore>,
     /// The sessions, and work for them, until [`Endpoint::run`] takes them.
     connections: Mutex<Option<(Incoming, Jobs)>>,
-    /// Hears other nodes until this is dropped.
+    /// Receives the messages of other nodes until this is dropped.
     _listener: Arc<BusListener>,
 }
 
@@ -262,7 +262,7 @@ impl Endpoint {
     /// is answered, and so does its GET stream; [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing)
     /// completes in each exchange, so that a subscription ends with its result.
     ///
-    /// A request that is not answered within `grace` is answered with an error that says so, and the future that serves it
+    /// A request that is not answered within `grace` gets an error for that reason, and the future that serves it
     /// is dropped. Its client has a second to read that.
     ///
     /// [`Serve::shutdown`](crate::server::Serve::shutdown) calls this. Beside another web server, call it before that server

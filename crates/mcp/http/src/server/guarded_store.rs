@@ -101,7 +101,7 @@ fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
-/// What a store does, where that is to be waited for.
+/// The wait for the store, or `None` if there is nothing to wait for.
 fn stored(call: impl FnOnce() -> Durable) -> Option<Stored> {
     match guard(call) {
         Some(Durable::Now) => None,

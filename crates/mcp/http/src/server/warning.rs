@@ -1,4 +1,4 @@
-//! What an operator should know of the requests to an endpoint.
+//! Warnings for the operator about requests to an endpoint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use agentwire_sync::Mutex;
 
 use crate::server::Principal;
 
-/// What an operator should know of the requests to an endpoint.
+/// Warnings for the operator about requests to an endpoint.
 /// [`EndpointConfig::on_warning`](crate::server::EndpointConfig::on_warning) sets the receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

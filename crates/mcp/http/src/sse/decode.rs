@@ -6,7 +6,7 @@ use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use bytes::{Bytes, BytesMut};
 use bytestring::ByteString;
 
-/// The longest line taken unless a caller says otherwise: 32 MiB, as on a transport of lines, and room for the
+/// The longest line by default: 32 MiB, as on a transport of lines, and room for the
 /// name of the field.
 pub const DEFAULT_EVENT_LIMIT: usize = DEFAULT_LINE_LIMIT + 64;
 
@@ -35,7 +35,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// assert_eq!((event.data.as_deref(), event.id.as_deref()), (Some("{}"), Some("1")));
 /// ```
 ///
-/// What differs from a browser: a block without data is given too if it has an id or a `retry`, because a
+/// Differences from a browser: a block without data is returned too if it has an id or a `retry`, because a
 /// stream that is resumed needs them; text that is not UTF-8 is an error and not replaced, because the messages
 /// inside would change.
 #[derive(Debug)]
@@ -75,9 +75,9 @@ pub struct Event {
     pub name: Option<ByteString>,
     /// Its lines of data, joined by LF; `None` if it had no such field.
     pub data: Option<ByteString>,
-    /// Its id, where it set one. An empty one says that there is none from here on.
+    /// Its id, if it set one. An empty one clears the id from here on.
     pub id: Option<ByteString>,
-    /// How long to wait before going on with the stream once it ended, where the event says so.
+    /// How long to wait before resuming the stream once it ended, if the event has a `retry`.
     pub retry: Option<Duration>,
 }
 
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_an_error_at_once() {
+    fn invalid_utf8_is_an_error_at_once() {
         assert!(matches!(decode([b"data: a\xFFb\n\n".to_vec()]), Err(DecodeError::NotUtf8(_))));
         assert!(matches!(decode([b"id: \xE6\x97\n".to_vec()]), Err(DecodeError::NotUtf8(_))));
         assert_eq!(data(b": \xFF\n\ndata: c\n\n"), ["c"], "nobody reads a comment");

@@ -26,7 +26,7 @@ pub fn begin(name: Option<&str>, id: Option<&str>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"data: ");
 }
 
-/// What ends an event.
+/// The end of an event.
 pub const END: &[u8] = b"\n\n";
 
 /// Writes an event whose data may have line breaks (any of CR, LF and CRLF); each line of it gets its field, and

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Both are complete: the format is that of
-//! <https://html.spec.whatwg.org/multipage/server-sent-events.html>, with what the [`Decoder`] says it does otherwise.
+//! <https://html.spec.whatwg.org/multipage/server-sent-events.html>, with the differences that the [`Decoder`] lists.
 
 mod decode;
 mod encode;

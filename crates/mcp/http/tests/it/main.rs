@@ -11,7 +11,7 @@ mod connections;
 #[cfg(feature = "server")]
 mod server;
 
-/// What the client is tested for does not depend on what it runs on.
+/// The tests of the client do not depend on the client below it.
 #[cfg(all(feature = "reqwest", any(feature = "rustls", feature = "rustls-ring"), feature = "hyper"))]
 #[test]
 fn all_the_same_with_hyper() {

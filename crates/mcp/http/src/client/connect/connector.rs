@@ -80,7 +80,7 @@ fn built_in() -> Option<Arc<CryptoProvider>> {
     None
 }
 
-/// Connects to wherever a URL says, within a time.
+/// Connects to the host of a URL, within a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     direct: HttpConnector,

@@ -26,7 +26,7 @@ const KEPT: Duration = Duration::from_secs(90);
 ///
 /// It runs on tokio. A clone shares its connections.
 ///
-/// It takes answers that are compressed by gzip, and says so in `Accept-Encoding`, unless
+/// It takes answers that are compressed by gzip, and sends `Accept-Encoding`, unless
 /// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count what
 /// comes out.
 ///

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_plain_goes_directly() {
+    fn plain_urls_are_requested_directly() {
         let reaches =
             |proxies: Proxies, url: &str| Plain::new(KEPT, Arc::new(proxies)).reaches(&url.parse().unwrap());
         let none = || Proxies::new(Matcher::builder().build(), "");

@@ -15,7 +15,7 @@ const LEAST: Duration = Duration::from_millis(10);
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     /// The server's `retry`.
-    told: Option<Duration>,
+    retry: Option<Duration>,
     /// How many times in a row the stream could not be opened, or brought nothing.
     failures: u32,
     /// How many times in a row it could not be opened.
@@ -27,7 +27,7 @@ pub(crate) struct Backoff {
 impl Backoff {
     /// Whether the server has said how long to wait.
     pub(crate) fn is_told(&self) -> bool {
-        self.told.is_some()
+        self.retry.is_some()
     }
 
     pub(crate) fn failures(&self) -> u32 {
@@ -51,7 +51,7 @@ impl Backoff {
 
     /// The stream brought an event.
     pub(crate) fn event(&mut self, retry: Option<Duration>) {
-        self.told = retry.or(self.told);
+        self.retry = retry.or(self.retry);
         (self.failures, self.refusals) = (0, 0);
     }
 
@@ -67,27 +67,27 @@ impl Backoff {
             true => (self.failures.min(config.retries), self.refusals),
             false => (self.failures, self.failures),
         };
-        let delay = delay(config, self.told, failures, self.fruitless);
+        let delay = delay(config, self.retry, failures, self.fruitless);
         self.fruitless += 1;
         delay.filter(|_| counted <= config.retries)
     }
 }
 
 /// Returns how long to wait after `failures` consecutive failures and `fruitless` consecutive streams without a message.
-/// `told` is the server's `retry`. `None` if it exceeds the longest wait.
-fn delay(config: &Config, told: Option<Duration>, failures: u32, fruitless: u32) -> Option<Duration> {
+/// `retry` is that of the server. `None` if it exceeds the longest wait.
+fn delay(config: &Config, retry: Option<Duration>, failures: u32, fruitless: u32) -> Option<Duration> {
     let longest = config.longest_retry_delay;
     // What a server asks for has a floor: with `retry: 0` it would be asked as often as it can answer.
-    let least = if told.is_some() { config.shortest_retry_delay.max(LEAST) } else { LEAST };
-    if told.is_some_and(|told| told > longest) {
+    let least = if retry.is_some() { config.shortest_retry_delay.max(LEAST) } else { LEAST };
+    if retry.is_some_and(|retry| retry > longest) {
         return None;
     }
-    let base = match (told, failures) {
+    let base = match (retry, failures) {
         // A server that asks for no wait and then sends nothing is polled as seldom as one that names no time.
-        (Some(told), 0) => told.max(least.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
-        (told, _) => {
+        (Some(retry), 0) => retry.max(least.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
+        (retry, _) => {
             let doubled = config.retry_delay.saturating_mul(1 << failures.saturating_sub(1).min(16));
-            doubled.min(longest).max(told.unwrap_or_default())
+            doubled.min(longest).max(retry.unwrap_or_default())
         }
     };
     // What the server asks for is the least, so chance only adds to it.
@@ -106,7 +106,7 @@ mod tests {
         let between = |delay: Duration, from: u64| {
             assert!(delay >= millis(from) && delay <= millis(from).mul_f64(1.26), "{delay:?} for {from} ms");
         };
-        let within = |told, failures, from| between(delay(&config, told, failures, 0).unwrap(), from);
+        let within = |retry, failures, from| between(delay(&config, retry, failures, 0).unwrap(), from);
         within(Some(millis(150)), 0, 150);
         within(Some(Duration::ZERO), 0, 100);
         within(None, 0, 500);

@@ -44,7 +44,7 @@ impl EventStream {
         self.decoder.unread()
     }
 
-    /// What [`next_event`](Self::next_event) does, as a poll.
+    /// [`next_event`](Self::next_event) as a poll.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, HttpError>> {
         for _ in 0..PIECES_AT_ONCE {
             if let Some(event) = self.decoder.next_event()? {

@@ -17,7 +17,7 @@ const MAX_TOOLS: usize = 4096;
 /// The most headers of one tool.
 const MAX_HEADERS: usize = 64;
 
-/// Which arguments of which tools are repeated in headers (since 2026-07-28), as read from results of `tools/list`; see
+/// The arguments of tools that are repeated in headers (since 2026-07-28), as read from results of `tools/list`; see
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {

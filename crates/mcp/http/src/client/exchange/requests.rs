@@ -28,7 +28,7 @@ pub(crate) struct Requests {
     permits: Arc<Semaphore>,
 }
 
-/// What the headers of later requests repeat.
+/// The values that the headers of later requests repeat.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionHeaders {
     /// The id that the server gave with its answer to `initialize`.

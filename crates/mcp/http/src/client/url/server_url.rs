@@ -1,10 +1,10 @@
-//! Where a user says that a server is.
+//! The URL of a server, as a user writes it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, Uri};
 
-/// A URL that a server can have, and who it says that we are.
+/// A URL that a server can have, and the credentials in it.
 #[derive(Debug)]
 pub(crate) struct ServerUrl {
     /// Without user and password: URLs are shown.

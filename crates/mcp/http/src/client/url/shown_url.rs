@@ -39,7 +39,7 @@ mod tests {
     use super::shown_url;
 
     #[test]
-    fn what_may_be_secret_is_left_out() {
+    fn secrets_are_left_out() {
         for (url, shown) in [
             ("https://ann:abc@example.com:1/mcp?key=abc", "https://example.com:1/mcp"),
             ("https://ann:a@b@example.com#abc", "https://example.com"),

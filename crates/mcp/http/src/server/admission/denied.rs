@@ -11,9 +11,9 @@ use http::{HeaderValue, StatusCode};
 pub struct Denied {
     /// The status to answer with.
     pub status: StatusCode,
-    /// What is wrong with the request.
+    /// The fault of the request.
     pub reason: Cow<'static, str>,
-    /// The value of `WWW-Authenticate`, which says what would be needed.
+    /// The value of `WWW-Authenticate`, which names the required credentials.
     pub challenge: Option<Box<HeaderValue>>,
 }
 
@@ -23,7 +23,7 @@ impl Denied {
         Self { status, reason: reason.into(), challenge: None }
     }
 
-    /// The same, which says in `WWW-Authenticate` what would be needed.
+    /// The same with a value of `WWW-Authenticate`, which names the required credentials.
     #[must_use]
     pub fn with_challenge(mut self, challenge: HeaderValue) -> Self {
         self.challenge = Some(Box::new(challenge));

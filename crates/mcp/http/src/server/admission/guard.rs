@@ -1,4 +1,4 @@
-//! What is looked at before a request is read: who it is for, which page it comes from, in which form it speaks.
+//! Checks before a request is read: its host, its origin, its media types and its length.
 
 use std::net::Ipv4Addr;
 
@@ -32,7 +32,7 @@ pub struct Guard {
     origins: Names,
 }
 
-/// Which names a header may have.
+/// The names that a header may have.
 #[derive(Clone, Debug)]
 enum Names {
     /// Those of the loopback interface: `localhost`, `127.0.0.1` and `[::1]`, with any port.
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_accepts() {
+    fn accepted_media_types_are_the_client_s() {
         let accepted = |values: &[&str]| Accepts::of(&Fields::of(&headers(ACCEPT, values)));
         for good in [
             &["application/json, text/event-stream"][..],

@@ -12,7 +12,7 @@ use http::{Extensions, StatusCode};
 use crate::server::admission::denied::Denied;
 use crate::server::response::refusal::Refusal;
 
-/// What names an operation in the params of a message. A message that repeats one of them would be read in two ways.
+/// The members of the params that name an operation. A message that repeats one of them would be read in two ways.
 const NAMES: &[Member] = &[Member::Name, Member::Uri, Member::TaskId];
 
 /// One thing that a POST asks for: a request, or a notification.
@@ -84,7 +84,7 @@ impl fmt::Debug for OperationCheck {
 ///
 /// # Errors
 ///
-/// What the check refuses with, and 400 for a message that names two operations.
+/// Returns the refusal of the check, and 400 for a message that names two operations.
 pub fn check_operations(extensions: &Extensions, frame: &Frame) -> Result<(), Refusal> {
     let Some(check) = extensions.get::<OperationCheck>() else { return Ok(()) };
     match frame {

@@ -96,7 +96,7 @@ impl Used {
     }
 }
 
-/// What is done with a part that begins below a limit and ends beyond it.
+/// Handling of a part that begins below a limit and ends beyond it.
 #[derive(Clone, Copy)]
 enum Excess {
     Refused,
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_and_does_not_fit_stays_as_it_was() {
+    fn growth_beyond_the_limit_changes_nothing() {
         let quota = Quota::new(10, 10);
         let mut held = quota.reserve(&caller(1), 4).unwrap();
         assert!(held.grow_to(11).is_err() && held.grow_to(usize::MAX).is_err());

@@ -5,7 +5,7 @@ use agentwire_store::SessionRecord;
 
 use crate::server::admission::quota::Quota;
 
-/// What the records of sessions may have.
+/// Limits for the records of sessions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordLimits {
     /// How many URIs the client may subscribe to.

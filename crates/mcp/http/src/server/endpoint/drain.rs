@@ -52,7 +52,7 @@ impl Drain {
         }
     }
 
-    /// Waits until `is_idle`, for up to `grace`. Then cuts the rest by `cut`, which tells the clients, and lets them read that
+    /// Waits until `is_idle`, for up to `grace`. Then cuts the rest by `cut`, which notifies the clients, and lets them read that
     /// for up to 1 s. Needs a tokio runtime with time.
     pub async fn finish(&self, grace: Duration, is_idle: impl Fn() -> bool, cut: impl FnOnce()) {
         if self.is_idle_within(grace, &is_idle).await {

@@ -44,7 +44,7 @@ pub(crate) fn outgoing(node: NodeId, frame: &mut Frame) {
     }
 }
 
-/// Divides what a client has sent into what is for this node, without its name, and what is for others. `runs_here` says whether an
+/// Divides the messages of a client into those for this node, without its name, and those for others. `runs_here` is whether an
 /// unanswered request of the client is one of this node.
 pub(crate) fn incoming(
     node: NodeId,
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_no_node_or_not_for_another_stays() {
+    fn ids_of_this_node_and_of_none_stay() {
         for other in [
             r#"{"jsonrpc":"2.0","id":"s-1","result":{}}"#,
             r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,

@@ -1,4 +1,4 @@
-//! What other nodes tell an endpoint.
+//! The messages of other nodes to an endpoint.
 
 use std::sync::Weak;
 

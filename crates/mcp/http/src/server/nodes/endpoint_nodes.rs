@@ -1,4 +1,4 @@
-//! What the sessions of an endpoint share for the sake of other nodes.
+//! The state that the sessions of an endpoint share when several nodes serve it.
 
 use agentwire_store::NodeId;
 
@@ -8,10 +8,10 @@ use crate::server::nodes::load::loads::Loads;
 use crate::server::nodes::resume::followers::Followers;
 use crate::server::session::session_table::CALLER_SESSIONS;
 
-/// What an endpoint has for the sake of other nodes.
+/// The state of an endpoint that several nodes serve.
 #[derive(Debug)]
 pub(crate) struct Nodes {
-    /// What requests to clients name, so that answers find this node. None where there is no other.
+    /// The name of this node in requests to clients, so that answers find it. `None` if it is the only node.
     pub(super) id: Option<NodeId>,
     /// The sessions of other nodes that are being loaded.
     pub(super) loads: Loads,

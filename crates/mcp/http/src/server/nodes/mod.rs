@@ -9,7 +9,7 @@
 //! | a resumed stream | [`Following`](resume::Following): is the rest at another node? | the stream has ended |
 //! | the endpoint | [`listen`], [`run`] and [`tick`]: messages of others, jobs, time | nothing |
 //!
-//! It is no trait with a parameter of the endpoint: [`EndpointConfig`] chooses at run time, and a parameter would be one of every public
+//! There is no trait as a parameter of the endpoint: [`EndpointConfig`] chooses at run time, and a parameter would be one of every public
 //! type of a server as well.
 
 mod address;
@@ -52,7 +52,7 @@ pub(crate) fn listen(core: &Arc<EndpointCore>) -> Arc<BusListener> {
     listener
 }
 
-/// Runs the node and its jobs. None where there is no other node.
+/// Runs the node and its jobs. `None` if there is no other node.
 pub(crate) fn run(
     config: &EndpointConfig,
     jobs: impl Stream<Item = BoxFuture<'static, ()>>,

@@ -1,4 +1,4 @@
-//! What other nodes have of a session: the one field by which a session knows of them.
+//! The one field of a session that knows of other nodes.
 
 use agentwire_jsonrpc::{Frame, RequestId};
 
@@ -7,7 +7,7 @@ use crate::server::nodes::record::readiness::{Readiness, Told};
 use crate::server::nodes::record::shared::SharedSession;
 use crate::server::nodes::sealed::sealed_session::SealedSession;
 
-/// What other nodes have of a session. Each method of [`SessionPeers::None`] returns what a session of one node needs.
+/// The parts of a session that other nodes share. Each method of [`SessionPeers::None`] returns the default of one node.
 #[derive(Debug, Default)]
 pub(crate) enum SessionPeers {
     /// The session is known here alone.
@@ -20,7 +20,7 @@ pub(crate) enum SessionPeers {
 }
 
 impl SessionPeers {
-    /// A number for a stream of the session, by default the one after `last`. None where one has to be waited for.
+    /// A number for a stream of the session, by default the one after `last`. `None` if the caller has to wait for one.
     pub(crate) fn next_number(&self, last: &mut u64) -> Option<u64> {
         if let Self::Record(shared) = self {
             return shared.next_number();
@@ -53,7 +53,7 @@ impl SessionPeers {
         if rest.is_none() { (None, first) } else { (first, rest) }
     }
 
-    /// Notes that the service gets a frame. `is_unanswered` says which earlier requests it has still to answer.
+    /// Notes that the service gets a frame. `is_unanswered` is true for earlier requests that it has still to answer.
     pub(crate) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
         if let Self::Record(shared) = self {
             shared.expect(frame, is_unanswered);
@@ -76,7 +76,7 @@ impl SessionPeers {
         !matches!(self, Self::None)
     }
 
-    /// How far the client is. None where no other node has the session.
+    /// The readiness of the client. `None` if no other node has the session.
     pub(super) fn readiness(&self) -> Option<&Readiness> {
         match self {
             Self::None => None,

@@ -1,4 +1,4 @@
-//! What a session and its requests ask for the sake of other nodes, and what those ask of a session.
+//! The calls of a session and its requests to other nodes, and the calls of those to a session.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -28,7 +28,7 @@ use crate::server::session::sessions::Sessions;
 use crate::server::session::take::cancelled_by;
 use crate::server::{Caller, Head, Principal};
 
-/// What a session and its requests ask.
+/// Calls of this node's requests.
 impl Session {
     /// Makes a session that opens here one that other nodes can go on with. Returns also the id that its client gets.
     pub(crate) fn opened(
@@ -54,7 +54,7 @@ impl Session {
         Ok((self, header))
     }
 
-    /// Completes when other nodes can go on with a session that has opened here. None where nothing is to be waited for.
+    /// Completes when other nodes can go on with a session that has opened here. `None` if there is nothing to wait for.
     pub(crate) fn create(
         self: &Arc<Self>,
         core: &EndpointCore,
@@ -113,7 +113,7 @@ impl Session {
     }
 }
 
-/// What other nodes ask of a session.
+/// Calls of other nodes.
 impl Session {
     /// A session of another node, which is to be [fed](Self::feed) the messages of its record.
     pub(super) fn restored(id: SessionId, principal: Option<Principal>, caller: Caller, now: u32) -> Self {
@@ -144,12 +144,12 @@ impl Session {
         self.sealed_until(expires, now)
     }
 
-    /// What is remembered where its id is sealed.
+    /// The session's memory if its id is sealed.
     pub(super) fn sealed(&self) -> Option<&SealedSession> {
         if let SessionPeers::Sealed(sealed) = &self.peers { Some(sealed) } else { None }
     }
 
-    /// What other nodes share by its record.
+    /// The parts that other nodes share by its record.
     pub(super) fn shared(&self) -> Option<&SharedSession> {
         if let SessionPeers::Record(shared) = &self.peers { Some(shared) } else { None }
     }

@@ -128,7 +128,7 @@ impl Endpoint {
         Ok(session.is_some() && (parts.method != Method::GET || resumes))
     }
 
-    /// What a GET opens or resumes.
+    /// Opens or resumes a stream.
     fn get(
         &self,
         fields: &Fields<'_>,

@@ -22,7 +22,7 @@ use crate::server::{Caller, Principal, RemoteAddr, SealedSessions};
 /// The head of the HTTP request that brought a message: the [`MessageSource`] of every packet that comes out of a
 /// [`Connection`](crate::server::Connection), so that a handler can look at the request it came with, also within a session.
 ///
-/// What layers in front of the endpoint know goes through its [`extensions`](Self::extensions):
+/// Layers in front of the endpoint pass values in its [`extensions`](Self::extensions):
 ///
 /// ```
 /// use agentwire_transport::{MessageSource, Packet};

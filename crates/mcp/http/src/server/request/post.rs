@@ -19,7 +19,7 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::take::asked;
 use crate::server::{EndpointConfig, Head};
 
-/// What becomes of a POST.
+/// The outcome of a POST.
 pub(crate) enum Routed {
     /// It belongs to a session that should exist.
     Session(SessionId, Frame),
@@ -60,7 +60,7 @@ impl Routed {
     }
 }
 
-/// What the headers of a POST say of its body.
+/// The headers of a POST that concern its body.
 #[derive(Clone, Copy)]
 pub(crate) struct PostHeaders {
     version: Version,
@@ -79,7 +79,7 @@ enum Version {
 enum SessionHeader {
     Absent,
     Session(SessionId),
-    /// What is not a session's name.
+    /// Text that is not a session's id.
     Invalid,
 }
 
@@ -100,7 +100,7 @@ impl PostHeaders {
         Ok(Self { version, session })
     }
 
-    /// The session that the request says it belongs to.
+    /// The session that the request names.
     pub(crate) fn session(self) -> Option<SessionId> {
         match self.session {
             SessionHeader::Session(session) => Some(session),

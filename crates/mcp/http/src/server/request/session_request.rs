@@ -1,4 +1,4 @@
-//! What a request brings to a session.
+//! Requests of a session.
 
 use std::sync::Arc;
 

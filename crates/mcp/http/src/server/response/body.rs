@@ -18,7 +18,7 @@ use crate::server::response_stream::{BoxError, StreamReader};
 
 /// The body of a response.
 ///
-/// Dropping it tells the other side of a stream that the client has left. It fails with
+/// Dropping it notifies the other side of a stream that the client has left. It fails with
 /// [`Stalled`](crate::server::Stalled), and with
 /// the errors of the body that it was [made of](Body::new).
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl http_body::Body for Body {
 }
 
 impl Pieces {
-    /// What has not been taken.
+    /// The bytes that were not taken.
     fn rest(&self) -> impl Iterator<Item = &Bytes> {
         self.text.0.iter().skip(self.next)
     }

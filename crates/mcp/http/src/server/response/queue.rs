@@ -22,7 +22,7 @@ pub(crate) struct Queue {
     counted: usize,
 }
 
-/// What is added behind it is joined to it.
+/// Later additions are joined to the bytes.
 impl From<Vec<u8>> for Queue {
     fn from(text: Vec<u8>) -> Self {
         let len = text.len();

@@ -14,11 +14,11 @@ pub(crate) struct Replayed {
     pub(crate) then: Then,
 }
 
-/// What comes behind a piece.
+/// The continuation after a piece.
 pub(crate) enum Then {
     /// Another, once the client has taken this one.
     More(BoxFuture<'static, Replayed>),
-    /// What comes from now on.
+    /// Live events.
     Live(StreamReader),
     /// Nothing.
     End,

@@ -85,7 +85,7 @@ impl Failure {
     }
 }
 
-/// What a client has missed of a stream.
+/// The part of a stream that a client has missed.
 struct Missed {
     session: Arc<Session>,
     /// The last event that the client has, or is about to be sent.
@@ -151,7 +151,7 @@ impl Missed {
         Ok(Replayed { text, then })
     }
 
-    /// What there is now, and after a while what the store has then.
+    /// The stored events, and after a pause those that were stored since.
     fn look_again(self, pause: Duration, text: Bytes) -> Replayed {
         let next = async move {
             tokio::time::sleep(pause).await;

@@ -26,7 +26,7 @@ const DOUBLING: usize = 128 << 10;
 pub(super) struct StreamState {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
-    /// What follows the queue and waits for the store. None with a store that makes nothing wait.
+    /// The events behind the queue that wait for the store. `None` with a store that makes nothing wait.
     held: Option<Box<Held>>,
     /// Whether the store was asked to remember that the stream runs.
     pub(super) begun: bool,

@@ -18,7 +18,7 @@ const FINISHING: u8 = 1;
 /// The connection closes at once.
 const CLOSED: u8 = 2;
 
-/// Whether a connection waits for a request or answers some, and whether it is to be closed.
+/// The state of a connection: whether it waits for a request or answers some, and whether it is to be closed.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     begun: AtomicU32,

@@ -23,7 +23,7 @@ pub(crate) struct Connections {
 pub(crate) struct ConnectionLimits {
     /// Of all callers.
     pub(crate) all: usize,
-    /// Of one caller. From `all` on, callers are not told apart.
+    /// Of one caller. From `all` on, callers are not distinguished.
     pub(crate) caller: usize,
     /// Of one caller, of HTTP/2.
     pub(crate) caller_http2: usize,

@@ -45,7 +45,7 @@ pub(crate) struct Watched {
     write_timeout: Duration,
 }
 
-/// What a connection waits for, at most.
+/// The times that a connection waits at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
     pub(crate) head: Duration,

@@ -49,7 +49,7 @@ const CONNECTIONS: (usize, usize) = (16_384, 1024);
 const CALLER_HTTP2: usize = 128;
 /// How many requests a connection of HTTP/2 may have at once. RFC 9113 advises against fewer.
 const HTTP2_STREAMS: u32 = 100;
-/// How long the head of a request may be, and so what a connection takes that says the half of one.
+/// The longest head of a request, and so the memory of a connection that sends the half of one.
 const HEAD_LIMIT: usize = 32 << 10;
 
 /// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`; or several
@@ -121,7 +121,7 @@ pub struct Serve {
     warn: Option<Box<dyn Fn(ServeWarning) + Send>>,
 }
 
-/// What takes connections.
+/// The task that accepts connections.
 #[derive(Build)]
 #[build(of = Serve, at = acceptor)]
 struct Acceptor {

@@ -15,7 +15,7 @@ use tower_service::Service;
 use crate::server::response::refusal::Refusal;
 use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, RequestBody, Spawner};
 
-/// What can be served at a path: an [`Endpoint`], or something of your own beside it.
+/// A service at a path: an [`Endpoint`], or one of your own beside it.
 pub trait Mount: Send + Sync + 'static {
     /// Answers a request, whatever its method is. Dropping the future, or the body of the response, is how the
     /// client leaves.
@@ -48,7 +48,7 @@ pub trait Mount: Send + Sync + 'static {
     }
 
     /// Refuses new requests at the call, lets what runs finish for up to `grace`, and cuts the rest. The future completes when
-    /// nothing runs. The server goes on to take connections meanwhile.
+    /// nothing runs. The server goes on to take connections.
     fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()>;
 }
 
@@ -88,7 +88,7 @@ fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Fu
     answer.map(|answer| answer.unwrap_or_else(|never| match never {}))
 }
 
-/// What is served at which path. An [`Endpoint`] alone becomes the one at `/mcp`.
+/// The services and their paths. An [`Endpoint`] alone becomes the one at `/mcp`.
 ///
 /// ```
 /// use agentwire_transport::Service;

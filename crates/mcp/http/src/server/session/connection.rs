@@ -79,7 +79,7 @@ impl Sink<Packet> for Connection {
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // A cancelled call of ours needs no packet of its own: a frame tells the client.
+        // A cancelled call of ours needs no packet of its own: a frame notifies the client.
         if let Packet::Frame { frame, in_reply_to, .. } = packet {
             let frame = self.session.outgoing(&self.sessions, frame, in_reply_to.as_ref());
             if frame.is_some_and(|frame| self.session.send(frame, in_reply_to.as_ref(), &self.resources)) {

@@ -36,7 +36,7 @@ pub(crate) struct Session {
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
     state: Mutex<SessionState>,
-    /// What serves it, once that runs.
+    /// The task that serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
     /// Others that may have it.
     pub(crate) peers: SessionPeers,
@@ -98,7 +98,7 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
-    /// Says that the client names the session in a request. True for the first that does.
+    /// Notes that the client names the session in a request. True for the first that does.
     pub(crate) fn is_first_use(&self) -> bool {
         !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
     }
@@ -122,7 +122,7 @@ impl Session {
         !self.lock().closed
     }
 
-    /// What the client sent next. None when nothing more comes.
+    /// The next packet of the client. `None` when no more packets come.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
         if let Some((packet, _reservation)) = state.inbox.pop_front() {
@@ -150,7 +150,7 @@ impl Session {
         state.full.poll_room(cx, &state.routes, config)
     }
 
-    /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
+    /// Sends a frame on the one stream that it belongs to. Returns whether it was the refusal of the session.
     pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, resources: &Resources) -> bool {
         let mut state = self.lock();
         let (stream, answers) = state.route(&frame, in_reply_to);

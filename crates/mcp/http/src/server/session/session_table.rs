@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_used_makes_room_and_what_is_used_does_not() {
+    fn unused_sessions_make_room_and_used_ones_stay() {
         let table = SessionTable::new(Quota::new(4, 3));
         let (hostile, polite) = (Caller::at([127, 0, 0, 1].into()), Caller::at([127, 0, 0, 2].into()));
         for id in 1..=3 {

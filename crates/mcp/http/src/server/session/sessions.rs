@@ -27,7 +27,7 @@ impl Sessions {
         self.table.get(id)
     }
 
-    /// What its sessions share.
+    /// The state that its sessions share.
     pub(crate) fn resources(&self) -> &Arc<Resources> {
         &self.resources
     }

@@ -28,7 +28,7 @@ pub(crate) struct SessionState {
     pub(crate) routes: PendingResponses,
     /// The streams of GETs.
     pub(crate) listeners: Vec<Arc<ResponseStream>>,
-    /// What belongs to no request, while no GET is open, and its size.
+    /// Frames that belong to no request, while no GET is open, and their size.
     pub(crate) unsent: VecDeque<Frame>,
     pub(crate) unsent_size: usize,
     /// The streams that have more unread than each has room for.

@@ -35,7 +35,7 @@ enum Requests {
 }
 
 impl Session {
-    /// Takes the request that opens the session. None where it has ended already.
+    /// Takes the request that opens the session. `None` if the session has ended already.
     pub(crate) fn begin(
         &self,
         request: Request,

@@ -1,4 +1,4 @@
-//! What hostile servers do to clients, one test for each way that is known. Whatever they do, a call comes to an
+//! Attacks of hostile servers on clients, one test for each known one. In all of them, a call comes to an
 //! end in a time that is known before, and little memory is taken.
 //!
 //! Where nothing but time is at stake, the server is a function and the clock is virtual, so the waits are the
@@ -62,7 +62,7 @@ async fn call(http: &mut Http) {
         .unwrap();
 }
 
-/// Begins a session, to whatever the server says then.
+/// Begins a session; the server may answer with anything.
 async fn initialize(http: &mut Http) {
     http.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#))
         .await
@@ -133,7 +133,7 @@ async fn a_stream_cut_before_its_answer_fails_the_call() {
     }
 }
 
-/// As long as a server says that it is at work it is waited for. That is for the caller to end, who then is rid of
+/// A call waits as long as its server sends signs of work. The caller ends it, and is then rid of
 /// the stream at once; after the answer it goes within a second.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_never_ends_is_closed_when_nobody_waits() {
@@ -240,7 +240,7 @@ async fn retry_zero_makes_no_storm() {
     assert!((20..200).contains(&asked), "asked {asked} times in a minute");
 }
 
-/// The same from a server that says something each time.
+/// The same from a server that sends an event each time.
 #[tokio::test(start_paused = true)]
 async fn retry_zero_makes_no_storm_whatever_each_stream_brings() {
     let asked = Arc::new(AtomicUsize::new(0));

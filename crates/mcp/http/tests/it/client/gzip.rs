@@ -76,7 +76,7 @@ async fn events_arrive_one_by_one_through_compression() {
 }
 
 #[tokio::test]
-async fn what_breaks_off_or_is_no_gzip_fails_the_call() {
+async fn truncated_and_malformed_gzip_fails_the_call() {
     let mock = Mock::new().await;
     let mut client = mock.client();
     let whole = gzip(large(1).to_string().as_bytes());

@@ -103,7 +103,7 @@ async fn an_answer_that_comes_while_its_request_is_written_wakes_the_reader() {
     assert!(read.unwrap().unwrap().into_json().unwrap().contains("result"));
 }
 
-/// Or nobody else in the task would get a turn.
+/// Otherwise no other future of the task would be polled.
 #[tokio::test]
 async fn a_server_that_never_pauses_starves_nobody() {
     let mut http = Config::new("http://localhost/").unwrap().open_with(Chatter);
@@ -137,7 +137,7 @@ async fn a_batch_may_have_so_many_messages() {
     client.failed(1, |error| assert!(error.to_string().contains("limit of 2 messages"), "{error}")).await;
 }
 
-/// Nobody takes connections from a queue that is full, so one more is never made.
+/// A full queue of connections is not accepted, so one more is never made.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_connection_may_take_so_long() {
@@ -202,7 +202,7 @@ async fn mock_is_quiet_for(mock: &Mock, time: Duration) -> bool {
     tokio::time::timeout(time, mock.next()).await.is_err()
 }
 
-/// Nobody waits for a notification, so nobody hears that it was lost; but it does not hold up others for ever.
+/// No caller waits for a notification, so its loss is not reported; but it does not block others for ever.
 #[tokio::test]
 async fn a_notification_may_take_so_long() {
     let (mock, mut client) = limited(|config| config.acceptance_timeout(SHORT)).await;

@@ -1,4 +1,4 @@
-//! A server that plays the bytes it is told to, one request a connection, and a client that is driven.
+//! A server that plays the given bytes, one request a connection, and a client that is driven.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl Mock {
         tokio::time::timeout(QUIET, self.listener.accept()).await.is_err()
     }
 
-    /// Takes part in a handshake: as much of it as `session` says, and a refused GET.
+    /// Takes part in a handshake: the session id, if `session` has one, and a refused GET.
     pub(crate) async fn handshake(&self, client: &mut Client, session: Option<&str>, version: &str) {
         client.say(json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -233,7 +233,7 @@ impl Client {
         self.say(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "t"}}));
     }
 
-    /// What the transport gives next.
+    /// The next packet or error of the transport.
     pub(crate) async fn heard(&mut self) -> Option<Result<Packet, TransportError>> {
         patiently(self.heard.next()).await
     }
@@ -275,7 +275,7 @@ impl Client {
         assert!(matches!(heard, Some(Ok(Packet::Gap { end: None }))), "{heard:?}");
     }
 
-    /// Whether nothing is heard for a while.
+    /// Whether the transport returns nothing for a while.
     pub(crate) async fn hears_nothing(&mut self) -> bool {
         tokio::time::timeout(QUIET, self.heard.next()).await.is_err()
     }

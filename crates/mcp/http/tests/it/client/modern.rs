@@ -96,7 +96,7 @@ async fn marked_arguments_are_repeated() {
     request.finish(&ok("", &result(2))).await;
 }
 
-/// What breaks off is not resumed, although it has ids; and no answer is ever sent.
+/// A response that breaks off is not resumed, although it has ids; and no answer is ever sent.
 #[tokio::test]
 async fn nothing_is_resumed_and_nothing_answered() {
     let mock = Mock::new().await;

@@ -64,7 +64,7 @@ async fn error_of_an_overloaded_server_keeps_its_status() {
     }
 }
 
-/// HTP-62: any other body fails the call with what it says, and the next call goes on.
+/// HTP-62: any other body fails the call with its text, and the next call goes on.
 #[tokio::test]
 async fn other_refusals_keep_what_they_say() {
     let mock = Mock::new().await;
@@ -152,7 +152,7 @@ async fn status_is_an_answer_to_discover() {
     }
 }
 
-/// HTP-64: those are for whoever holds the keys, even if they look like an answer.
+/// HTP-64: those are for the owner of the keys, even if they look like an answer.
 #[tokio::test]
 async fn missing_rights_are_no_answer() {
     let mock = Mock::new().await;

@@ -35,7 +35,7 @@ async fn a_trace_context_in_meta_is_sent_as_headers() {
 }
 
 /// HTP-02, HTP-03, HTP-17, HTP-39, HTP-45, HTP-48, HTP-49: the server settles on an earlier version than was
-/// offered, and every request after that says so.
+/// offered, and every request after that names it.
 #[tokio::test]
 async fn every_request_has_the_headers_of_its_session() {
     let mock = Mock::new().await;
@@ -101,7 +101,7 @@ async fn without_a_session_id_none_is_sent() {
 
 /// HTP-38: only visible ASCII is an id.
 #[tokio::test]
-async fn what_is_no_session_id_is_not_sent() {
+async fn invalid_session_id_is_not_sent() {
     for id in ["a b", "\u{e9}", ""] {
         let mock = Mock::new().await;
         let mut client = Client::new(open(mock.config().listen(false)));
@@ -116,7 +116,7 @@ async fn what_is_no_session_id_is_not_sent() {
     }
 }
 
-/// HTP-19: whatever a server says to the GET, the session goes on without that stream, and the reason is reported.
+/// HTP-19: whatever the server answers to the GET, the session goes on without that stream, and the reason is reported.
 #[tokio::test]
 async fn a_server_may_have_no_stream_for_the_session() {
     for (code, refusal) in [
@@ -250,7 +250,7 @@ async fn requests_of_the_server_are_answered_by_post() {
 }
 
 #[tokio::test]
-async fn what_is_said_arrives_before_what_is_said_next() {
+async fn messages_arrive_in_the_order_in_which_they_were_sent() {
     let mock = Mock::new().await;
     let mut client = mock.client();
     mock.session(&mut client).await;
@@ -267,7 +267,7 @@ async fn what_is_said_arrives_before_what_is_said_next() {
     assert_eq!(client.frame().await, result(1));
 }
 
-/// HTP-16: in a session the server is told, and then its stream is not waited for.
+/// HTP-16: in a session the server gets a notification, and then its stream is not waited for.
 #[tokio::test]
 async fn a_cancelled_call_is_told_to_the_server_and_its_stream_closed() {
     let mock = Mock::new().await;
@@ -326,7 +326,7 @@ async fn connections_are_used_again() {
     }
 }
 
-/// A name may have addresses at which nobody listens.
+/// A name may have addresses at which no program listens.
 #[tokio::test]
 async fn a_server_is_found_by_its_name() {
     let mock = Mock::new().await;

@@ -41,7 +41,7 @@ async fn an_answer_may_be_events_of_any_form() {
     assert_eq!(client.frame().await, result(1));
 }
 
-/// What comes in one piece with the answer comes before it.
+/// Messages in one piece with the answer come before it.
 #[tokio::test]
 async fn nothing_is_lost_beside_the_answer() {
     let mock = Mock::new().await;
@@ -143,7 +143,7 @@ async fn the_stream_of_the_session_is_resumed() {
 }
 
 /// A server that has forgotten the stream has not failed, so a client that does not try again opens another one. Without a
-/// session, 404 says no more than 400.
+/// session, 404 means no more than 400.
 #[tokio::test]
 async fn a_stream_that_the_server_has_forgotten_is_no_failure() {
     for (session, refusal) in [(Some("s-1"), "400 Bad Request"), (None, "404 Not Found")] {
@@ -296,7 +296,7 @@ async fn a_stream_without_ids_that_breaks_off_fails_its_call() {
     }
 }
 
-/// What fails while a stream is resumed is tried again, so many times, and then is the call's error.
+/// A failed attempt to resume a stream is repeated, so many times, and then is the call's error.
 #[tokio::test]
 async fn resuming_is_given_up() {
     let mock = Mock::new().await;

@@ -37,7 +37,7 @@ impl Server {
         Self { listener, certificate: made.cert.der().clone(), key }
     }
 
-    /// A client that trusts whoever has these certificates.
+    /// A client that trusts the owner of these certificates.
     fn client(&self, trusted: &[&CertificateDer<'static>]) -> Client {
         let mut roots = RootCertStore::empty();
         trusted.iter().for_each(|certificate| roots.add((*certificate).clone()).unwrap());
@@ -129,7 +129,7 @@ async fn a_fault_of_a_connection_is_known_by_its_kind() {
     assert_eq!(fault("http", Some(b"\x15\x03\x01\x00\x02\x02\x46")).await, Some(ConnectFault::NoHttp));
 }
 
-/// Answers each request on a connection of HTTP/2, until so many were; then it says that it is leaving.
+/// Answers each request on a connection of HTTP/2, until so many were; then it sends GOAWAY.
 async fn serve(stream: TlsStream<TcpStream>, calls: usize) {
     let (done, mut leaves) = tokio::sync::mpsc::channel::<()>(calls);
     let answer = service_fn(move |request: hyper::Request<Incoming>| {

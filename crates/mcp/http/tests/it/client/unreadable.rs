@@ -108,7 +108,7 @@ async fn error_without_an_id_is_for_the_request_of_its_response() {
     assert_eq!(client.frame().await, result(1));
 }
 
-/// The caller is told of it, and the server is not: it would get an answer without an id.
+/// The event is reported to the caller and not to the server, which would get an answer without an id.
 #[tokio::test]
 async fn event_that_is_no_message_before_the_answer_is_reported() {
     let mock = Mock::new().await;

@@ -1,4 +1,4 @@
-//! What went wrong in other servers, each under the name by which it is known.
+//! Known faults of other servers, each under its name.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn ghsa_345p_7cg4_v4c7_equal_ids_of_different_sessions() {
     join_all(calls).await;
 }
 
-/// CVE-2026-33946: whoever knows the session's id takes over its stream by a second GET.
+/// CVE-2026-33946: an attacker who knows the session's id takes over its stream by a second GET.
 #[tokio::test]
 async fn ghsa_qvqr_5cv7_wh35_a_second_get_takes_nothing_over() {
     let server = Server::inline(EndpointConfig::new()).await;

@@ -1,4 +1,4 @@
-//! Connections of a client that says nothing, beside those of one that does.
+//! Connections of a silent client, beside those of one that sends requests.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() 
     }
 }
 
-/// With fewer descriptors than connections are allowed, whoever takes them all would lock out even the server itself.
+/// With fewer descriptors than connections are allowed, a client that takes them all would lock out even the server itself.
 #[cfg(target_os = "linux")]
 #[allow(
     clippy::print_stdout,

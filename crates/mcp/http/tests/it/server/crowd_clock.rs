@@ -138,7 +138,7 @@ impl Client {
         self.send(Method::POST, None, None, body).await.unwrap()
     }
 
-    /// Opens a session and says that it has.
+    /// Opens a session and sends `notifications/initialized`.
     pub(crate) async fn try_open(mut self) -> Result<Self, StatusCode> {
         let response = self.initialize().await;
         if response.status() != StatusCode::OK {
@@ -216,7 +216,7 @@ impl Client {
         own.to_owned()
     }
 
-    /// What comes after an event.
+    /// The events after an event.
     pub(crate) async fn resume(&self, after: &str) -> String {
         let response = self.try_resume(after).await;
         assert_eq!(response.status(), StatusCode::OK);

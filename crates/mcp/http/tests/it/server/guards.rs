@@ -1,4 +1,4 @@
-//! What is refused before anybody serves it.
+//! Refusals before any service runs.
 
 use std::time::Duration;
 
@@ -162,7 +162,7 @@ async fn other_methods_and_other_paths() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_gets_an_error() {
+async fn body_that_is_not_a_message_gets_an_error() {
     let mut server = Server::start(EndpointConfig::new()).await;
     let session = server.open("2025-11-25").await.session;
     while server.heard.try_recv().is_ok() {}
@@ -198,7 +198,7 @@ async fn what_is_no_message_gets_an_error() {
 const PREFLIGHT: (&str, &str) = ("Access-Control-Request-Method", "POST");
 const APP: (&str, &str) = ("Origin", "https://app.example");
 
-/// What a browser does for a page of another origin: it asks, calls, and lets the page read the answer.
+/// The requests of a browser for a page of another origin: a preflight, a call, and a readable answer.
 #[tokio::test]
 async fn a_page_that_is_allowed_can_call_and_read_the_answer() {
     let server = Server::start(EndpointConfig::new().origins(["https://app.example"])).await;
@@ -311,7 +311,7 @@ fn refused_head(port: u16, length: usize) -> String {
     )
 }
 
-/// Python's httpcore writes the body after the head, and uses the connection again unless the response says `close`.
+/// Python's httpcore writes the body after the head, and uses the connection again unless the response has `close`.
 #[tokio::test]
 async fn refusal_before_the_body_arrives_keeps_the_connection() {
     let server = Server::inline(EndpointConfig::new()).await;

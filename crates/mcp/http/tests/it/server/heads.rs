@@ -13,7 +13,7 @@ use tower_service::Service;
 use super::script::{initialize, notification, request};
 use crate::connections::{Connection, endpoint};
 
-/// A POST that says which one it is: in a header, in an extension, in its query.
+/// A POST with its number in a header, in an extension and in its query.
 fn post(number: u8, headers: &[(&str, &str)], body: String) -> Request<Full<Bytes>> {
     let mut builder = Request::post(format!("/mcp?{number}")).header("host", "localhost");
     builder = builder.header("content-type", "application/json").header("X-Number", number.to_string());

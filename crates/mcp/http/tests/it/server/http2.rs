@@ -48,7 +48,7 @@ async fn text(body: Incoming) -> String {
     String::from_utf8(body.to_bytes().to_vec()).unwrap()
 }
 
-/// What is said next. None at the end, which an empty frame may be.
+/// The next piece. `None` at the end, which an empty frame may be.
 async fn piece(body: &mut Incoming) -> Option<String> {
     let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("something is said")?;
     let text = String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap();
@@ -126,7 +126,7 @@ async fn closing_a_stream_is_leaving_and_the_connection_goes_on() {
     assert_eq!(echo.await.status(), StatusCode::OK);
 }
 
-/// A stream that nobody reads fills its own window, and nothing else.
+/// A stream that is not read fills its own window, and nothing else.
 #[tokio::test]
 async fn an_unread_stream_holds_up_no_other() {
     let mut server = Server::inline(EndpointConfig::new()).await;
@@ -163,7 +163,7 @@ async fn foreign_authorities_are_refused() {
 /// The frames of a client that begins, with the settings that it has none of.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/// The beginning of a head on stream 1, which says that more of it will come: `:method: POST`.
+/// The beginning of a head on stream 1, with the flag that more of it will come: `:method: POST`.
 const HALF_A_HEAD: &[u8] = b"\0\0\x01\x01\0\0\0\0\x01\x83";
 
 /// Reads until the server closes the connection, and returns how long that took: less than the 30 s of the default time for a head.
@@ -187,7 +187,7 @@ async fn slow_heads_and_silent_connections_are_closed() {
     }
 }
 
-/// Whoever has asked something is asked in turn whether it is there.
+/// A client with a request gets pings that check the connection.
 #[tokio::test]
 async fn a_connection_is_kept_while_its_client_is_there() {
     // The time that a busy machine may take to answer a ping.
@@ -200,7 +200,7 @@ async fn a_connection_is_kept_while_its_client_is_there() {
         assert_eq!(echo.status(), StatusCode::OK);
         tokio::time::sleep(2 * limit).await;
     }
-    // One that asks, and then says nothing more, not even that it is there: its answer is a refusal, and then the end.
+    // A client that sends a request and then nothing more, not even a pong: its answer is a refusal, and then the end.
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
     let whole_head = b"\0\0\x03\x01\x05\0\0\0\x01\x82\x84\x86";
     stream.write_all(&[PREFACE, whole_head].concat()).await.unwrap();

@@ -32,7 +32,7 @@ async fn a_request_is_served_within_its_response() {
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["id"], id);
         server.hears(&Heard::Ended).await;
     }
-    // More than fits into the stream at once, so that the one who says it waits for the one who reads.
+    // More than fits into the stream at once, so that the sender waits for the reader.
     raw.send("POST", &headers("count"), &modern(3, "count", json!({"n": 5000}))).await;
     assert_eq!(raw.head().await.header("content-type"), Some("text/event-stream"));
     let mut events = Events::new(raw);
@@ -81,7 +81,7 @@ async fn a_panic_ends_only_what_panicked() {
     assert_eq!(server.exchange("POST", &[], &initialize("2025-11-25")).await.0, 200);
 }
 
-/// What a test hears of an endpoint without a socket.
+/// The messages that a test receives from an endpoint without a socket.
 pub(super) fn endpoint(config: EndpointConfig) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
     let (say, heard) = mpsc::unbounded();
     (Endpoint::serving(config, Inline(move |connection| serve_connection(connection, say.clone()))), heard)
@@ -201,9 +201,8 @@ async fn several_share_a_listener_and_a_shutdown() {
     drop((server.heard, heard_two));
 }
 
-/// What hangs is dropped when its time is over.
 #[tokio::test]
-async fn what_does_not_end_is_dropped_after_the_grace() {
+async fn unfinished_requests_are_dropped_after_the_grace() {
     let (stop, stopped) = oneshot::channel::<()>();
     let (dropped, hung) = mpsc::unbounded::<()>();
     let (begin, mut begun) = mpsc::unbounded::<()>();
@@ -244,7 +243,7 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
 }
 
 /// A function that blocks its thread stalls its own client only, in a session and without one. The runtime has other work: after
-/// a thread that has found one task to do nobody waits for sockets, until another thread is woken.
+/// a thread that has found one task to do no thread waits for sockets, until another thread is woken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn blocked_thread_stalls_no_other_client() {
     let (runtime, (other_work, end)) = (tokio::runtime::Handle::current(), std::sync::mpsc::channel::<()>());

@@ -41,7 +41,7 @@ impl Lazy {
         response.into_body()
     }
 
-    /// Asks something, of which the connection hears. Gives the response, of which the first event has been read.
+    /// Sends a request, which the connection receives. Returns the response, of which the first event has been read.
     async fn ask(&mut self, id: u64, method: &str) -> Body {
         let mut body = self.send("POST", None, &request(id, method, json!({}))).await;
         assert!(piece(&mut body).await.unwrap().contains("id: "));
@@ -49,7 +49,7 @@ impl Lazy {
         body
     }
 
-    /// Says so much in the course of a request.
+    /// A notification of this length in the course of a request.
     fn note(&self, id: u64, length: usize) -> Packet {
         match Packet::from_json(&notification(&"n".repeat(length))) {
             Packet::Frame { frame, .. } => {
@@ -59,7 +59,7 @@ impl Lazy {
         }
     }
 
-    /// Says things in the course of the first request until no more is taken. Says how many bytes were.
+    /// Sends notifications in the course of the first request until no more is taken. Returns how many bytes were.
     fn flood(&mut self, length: usize) -> usize {
         let mut said = 0;
         loop {
@@ -72,7 +72,7 @@ impl Lazy {
         }
     }
 
-    /// Answers a request, at once if it can be. Says how long that took.
+    /// Answers a request, at once if it can be. Returns how long that took.
     async fn answer(&mut self, id: u64, result: Value) -> Duration {
         let start = Instant::now();
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
@@ -111,7 +111,7 @@ async fn a_stream_that_is_not_read_holds_up_no_other() {
     assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100, 1));
 }
 
-/// An answer is the last that is said, however long it is: nobody has to wait for it to be read.
+/// An answer is the last message, however long it is: no sender has to wait for it to be read.
 #[tokio::test(start_paused = true)]
 async fn a_long_answer_that_is_not_read_holds_up_nothing() {
     let mut lazy = Lazy::new(EndpointConfig::new()).await;
@@ -125,7 +125,7 @@ async fn a_long_answer_that_is_not_read_holds_up_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_taken_for_a_stream_that_is_not_read_is_bounded_and_the_stream_is_cut() {
+async fn queue_of_an_unread_stream_is_bounded_and_the_stream_is_cut() {
     let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(50_000)).await;
     let mut body = lazy.ask(2, "echo").await;
     let said = lazy.flood(100);
@@ -137,7 +137,7 @@ async fn what_is_taken_for_a_stream_that_is_not_read_is_bounded_and_the_stream_i
     let cut = std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut unread), cx));
     let why = cut.await.unwrap().unwrap_err().to_string();
     assert!(why.contains("2s"), "{why}");
-    // Whoever comes back finds all of it.
+    // A client that comes back finds all of it.
     drop(unread);
     lazy.answer(1, json!("flooded")).await;
     let text = rest(&mut lazy.send("GET", Some("2-0"), "").await).await;
@@ -178,7 +178,7 @@ async fn a_client_that_reads_slowly_is_not_cut() {
     assert!(rest(&mut body).await.contains("waited"));
 }
 
-/// Nobody waits for it but itself, so it has the time that it always had.
+/// No other request waits for it, so it has the time that it always had.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
     let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(5000)).await;
@@ -190,7 +190,7 @@ async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
     assert!((Duration::from_secs(29)..Duration::from_secs(35)).contains(&took), "{took:?}");
 }
 
-/// What stands between takes what it has room for, and more only when its client has read that.
+/// The proxy between takes bytes while it has room, and more only when its client has read them.
 #[tokio::test(start_paused = true)]
 async fn a_client_with_little_bandwidth_is_not_cut() {
     const A_SECOND: f64 = 65_536.0;

@@ -115,7 +115,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
     let server = Server::start(EndpointConfig::new()).await;
     let future = [("MCP-Protocol-Version", "2099-01-01"), ("Mcp-Method", "echo")];
     let body = modern(1, "echo", json!({})).replace("2026-07-28", "2099-01-01");
-    // Said in both places it may be one that whoever serves the connection knows.
+    // In both places, it may be one that the service of the connection knows.
     assert_eq!(server.exchange("POST", &future, &body).await.0, 200);
     let (status, answer) = server.exchange("POST", &future, &request(1, "echo", json!({}))).await;
     let answer: Value = serde_json::from_str(&answer).unwrap();

@@ -1,4 +1,4 @@
-//! What panics, beside what does not.
+//! Services that panic, beside others that do not.
 
 use std::convert::Infallible;
 use std::time::Duration;

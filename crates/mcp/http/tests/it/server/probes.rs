@@ -88,7 +88,7 @@ async fn a_session_with_a_call_under_way_is_not_idle() {
             text += &piece(&mut body).await.expect("the answer comes before the end");
         }
     }
-    // Without one, it is idle, and whoever comes too late is told to begin again.
+    // Without one, it is idle, and a client that comes too late has to begin again.
     tokio::time::sleep(LONG).await;
     assert!(connection.next().await.is_none());
     let late = call(&mut endpoint, "POST", &headers, &request(2, "echo", json!({}))).await;

@@ -1,4 +1,4 @@
-//! Whether an endpoint is ready, by a round trip.
+//! The readiness of an endpoint, by a round trip.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -68,7 +68,7 @@ async fn the_stream_of_a_get_is_resumed_with_what_came_meanwhile() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_not_resumed() {
+async fn unknown_stream_is_not_resumed() {
     let server =
         Server::inline(EndpointConfig::new().event_store(Some(Arc::new(MemoryEventStore::new(
             &StoreLimits::new().session_events(0).events(0),

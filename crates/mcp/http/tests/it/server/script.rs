@@ -1,4 +1,4 @@
-//! What serves the connections: a few methods, each of which does one thing that a transport must carry.
+//! The service of the connections: a few methods, each of which does one thing that a transport must carry.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +18,7 @@ use crate::connections::{Connection, Connections, Inline, endpoint};
 /// Whether an `initialize` that is to be answered once was.
 static ANSWERED_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// What a connection hears, for tests to wait for.
+/// The messages that a connection receives, for tests to wait for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
     Opened {
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// Waits until something is heard.
+    /// Waits until a message is received.
     pub(crate) async fn hears(&mut self, wanted: &Heard) {
         let search = async {
             while let Some(heard) = self.heard.next().await {
@@ -176,7 +176,7 @@ pub(crate) async fn serve_connections(mut connections: Connections, heard: Unbou
     }
 }
 
-/// Says that a connection has ended, also where what served it was dropped.
+/// Reports that a connection has ended, also when its service was dropped.
 struct Ending(UnboundedSender<Heard>);
 
 impl Drop for Ending {
@@ -252,7 +252,7 @@ async fn answer(
         | "tools/call"
         | "resources/read"
         | "tasks/get" => drop(connection.send(result(&id, &params)).await),
-        // Says some things in the course of the request, and then answers.
+        // Sends some notifications in the course of the request, and then answers.
         "count" => {
             for at in 1..=number("n") {
                 let _ = connection.send(note("progress", Some(&id), &json!({ "at": at }))).await;
@@ -267,7 +267,7 @@ async fn answer(
                 say(Heard::Sent(at));
             }
         }
-        // Says something that belongs to no request.
+        // Sends a notification that belongs to no request.
         "announce" => {
             let _ = connection.send(note("changed", None, &params)).await;
             let _ = connection.send(result(&id, &json!("announced"))).await;
@@ -289,7 +289,7 @@ async fn answer(
             let _ = connection.send(result(&id, &json!(text))).await;
         }
         "panic" => panic!("as it was asked to"),
-        // Is not answered, unless somebody says "finish" and its id is 5.
+        // Is not answered, unless a client sends "finish" and its id is 5.
         "wait" => {}
         "fail" => {
             let error = ErrorObject::new(params["code"].as_i64().unwrap(), "failed");

@@ -79,7 +79,7 @@ async fn the_version_header_is_checked_and_may_be_absent() {
     assert_eq!(server.exchange("POST", &headers, &body).await.0, 200);
 }
 
-/// What was agreed on counts. A header that names another revision with sessions changes nothing; one that names the
+/// The negotiated revision counts. A header that names another revision with sessions changes nothing; one that names the
 /// revision without, makes it a request of that revision.
 #[tokio::test]
 async fn the_revision_of_a_session_is_what_was_agreed_on() {

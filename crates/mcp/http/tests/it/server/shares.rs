@@ -206,7 +206,7 @@ async fn an_answer_for_which_there_is_no_room_is_an_error() {
     }
     go.add_permits(21);
     let answers = futures::future::join_all(waiting).await;
-    // Nobody has read until here.
+    // No client has read until here.
     let (mut large, mut refused) = (0, 0);
     for answer in answers {
         let (text, ended) = rest(answer).await;

@@ -271,7 +271,7 @@ fn no_session_outlives_a_shutdown_that_it_meets() {
     shut_down_while_called(&[], initialize("2025-11-25"));
 }
 
-/// In axum: the connection of a call that finishes is kept, others are answered meanwhile, and then the server ends.
+/// In axum: the connection of a call that finishes is kept, others are answered, and then the server ends.
 #[tokio::test]
 async fn a_router_of_axum_drains_with_its_endpoint() {
     // The call takes 2 s, so that another request can arrive before it ends, even on a busy machine.

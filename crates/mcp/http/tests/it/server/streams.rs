@@ -1,4 +1,4 @@
-//! Which message goes out on which stream.
+//! The stream of each message.
 
 use std::collections::HashSet;
 
@@ -50,7 +50,7 @@ async fn without_a_store_events_have_no_ids() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_no_request_goes_to_exactly_one_get_stream() {
+async fn message_of_no_request_goes_to_exactly_one_get_stream() {
     let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let mut listening = [client.get().await, client.get().await];
@@ -66,7 +66,7 @@ async fn what_belongs_to_no_request_goes_to_exactly_one_get_stream() {
     drop(first);
     loop {
         client.call(&request(9, "announce", json!({"at": "next"}))).await.rest().await;
-        // Whether the server has heard yet that the first has gone is not for the client to know.
+        // The client cannot know whether the server has noticed that the first has gone.
         let heard = tokio::time::timeout(std::time::Duration::from_millis(50), second.next()).await;
         if let Ok(event) = heard {
             assert_eq!(event.unwrap().json()["params"]["at"], "next");
@@ -114,7 +114,7 @@ async fn in_a_session_leaving_is_no_cancelling_but_cancelling_is() {
         let mut call = client.call(&request(5, "wait", json!({}))).await;
         let event = call.next().await.unwrap();
         drop(call);
-        // The handler has heard nothing of it, and goes on.
+        // The handler is not notified, and goes on.
         assert_eq!(client.post(&notification("finish")).await.0, 202);
         let mut resumed = client.resume(event.id.as_deref()).await.unwrap();
         assert_eq!(resumed.next().await.unwrap().json()["result"], "late");

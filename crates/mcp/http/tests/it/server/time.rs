@@ -1,4 +1,4 @@
-//! What happens when time passes, on a clock of the test's own.
+//! The effects of time, on a clock of the test's own.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -54,7 +54,7 @@ pub(crate) fn call(
     response.map(|response| response.expect("a response in two hours").unwrap())
 }
 
-/// What the next piece of a body says. None at its end.
+/// The next piece of a body. `None` at its end.
 pub(crate) async fn piece(body: &mut Body) -> Option<String> {
     let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx));
     let frame = tokio::time::timeout(LONG, frame).await.expect("something is said in two hours")?;

@@ -18,7 +18,7 @@ impl SharedSession {
 }
 
 impl Session {
-    /// Tells other nodes that the client listens here.
+    /// Notifies other nodes that the client listens here.
     pub(crate) fn claim_delivery(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
             let listening = shared.delivery.lock().claim(node.id());
@@ -26,7 +26,7 @@ impl Session {
         }
     }
 
-    /// Tells other nodes again that the client listens here, if it does: they may have missed it, and this node the end of a newer
+    /// Notifies other nodes again if the client listens here: they may have missed it, and this node the end of a newer
     /// GET.
     pub(crate) fn repeat_claim(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Tells other nodes that no GET is open here any more, once.
+    /// Notifies other nodes once that no GET is open here any more.
     pub(crate) fn note_left(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && self.lock().listener().is_none()
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Tells other nodes that this one does not deliver any more, where it did.
+    /// Notifies other nodes that this one does not deliver any more, if it did.
     pub(crate) fn end_delivery(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && shared.delivery.lock().leave()

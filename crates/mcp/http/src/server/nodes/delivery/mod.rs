@@ -1,4 +1,4 @@
-//! Which node delivers what the servers of all nodes send to the client of a session for one change: a message is sent on one stream
+//! Chooses the node that delivers a notification of all nodes to the client of a session: a message is sent on one stream
 //! only.
 //!
 //! Each node that has the session has a service of its own, so each gets such a notification. The node where the client has opened the
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentwire_store::{Listening, NodeId};
 
-/// Which node delivers, as far as this one knows.
+/// The node that delivers, as far as this one knows.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     deliverer: Deliverer,
@@ -31,7 +31,7 @@ enum Deliverer {
     Nobody,
 }
 
-/// What is to be done where another node listens.
+/// The reaction to a GET at another node.
 pub(crate) enum Reaction {
     Nothing,
     /// The GET here is newer.
@@ -71,13 +71,13 @@ impl Delivery {
         newest
     }
 
-    /// The newest GET here. Other nodes are told of it again where messages may be lost. One that has a newer one open claims that, and one
+    /// The newest GET here. It is announced again where messages may be lost. A node with a newer open GET claims that, and one
     /// that has none and delivers leaves that to this node: the end of its GET was lost.
     pub(crate) fn own(&self, node: NodeId) -> Listening {
         Listening::new(self.own_since, node)
     }
 
-    /// A GET is open at another node. `listens` says whether one is open here.
+    /// A GET is open at another node. `listens` is whether one is open here.
     pub(crate) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
@@ -96,9 +96,9 @@ impl Delivery {
         self.deliverer == Deliverer::This && std::mem::take(&mut self.is_announced)
     }
 
-    /// A node that has delivered has no GET any more. `keeps` says whether it keeps what comes, `listens` whether a GET is open here.
+    /// A node that has delivered has no GET any more. `keeps` is whether it keeps messages, `listens` whether a GET is open here.
     pub(crate) fn end_of(&mut self, (other, keeps): (NodeId, bool), node: NodeId, listens: bool) -> Reaction {
-        // A session that was loaded later has not heard of the GET.
+        // A session that was loaded later has not received the claim of the GET.
         let is_known = self.newest.since > 0;
         if self.deliverer != Deliverer::Other || is_known && self.newest.node != other {
             return Reaction::Nothing;
@@ -130,7 +130,7 @@ mod tests {
         assert!(matches!(newer.yield_to(low, high.node, true), Reaction::Claim(own) if own == high));
         assert!(matches!(older.yield_to(high, low.node, true), Reaction::Yield { hands_over: true, .. }));
         assert_eq!((older.deliverer, newer.deliverer), (Deliverer::Other, Deliverer::This));
-        // One that has heard of the other is newer, whatever its clock.
+        // A node that knows of the other's claim is newer, whatever its clock.
         let third = older.claim(ONE);
         assert!(third > high);
         assert!(matches!(newer.yield_to(third, high.node, true), Reaction::Yield { .. }));

@@ -20,7 +20,7 @@ pub(crate) struct Loads {
     pub(crate) waiting: Quota,
 }
 
-/// Another principal finds no session, and makes nobody else find none.
+/// A request of another principal finds no session, and does not hide it from its owner.
 pub(crate) type Key = (SessionId, Option<Principal>);
 
 /// The result of a load, once there is one.
@@ -79,7 +79,7 @@ impl Loads {
 }
 
 impl Places {
-    /// A place, where one is free and nobody waits for it.
+    /// Takes a place if one is free and no load waits for it.
     pub(crate) fn try_take(&self, caller: &Caller) -> Option<LoadPlace> {
         let of_caller = match self.of(caller) {
             Some(of_caller) => Some(of_caller.try_acquire_owned().ok()?),

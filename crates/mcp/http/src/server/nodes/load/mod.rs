@@ -60,7 +60,7 @@ pub(crate) async fn find(
     core.sessions.find(id, principal).ok_or_else(Refusal::elsewhere)
 }
 
-/// What a session is opened from.
+/// The source of a session that is not open here.
 #[derive(Clone)]
 enum Origin {
     /// The record in the store that several nodes share.
@@ -69,7 +69,7 @@ enum Origin {
     Sealed(SealedContent),
 }
 
-/// What the session of a request is opened from. `None` if there is none. Looked at before loads that others wait for: of two
+/// Finds the source of a request's session. `None` if there is none. Looked at before loads that others wait for: of two
 /// requests with one session, one may have made up its seal.
 fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     if core.resources.config.is_shared() {

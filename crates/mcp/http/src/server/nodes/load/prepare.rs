@@ -1,4 +1,4 @@
-//! What a request needs from the store that several nodes share, before it goes on.
+//! Prepares a request with the store that several nodes share.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -27,13 +27,12 @@ pub(crate) struct Preparing {
     then: Option<Prepares>,
 }
 
-/// What comes of it.
 enum Prepared {
     Session(Arc<Session>),
     Done(StatusCode),
 }
 
-/// What goes on once the session is here.
+/// The work that continues once the session is open here.
 enum Prepares {
     /// A POST whose session has been loaded for it.
     Loaded(Post),
@@ -42,7 +41,7 @@ enum Prepares {
     Nothing,
 }
 
-/// What a prepared request does.
+/// The work of a prepared request.
 pub(crate) enum Next {
     Loaded(Arc<Session>, Post),
     Post(Arc<Session>, Post),
@@ -50,7 +49,7 @@ pub(crate) enum Next {
     Done(StatusCode),
 }
 
-/// What the shared store has to do with a POST.
+/// The work of the shared store for a POST.
 pub(crate) enum Prepare {
     /// Nothing: the session is here.
     Ready(Arc<Session>, Post),
@@ -144,7 +143,7 @@ impl Preparing {
     }
 }
 
-/// Sends messages of a client to the nodes that they are for. Drops those for a node that has died: nobody waits for them, as for the
+/// Sends messages of a client to the nodes that they are for. Drops those for a node that has died: no caller waits for them, as for the
 /// answer to a request that a single node does not know.
 async fn forward(
     core: &Arc<EndpointCore>,

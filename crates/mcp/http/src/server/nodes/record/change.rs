@@ -78,7 +78,7 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
+/// Stores changes in the record of a session, and notifies other nodes. Where the store does not take them they are refused, because they
 /// would be lost with this node.
 async fn store(
     sessions: &Arc<Sessions>,
@@ -96,7 +96,7 @@ async fn store(
         let mut record = changed(&before, &changes);
         if record.messages == before.messages {
             if attempt > 0 {
-                // Whoever has stored it may have gone before it told others: the client has left, and sends this again.
+                // The request that stored it may have ended before the others were notified: the client has left, and sends this again.
                 node.announce(BusMessage::SessionChanged(id));
             }
             return Ok(());
@@ -142,8 +142,8 @@ pub(crate) async fn record_ready(
     }
 }
 
-/// The same for a session that is *Ready*. Done by the tick alone, and not where a node hears of a change, so that no two nodes go on
-/// telling each other of it.
+/// The same for a session that is *Ready*. Done by the tick alone, and not when a change arrives from another node. Otherwise two nodes
+/// would send it to each other without end.
 pub(crate) async fn record_again(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     if session.readiness().is_some_and(Readiness::is_unrecorded)
         && let Some(ready) = text(&initialized())
@@ -203,7 +203,7 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     Ok(())
 }
 
-/// Gives the service of a session a message whose answer nobody gets.
+/// Gives the service of a session a message whose answer is dropped.
 pub(crate) fn feed(session: &Session, message: &RawJson, head: Option<&Arc<Head>>) {
     let mut frame = Frame::parse(message.as_str().into());
     if let Frame::Single(Message::Request(request)) = &mut frame {

@@ -46,7 +46,7 @@ pub(crate) fn is_change(request: &Request) -> bool {
     matches!(&*request.method, method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE)
 }
 
-/// What a client says once it is ready.
+/// The notification of a client that is ready.
 pub(crate) fn initialized() -> Message {
     Notification::new(method::INITIALIZED, None).into()
 }

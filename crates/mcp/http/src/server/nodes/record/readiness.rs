@@ -1,4 +1,4 @@
-//! Whether the client of a session is ready, as far as this node and the record of the session know.
+//! The readiness of a session's client, as far as this node and the record of the session know.
 //!
 //! A client sends `notifications/initialized` to one node. The service of each other node gets it once as well: from the record, or
 //! before the first request that only a ready client sends. So each node passes through these states:
@@ -12,9 +12,9 @@
 //!     `ping` and answers pass
 //! ```
 //!
-//! - *Opened*: the service has not been told that the client is ready.
-//! - *Ready*: it has been told, or reads it in the inbox. The record lacks it, and the tick of the node stores it there. A session whose
-//!   id is sealed has no record, so this is its last state.
+//! - *Opened*: the service has not received `notifications/initialized`.
+//! - *Ready*: the service has received it, or has it in the inbox. The record lacks it, and the tick of the node stores it there. A
+//!   session whose id is sealed has no record, so this is its last state.
 //! - *Recorded*: the record has it too, so a node that loads the session begins as *Ready*. A store that fails over may lose it again.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,9 +35,9 @@ pub(crate) struct Readiness(AtomicU8);
 /// A frame, after its client was found ready or not.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// The message that tells the service, before the rest.
+    /// The notification to the service, before the rest.
     pub(crate) first: Option<Message>,
-    /// The frame without what tells it again. None if nothing is left.
+    /// The frame without a repeated notification. `None` if nothing is left.
     pub(crate) rest: Option<Frame>,
 }
 
@@ -62,7 +62,7 @@ impl Readiness {
         self.change(from, to);
     }
 
-    /// Whether it is *Ready*: the record lacks what the service was told.
+    /// Whether it is *Ready*: the record lacks the notification that the service has.
     pub(crate) fn is_unrecorded(&self) -> bool {
         self.0.load(Ordering::SeqCst) == READY
     }
@@ -106,7 +106,7 @@ mod tests {
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
 
-    /// The texts of what tells the service, and of the rest.
+    /// The texts of the notification to the service, and of the rest.
     fn tell(readiness: &Readiness, frame: &str) -> (Option<String>, Option<String>) {
         let Told { first, rest } = readiness.tell(Frame::parse(frame.into()));
         let text = |frame: Frame| {

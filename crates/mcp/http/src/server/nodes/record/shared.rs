@@ -1,4 +1,4 @@
-//! What a session has where several nodes share it: its record, and numbers for its streams.
+//! The parts of a session that several nodes share: its record, and numbers for its streams.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(crate) struct WaitingAnswer {
     pub(crate) changes: Vec<(RequestId, Change)>,
 }
 
-/// What a session has where several nodes share it.
+/// The parts of a session that several nodes share.
 #[derive(Debug)]
 pub(crate) struct SharedSession {
     /// The record, as far as what serves the session here knows it.
@@ -61,7 +61,7 @@ pub(crate) struct SharedSession {
     touched: AtomicU32,
     /// Whether the record has the short time to live of one that is not used yet.
     is_short: AtomicBool,
-    /// Which node sends the client what all nodes have for it.
+    /// The node that sends the client the notifications of all nodes.
     pub(in crate::server::nodes) delivery: Mutex<Delivery>,
 }
 
@@ -83,7 +83,7 @@ struct Numbers {
 }
 
 impl SharedSession {
-    /// `is_opener` says whether the session was opened at this node, at tick `now`.
+    /// `is_opener` is whether the session was opened at this node, at tick `now`.
     pub(crate) fn new(
         record: SessionRecord,
         reservation: Reservation,
@@ -137,7 +137,7 @@ impl SharedSession {
         changed
     }
 
-    /// Compares the record with what the service has been told. Where the record lacks that the client is ready, it is looked at in the
+    /// Compares the record with the messages that the service has received. If the record lacks that the client is ready, it is read in the
     /// next tick: another node may have stored it.
     pub(crate) fn compare_readiness(&self) {
         if !self.change_record(|record| has_initialized(record)) {
@@ -273,8 +273,8 @@ impl SharedSession {
         self.looking.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the record should be looked at, which the caller then begins, or its time to live restarted at tick `now`, because the client was heard at tick
-    /// `heard`, or has used the session for the first time.
+    /// Whether the record should be looked at, which the caller then begins. Otherwise restarts its time to live at tick `now`, if the
+    /// client has sent something at tick `heard`, or has used the session for the first time.
     pub(crate) fn is_due(&self, now: u32, (heard, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
         let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;

@@ -97,7 +97,7 @@ impl Following {
     }
 }
 
-/// The errors for those of the requests that no stored event answers. None where there are none.
+/// The errors for those of the requests that no stored event answers. `None` if all are answered.
 async fn unanswered(
     store: &GuardedStore,
     session: SessionId,

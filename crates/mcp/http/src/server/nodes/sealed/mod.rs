@@ -1,4 +1,4 @@
-//! Sessions whose ids are sealed: what an id says as a record, and their end.
+//! Sessions whose ids are sealed: the record that an id contains, and their end.
 
 pub(crate) mod sealed_session;
 pub(crate) mod sealed_sessions;
@@ -34,7 +34,7 @@ pub(super) fn value(head: &Head) -> Option<&HeaderValue> {
     head.headers().get(header::SESSION_ID)
 }
 
-/// The record of a session whose client has told a node that it is ready.
+/// The record of a session whose client has notified a node that it is ready.
 pub(super) fn record(content: &SealedContent) -> SessionRecord {
     let initialize = Request::new(0_i64, method::INITIALIZE, content.params.clone());
     let initialized = Notification::new(method::INITIALIZED, None);
@@ -50,8 +50,8 @@ pub(super) fn first_stream() -> Option<u64> {
     Some(u64::from_be_bytes(bytes) >> 8)
 }
 
-/// Ends a session, and remembers that for the rest of its life. Here it ends whatever comes of the rest: no client that says that it is
-/// done keeps the place of its session.
+/// Ends a session, and remembers that for the rest of its life. It ends here even if the store fails: a client that has deleted its
+/// session does not keep the place of it.
 pub(crate) async fn delete(
     core: Arc<EndpointCore>,
     id: SessionId,
@@ -77,7 +77,7 @@ pub(crate) async fn delete(
     }
     let Some(expires) = expires else { return Ok(()) };
     let is_first = sealed.end(id, caller.name().as_deref(), expires).await;
-    // It may have been loaded meanwhile. A load that comes to the table later finds the end.
+    // It may have been loaded since. A load that comes to the table later finds the end.
     if let Some(loaded) = core.sessions.get(id) {
         core.sessions.end(&loaded);
     }

@@ -1,11 +1,11 @@
-//! What a node remembers of a session whose id carries what another node needs to go on with it.
+//! A node's memory of a session whose id carries all that another node needs to continue it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::server::nodes::record::readiness::Readiness;
 
-/// What a node remembers of a session whose id is sealed.
+/// A node's memory of a session whose id is sealed.
 #[derive(Debug)]
 pub(crate) struct SealedSession {
     /// The end of its life, since 1970.

@@ -47,7 +47,7 @@ pub struct SealedSessions {
     /// the store gets that again once such a node is asked for the session.
     ///
     /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
-    /// other node, and at this one after a restart or where there was no room, for whoever knows its id and is its principal.
+    /// other node, and at this one after a restart or where there was no room, for its principal, if that knows its id.
     #[build(name = ended_sessions)]
     shared: Option<Arc<dyn OnceStore>>,
     /// Sets the clock (default: that of the system), for tests.
@@ -55,7 +55,7 @@ pub struct SealedSessions {
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
-/// What the id of a session says.
+/// The content of a session's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SealedContent {
     /// The digest of the name of the principal that opened the session.
@@ -206,7 +206,7 @@ impl fmt::Debug for SealedSessions {
     }
 }
 
-/// What the sealed part of an id is bound to.
+/// The additional data of the seal: the digits of the id.
 fn about(digits: &str) -> String {
     format!("agentwire session {digits}")
 }

@@ -57,7 +57,7 @@ async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
             assert_eq!(refused.headers()["retry-after"], "1");
         }
         if settled {
-            // The store was away, so that nobody knows who lives.
+            // The store was away, so that no node knows which others live.
             cluster.leases.interrupt();
             drop(lease.release().await);
             tokio::time::sleep(Duration::from_secs(1)).await;

@@ -106,12 +106,12 @@ impl Cluster {
         self.call(at, "DELETE", &[("mcp-session-id", session)], "").await.status()
     }
 
-    /// For others it is as if the node had crashed: it has no lease any more, and says nothing.
+    /// For others it is as if the node had crashed: it has no lease any more, and sends nothing.
     pub(super) async fn kill(&mut self, at: usize) {
         self.replicas[at].node.release().await.unwrap();
     }
 
-    /// What the sessions of a node have heard so far.
+    /// The messages that the sessions of a node have received so far.
     pub(super) fn heard(&mut self, at: usize) -> Vec<Heard> {
         let mut all = Vec::new();
         while let Ok(heard) = self.replicas[at].heard.try_recv() {
@@ -120,7 +120,7 @@ impl Cluster {
         all
     }
 
-    /// Waits until a session of a node hears that.
+    /// Waits until a session of a node receives that.
     pub(super) async fn hears(&mut self, at: usize, wanted: &Heard) {
         let heard = &mut self.replicas[at].heard;
         let search = async { while heard.next().await.expect("the endpoint runs") != *wanted {} };
@@ -152,7 +152,7 @@ pub(super) fn last_id(text: &str) -> String {
     text.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned()
 }
 
-/// Callers are told apart by their tokens.
+/// Callers are distinguished by their tokens.
 pub(super) fn with_principals() -> EndpointConfig {
     EndpointConfig::new().bearer(|token| Some(Principal::new(token)))
 }

@@ -1,4 +1,4 @@
-//! What the services of all nodes send to a client reaches it on one stream, once.
+//! The messages of all nodes' services to a client reach it on one stream, once.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ async fn a_change_is_reported_on_the_newest_stream_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_kept_at_one_node_is_reported_at_another() {
+async fn message_kept_at_one_node_is_sent_at_another() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.change(&[1, 0, 2], &session, 1).await;

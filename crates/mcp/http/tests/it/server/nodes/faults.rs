@@ -66,7 +66,7 @@ impl Faults {
         self.away.store(away, Ordering::SeqCst);
     }
 
-    /// Events are stored, and nobody learns of it.
+    /// Events are stored, and the appends do not complete.
     pub(crate) fn hold(&self) {
         self.holds.store(true, Ordering::SeqCst);
     }
@@ -154,7 +154,7 @@ impl Faults {
             return std::future::ready(Err(StoreError::away("a test"))).boxed();
         }
         let (result, stalls) = (result(), self.stalls.clone());
-        // As with an engine, others run meanwhile.
+        // As with an engine, others run in between.
         async move {
             tokio::task::yield_now().await;
             while stalls.load(Ordering::SeqCst) {

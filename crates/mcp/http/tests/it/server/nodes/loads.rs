@@ -18,7 +18,7 @@ fn status<B>(response: Response<B>) -> u16 {
     response.status().as_u16()
 }
 
-/// One caller names sessions that there are not. The sessions of another are loaded meanwhile.
+/// One caller names sessions that do not exist. The sessions of another are loaded at the same time.
 #[tokio::test(start_paused = true)]
 async fn a_caller_has_a_share_of_the_loads() {
     let mut cluster = Cluster::start(2, with_principals().load_limit(16).caller_session_limit(32)).await;
@@ -86,7 +86,7 @@ async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
 }
 
-/// Before the service has continued it, nobody knows its revision, and so whether it takes a batch.
+/// Before the service has continued it, its revision is not known, and so whether it takes a batch.
 #[tokio::test(start_paused = true)]
 async fn a_batch_waits_until_its_session_is_loaded() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;

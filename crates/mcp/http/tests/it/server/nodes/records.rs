@@ -1,4 +1,4 @@
-//! What the record of a session has, and how long it lives.
+//! The content of a session's record, and how long it lives.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Cluster {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_service_refuses_is_not_in_the_record() {
+async fn refused_change_is_not_in_the_record() {
     let mut cluster = Cluster::start(1, EndpointConfig::new().subscription_limit(2)).await;
     let session = cluster.open(0).await;
     for message in [set_level("info"), set_level("bogus"), subscribe("a:1"), subscribe("a:2")] {
@@ -89,7 +89,7 @@ async fn an_answer_waits_until_the_record_has_what_it_answers() {
 
 const INITIALIZED: &str = "notifications/initialized";
 
-/// The client may have told a node that has died while the store was away.
+/// The client may have notified a node that has died while the store was away.
 #[tokio::test(start_paused = true)]
 async fn a_request_shows_every_node_that_the_client_is_ready() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
@@ -107,7 +107,7 @@ async fn a_request_shows_every_node_that_the_client_is_ready() {
         cluster.hears(at, &Heard::Message(INITIALIZED.into())).await;
     }
     assert_eq!(cluster.recorded(&session).await, [Value::Null]);
-    // No service hears it twice.
+    // No service receives it twice.
     for at in 0..3 {
         let again = cluster.post(at, &session, &notification(INITIALIZED)).await;
         assert_eq!(again.status(), StatusCode::ACCEPTED);
@@ -116,7 +116,7 @@ async fn a_request_shows_every_node_that_the_client_is_ready() {
     }
 }
 
-/// Each node tells the others of a change whose outcome it does not know. They look at the record, and that is all.
+/// Each node notifies the others of a change whose outcome it does not know. They read the record, and that is all.
 #[tokio::test(start_paused = true)]
 async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
@@ -139,7 +139,7 @@ async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null]);
 }
 
-/// A client may open its GET at one node while it tells another that it is ready.
+/// A client may open its GET at one node while it notifies another that it is ready.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_loading_a_session_hears_that_its_client_is_ready() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
@@ -290,9 +290,9 @@ async fn a_store_that_is_slow_to_answer_is_not_asked_more_and_more() {
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
 }
 
-/// The client has left before a node could tell the others, and says it again at another node.
+/// The client has left before a node could notify the others, and repeats its message at another node.
 #[tokio::test(start_paused = true)]
-async fn what_is_said_again_is_told_to_all_nodes() {
+async fn repeated_notification_reaches_all_nodes() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.opened(0).await;
     let _listening = cluster.get(1, &session, None).await.into_body();

@@ -32,7 +32,7 @@ impl Cluster {
         response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
     }
 
-    /// The methods that a node has heard.
+    /// The methods that a node has received.
     pub(super) fn methods(&mut self, at: usize) -> Vec<String> {
         let method = |heard| if let Heard::Message(method) = heard { Some(method) } else { None };
         self.heard(at).into_iter().filter_map(method).collect()
@@ -82,7 +82,7 @@ async fn each_node_hears_once_that_the_client_is_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_client_may_send_before_it_is_ready_does_not_say_that_it_is() {
+async fn requests_allowed_before_initialized_do_not_make_a_client_ready() {
     let mut cluster = Cluster::sealed(1).await;
     let session = cluster.opened(0).await;
     assert_eq!(cluster.get(0, &session, None).await.status(), StatusCode::OK);
@@ -117,7 +117,7 @@ async fn a_batch_says_once_that_the_client_is_ready() {
         }
         assert_eq!(cluster.methods(0), heard);
     }
-    // One that is refused says nothing.
+    // One that is refused has no effect.
     let session = cluster.opened(0).await;
     let refused = cluster.post(0, &session, &format!("[{ready},{echo}]")).await;
     assert_eq!(refused.status(), StatusCode::BAD_REQUEST);

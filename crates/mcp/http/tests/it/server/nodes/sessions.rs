@@ -264,7 +264,7 @@ impl NodeListener for Ends {
     }
 }
 
-/// What else a process has of a session ends with it, and not with its connection at one node.
+/// All parts of a session in a process end with it, and not with its connection at one node.
 #[tokio::test(start_paused = true)]
 async fn every_part_of_a_process_learns_of_the_end_of_a_session() {
     let mut cluster = Cluster::start(2, EndpointConfig::new().idle(10 * MINUTE)).await;
@@ -334,7 +334,7 @@ async fn a_refused_session_leaves_no_record_and_a_node_that_shuts_down_ends_none
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ends_late_does_not_end_the_session_that_was_loaded_meanwhile() {
+async fn late_end_does_not_end_the_session_that_was_loaded_since() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);

@@ -47,7 +47,7 @@ async fn left_stream(cluster: &mut Cluster, session: &str, request_id: u64) -> S
 
 #[tokio::test(start_paused = true)]
 async fn only_so_many_responses_wait_for_other_nodes() {
-    // Where nothing tells callers apart, the limit for all holds.
+    // Where callers cannot be distinguished, the limit for all holds.
     let mut cluster = Cluster::start(2, EndpointConfig::new().follower_limit(2)).await;
     let session = cluster.open(0).await;
     let mut waiting = Vec::new();
