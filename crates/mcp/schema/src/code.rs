@@ -66,7 +66,7 @@ pub fn resource_not_found(uri: &str) -> ErrorObject {
     missing_resource(uri, Revision::LATEST_LEGACY)
 }
 
-/// There is no resource at that URI, as that revision says it: `-32002`, or `-32602` since 2026-07-28.
+/// There is no resource at that URI. The code is that of the revision: `-32002`, or `-32602` since 2026-07-28.
 #[inline]
 pub fn missing_resource(uri: &str, revision: Revision) -> ErrorObject {
     #[derive(Serialize)]
@@ -79,7 +79,7 @@ pub fn missing_resource(uri: &str, revision: Revision) -> ErrorObject {
     ErrorObject::new(code, "resource not found").with_data(&Data { uri })
 }
 
-/// What comes with [`URL_ELICITATION_REQUIRED`]: the pages to go to before another try.
+/// The data of [`URL_ELICITATION_REQUIRED`]: the pages to visit before another attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct UrlElicitationRequired {
@@ -102,7 +102,7 @@ impl From<UrlElicitationRequired> for ErrorObject {
     }
 }
 
-/// What comes with [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
+/// The data of [`MISSING_REQUIRED_CLIENT_CAPABILITY`].
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct MissingCapabilities {
@@ -126,7 +126,7 @@ impl From<MissingCapabilities> for ErrorObject {
     }
 }
 
-/// What comes with [`UNSUPPORTED_PROTOCOL_VERSION`], and with `-32602` from a server of an older revision
+/// The data of [`UNSUPPORTED_PROTOCOL_VERSION`], and of `-32602` from a server of an older revision
 /// that refuses the version which `initialize` names.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::wire::number;
 use crate::{Meta, ResourceContents};
 
-/// One piece of what a tool answers or a prompt says.
+/// One piece of a tool's answer or of a prompt.
 ///
 /// A kind that we do not know is kept as it came, so one new block does not cost the whole result.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/schema#content>.
@@ -194,7 +194,7 @@ resource_type! {
 #[wire(tag = "type", value = "resource")]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// What is in it.
+    /// The contents.
     #[wire(required)]
     pub resource: ResourceContents,
     /// Its audience and priority.
@@ -239,7 +239,7 @@ setters!(Annotations {
     some last_modified: String,
 });
 
-/// Who says something, or for whom it is.
+/// The author or the audience of content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum Role {

@@ -11,13 +11,13 @@ pub struct Implementation {
     /// The name for programs.
     #[wire(expected)]
     pub name: String,
-    /// The name for people; the plain name where there is none. Since 2025-06-18.
+    /// The name for people; the plain name if absent. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
     /// The program's own version, of no fixed form.
     #[wire(expected)]
     pub version: String,
-    /// What the program does, in a sentence or two. Since 2025-11-25.
+    /// The purpose of the program, in a sentence or two. Since 2025-11-25.
     #[wire(optional)]
     pub description: Option<String>,
     /// Icons to show for it. Since 2025-11-25.
@@ -63,7 +63,7 @@ pub struct Icon {
     /// The location of the picture: an `https:` or a `data:` URI. Do not trust its content.
     #[wire(required, schema(extend("format" = "uri")))]
     pub src: String,
-    /// Its media type, where the source does not say it or says it wrongly.
+    /// Its media type, if the source does not have it or has a wrong one.
     #[wire(optional)]
     pub mime_type: Option<String>,
     /// The sizes it is good at, each `48x48` or `any`. None means any.

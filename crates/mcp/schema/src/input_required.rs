@@ -13,10 +13,10 @@ use crate::{
     ListRootsResult, Meta, ResultType,
 };
 
-/// What a server wants to know from the client, each under a key of its choice.
+/// A server's questions to the client, each under a key of its choice.
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
-/// What the client answers, under the keys of [`InputRequests`].
+/// The client's answers, under the keys of [`InputRequests`].
 pub type InputResponses = BTreeMap<String, InputResponse>;
 
 /// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
@@ -31,10 +31,10 @@ pub struct InputRequiredResult {
     /// Always [`ResultType::InputRequired`].
     #[wire(required)]
     pub result_type: ResultType,
-    /// What the client must find out.
+    /// The questions to the client.
     #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
     pub input_requests: Option<BTreeMap<String, InputRequest>>,
-    /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
+    /// State that the client returns. It means nothing to the client, and the server must not trust it.
     #[wire(optional)]
     pub request_state: Option<String>,
     /// Extension metadata.
@@ -155,19 +155,19 @@ from_parts! {
     ElicitResult => InputResponse::Elicit,
 }
 
-/// What the client answers to an [`InputRequest`].
+/// The client's answer to an [`InputRequest`].
 ///
-/// No member says which of the three it is, so it is told by the member that only that one has: `action`,
+/// No member names the kind, so each kind is recognized by the member that only it has: `action`,
 /// `roots` or `model`. The server knows by the key what it asked for, and gets anything else as it came.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// What the model said.
+    /// The message that the model has written.
     CreateMessage(CreateMessageResult),
     /// The client's folders.
     ListRoots(ListRootsResult),
-    /// What the user did.
+    /// The user's decision.
     Elicit(ElicitResult),
     /// None of these.
     Unknown(RawJson),

@@ -17,7 +17,7 @@ const DEPTH_LIMIT: usize = 127;
 /// Nothing here validates it or follows a `$ref`.
 ///
 /// One that was read stays text until [`as_map`](Self::as_map) is called. Before that it takes the memory of its text,
-/// afterwards up to 130 times as much: [`TreeCost`] tells. Reading fails where it is nested deeper than 127 levels.
+/// afterwards up to 130 times as much: see [`TreeCost`]. Reading fails where it is nested deeper than 127 levels.
 #[derive(Clone)]
 pub struct JsonSchema(Arc<Inner>);
 
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_or_too_deep_is_no_schema() {
+    fn value_that_is_not_an_object_or_is_too_deep_is_not_a_schema() {
         let nested = |levels: usize| format!("{}0{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
         for text in ["true", "[1]", "null", &nested(DEPTH_LIMIT + 1)] {
             assert!(serde_json::from_str::<JsonSchema>(text).is_err(), "{text}");

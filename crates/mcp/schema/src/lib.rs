@@ -3,8 +3,8 @@
 //! `agentwire_mcp_schema` here is `agentwire::mcp::schema` in the crate `agentwire`, with its feature `mcp-schema`.
 //!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
-//! exists once per revision. So there is one set of types for all revisions, by area, and each member says
-//! since when it exists. What an older peer does not know is taken out by [`Downgrade`] on the way to the wire,
+//! exists once per revision. So there is one set of types for all revisions, by area, and each member has the revision
+//! that added it. [`Downgrade`] takes out the parts that an older peer does not know on the way to the wire,
 //! and what a newer one requires is filled in. What has no older form, or cannot be made up, is named by
 //! [`Downgrade::fits`], so that it is an error here and not nonsense there.
 //!
@@ -53,7 +53,7 @@
 //! # Legacy and modern revisions
 //!
 //! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
-//! its own. In 2026-07-28 every request says in its `_meta` which revision it is in and what its client can
+//! its own. In 2026-07-28 every request has in its `_meta` its revision and what its client can
 //! do ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
 //! [`Revision::is_legacy`] distinguishes the two. The message types are the same.
 //!

@@ -20,7 +20,7 @@ const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Ties a progress notification to the request it is about.
 ///
-/// An integer or a string, and it goes back as what it was: `5` and `"5"` are two tokens. Whoever sends a
+/// An integer or a string, and it goes back as what it was: `5` and `"5"` are two tokens. The sender of a
 /// request chooses it, unique among the requests in flight, and most simply as the id of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]

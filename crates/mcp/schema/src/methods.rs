@@ -5,13 +5,13 @@ use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 
 use crate::{ClientCapabilities, Revision, ServerCapabilities};
 
-/// What the protocol says about one method.
+/// The properties of one method of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodInfo {
     /// Its name on the wire.
     pub name: &'static str,
-    /// Whether it is answered.
+    /// Request or notification.
     pub kind: MethodKind,
     /// Who sends it to whom.
     pub direction: Direction,
@@ -28,14 +28,14 @@ pub struct MethodInfo {
 }
 
 impl MethodInfo {
-    /// What is known of the method of that name.
+    /// The method of that name.
     ///
     /// Where revisions differ so much that it has several rows, the oldest; see [`find_in`](Self::find_in).
     pub fn find(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name)
     }
 
-    /// What is known of the method of that name in a revision.
+    /// The method of that name in a revision.
     pub fn find_in(name: &str, revision: Revision) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name && method.is_in(revision))
     }
@@ -81,7 +81,7 @@ impl MethodInfo {
     }
 }
 
-/// Whether a method is answered.
+/// The kind of a method: a request is answered, a notification is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodKind {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::tasks::extension::CreateTaskResult;
 use crate::{InputRequiredResult, ResultType};
 
-/// What comes back in 2026-07-28 for a request whose answer is a `T`, told apart by `resultType`.
+/// The response of 2026-07-28 to a request whose answer is a `T`. `resultType` distinguishes the kinds.
 ///
 /// ```
 /// use agentwire_mcp_schema::{CallToolResult, Outcome};
@@ -25,9 +25,9 @@ use crate::{InputRequiredResult, ResultType};
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Outcome<T> {
-    /// What was asked for.
+    /// The answer.
     Complete(T),
-    /// What the server must know first.
+    /// Questions that the client has to answer first.
     InputRequired(InputRequiredResult),
     /// The task that will bring it. Only to clients that named the extension.
     Task(CreateTaskResult),

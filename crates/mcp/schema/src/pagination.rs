@@ -44,7 +44,7 @@ impl fmt::Display for Cursor {
 ///
 /// A page has its items in the member [`ITEMS`](Self::ITEMS), an array, and in `nextCursor` where the next one begins.
 pub trait Paginated: RequestMethod {
-    /// What the list is of.
+    /// The type of the list's items.
     type Item: DeserializeOwned;
 
     /// The name of the member of a page that holds its items.
@@ -88,7 +88,7 @@ macro_rules! list_method {
             /// Where the next page begins; none on the last one.
             #[wire(optional)]
             pub next_cursor: Option<crate::Cursor>,
-            /// What kind of result this is; absent means complete. Since 2026-07-28.
+            /// The kind of this result; absent means complete. Since 2026-07-28.
             #[wire(optional)]
             pub result_type: Option<crate::ResultType>,
             /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.

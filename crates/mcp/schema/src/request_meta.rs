@@ -1,4 +1,4 @@
-//! What the protocol itself keeps in `_meta` since 2026-07-28, as types.
+//! The members of the protocol itself in `_meta` since 2026-07-28, as types.
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_wire_derive::Wire;
@@ -7,7 +7,7 @@ use crate::{
     ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken, ProtocolVersion, Revision,
 };
 
-/// What a client says about itself with every request of 2026-07-28, where no session remembers it.
+/// A client's description of itself in every request of 2026-07-28, where no session remembers it.
 ///
 /// It stands in a `_meta`, beside whatever else is there.
 ///
@@ -33,7 +33,7 @@ pub struct RequestMeta {
     /// The version that the request is in.
     #[wire(required, name = "io.modelcontextprotocol/protocolVersion")]
     pub protocol_version: ProtocolVersion,
-    /// What the client offers while it waits for the answer.
+    /// The capabilities of the client while it waits for the answer.
     #[wire(required, name = "io.modelcontextprotocol/clientCapabilities")]
     pub client_capabilities: ClientCapabilities,
     /// Who the client is.
@@ -79,7 +79,7 @@ setters!(RequestMeta {
     some progress_token: ProgressToken,
 });
 
-/// What a server says with a notification of 2026-07-28.
+/// A server's data in a notification of 2026-07-28.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct NotificationMeta {
@@ -99,7 +99,7 @@ impl NotificationMeta {
     }
 }
 
-/// What a server says about itself with every result of 2026-07-28.
+/// A server's description of itself in every result of 2026-07-28.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ResultMeta {
@@ -115,7 +115,7 @@ impl ResultMeta {
     }
 }
 
-/// What a server says with the end of a subscription.
+/// A server's data at the end of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResultMeta {

@@ -3,15 +3,15 @@
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_wire_derive::Wire;
 
-/// What kind of result one is. Since 2026-07-28; absent, as in older revisions, means complete.
+/// The kind of a result. Since 2026-07-28; absent, as in older revisions, means complete.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(any_string)]
 #[non_exhaustive]
 pub enum ResultType {
-    /// What was asked for.
+    /// The result is the answer.
     #[wire("complete")]
     Complete,
-    /// What the server must know before it can go on: an [`InputRequiredResult`](crate::InputRequiredResult).
+    /// The result has questions of the server: an [`InputRequiredResult`](crate::InputRequiredResult).
     #[wire("input_required")]
     InputRequired,
     /// The work goes on as a task: the [`CreateTaskResult`](crate::tasks::extension::CreateTaskResult) of the tasks extension.

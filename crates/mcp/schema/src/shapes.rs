@@ -57,7 +57,7 @@ shapes! {
     });
     /// A time in milliseconds.
     inlined Milliseconds = "Milliseconds": |_| json_schema!({ "type": "integer", "minimum": 0 });
-    /// What a user may fill in.
+    /// A value of a form.
     inlined FormValue = "FormValue": |_| json_schema!({ "anyOf": [
         { "type": ["string", "integer", "boolean"] },
         { "type": "array", "items": { "type": "string" } },

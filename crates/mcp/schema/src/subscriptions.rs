@@ -5,7 +5,7 @@ use agentwire_wire_derive::Wire;
 
 use crate::{HasMeta, JsonObject, Meta, NotificationMeta, ResultType, SubscriptionsListenResultMeta};
 
-/// What a client wants to hear of, or what a server agreed to tell. Since 2026-07-28.
+/// The notifications that a client wants, or that a server agreed to send. Since 2026-07-28.
 ///
 /// Only what is named is sent; nothing at all by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -23,7 +23,7 @@ pub struct SubscriptionFilter {
     /// That one of these resources, by their URIs, changed.
     #[wire(plain_list)]
     pub resource_subscriptions: Vec<String>,
-    /// What extensions add, such as the `taskIds` of [`task_extension`](crate::tasks::extension).
+    /// The filters of extensions, such as the `taskIds` of [`task_extension`](crate::tasks::extension).
     #[wire(extra)]
     pub other: JsonObject,
 }
@@ -39,13 +39,13 @@ setters!(SubscriptionFilter {
 
 /// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
 ///
-/// The server says first what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
+/// The server first sends what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
 /// names the request in its `_meta`. The answer comes when the server ends it. See
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/subscriptions>.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequest {
-    /// What to hear of.
+    /// The wanted notifications.
     #[wire(required)]
     pub notifications: SubscriptionFilter,
     /// Extension metadata.
@@ -68,7 +68,7 @@ setters!(SubscriptionsListenRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
-    /// What kind of result this is; absent means complete.
+    /// The kind of this result; absent means complete.
     #[wire(optional)]
     pub result_type: Option<ResultType>,
     /// Attachments, a [`SubscriptionsListenResultMeta`] among them.
@@ -89,11 +89,11 @@ setters!(SubscriptionsListenResult {
     some meta: Meta,
 });
 
-/// What the server agreed to tell on a subscription, before anything else is said on it.
+/// The notifications that the server agreed to send on a subscription. It is the first message on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotification {
-    /// What was asked for, without what the server does not offer.
+    /// The wanted notifications, without those that the server does not offer.
     #[wire(required)]
     pub notifications: SubscriptionFilter,
     /// Attachments, a [`NotificationMeta`] among them.

@@ -41,7 +41,7 @@ impl ElicitRequest {
     }
 }
 
-/// Without `mode` it is a form. A mode that we do not know is refused: nobody could answer it.
+/// Without `mode` it is a form. A mode that we do not know is refused: no client could answer it.
 ///
 /// The text is read twice rather than collected, because the order of a form's fields is their order in it.
 impl<'de> Deserialize<'de> for ElicitRequest {
@@ -80,7 +80,7 @@ impl HasMeta for ElicitRequest {
 
 /// Asks the user to fill in a form.
 ///
-/// It is written without `mode`, which says the same in every revision.
+/// It is written without `mode`, which means the same in every revision.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(schema(transform = crate::schema::add_form_mode))]
 #[non_exhaustive]
@@ -146,14 +146,14 @@ setters!(ElicitUrlRequest {
     some meta: Meta,
 });
 
-/// What the user did.
+/// The user's response to an elicitation.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// Whether the user agreed.
+    /// The user's decision.
     #[wire(required)]
     pub action: ElicitAction,
-    /// What the user filled in, if it was a form and was accepted: strings, numbers, booleans and, since
+    /// The values of the form, if it was accepted: strings, numbers, booleans and, since
     /// 2025-11-25, arrays of strings.
     #[wire(optional, schema(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>"))]
     pub content: Option<JsonObject>,
@@ -189,7 +189,7 @@ setters!(ElicitResult {
     some meta: Meta,
 });
 
-/// What the user did when asked.
+/// The user's decision about an elicitation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ElicitAction {
@@ -207,11 +207,11 @@ pub enum ElicitAction {
     Unknown(Box<str>),
 }
 
-/// What the user went to a web page for is done. The server sends it. Only 2025-11-25.
+/// The user has finished on the web page of an elicitation. The server sends it. Only 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotification {
-    /// Which one it was.
+    /// The id of the elicitation.
     #[wire(required)]
     pub elicitation_id: String,
     /// Extension metadata.

@@ -1,5 +1,5 @@
-//! The `requestedSchema` of a form elicitation: a flat JSON Schema whose fields keep their order. Reading tells the field types
-//! apart by `type` and keywords.
+//! The `requestedSchema` of a form elicitation: a flat JSON Schema whose fields keep their order. Reading distinguishes the field types
+//! by `type` and keywords.
 
 use agentwire_jsonrpc::wire::pairs;
 use agentwire_wire_derive::Wire;
@@ -115,7 +115,7 @@ pub struct StringSchema {
     /// Its name for people.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What to fill in.
+    /// The meaning of the field, for the user.
     #[wire(optional)]
     pub description: Option<String>,
     /// The fewest characters.
@@ -124,10 +124,10 @@ pub struct StringSchema {
     /// The most characters.
     #[wire(optional)]
     pub max_length: Option<u64>,
-    /// What the text must be.
+    /// The format of the text.
     #[wire(optional)]
     pub format: Option<StringFormat>,
-    /// What is there at first. Since 2025-11-25.
+    /// The initial value. Since 2025-11-25.
     #[wire(optional, name = "default")]
     pub default_value: Option<String>,
 }
@@ -148,7 +148,7 @@ setters!(StringSchema {
     some default_value: String,
 });
 
-/// What a text must be.
+/// The format of a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum StringFormat {
@@ -173,13 +173,13 @@ pub enum StringFormat {
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    /// Whether it must be whole.
+    /// `Integer` for whole numbers.
     #[wire(required, name = "type")]
     pub kind: NumberKind,
     /// Its name for people.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What to fill in.
+    /// The meaning of the field, for the user.
     #[wire(optional)]
     pub description: Option<String>,
     /// The least.
@@ -188,7 +188,7 @@ pub struct NumberSchema {
     /// The most.
     #[wire(optional, write = number)]
     pub maximum: Option<f64>,
-    /// What is there at first. Since 2025-11-25.
+    /// The initial value. Since 2025-11-25.
     #[wire(optional, name = "default", write = number)]
     pub default_value: Option<f64>,
 }
@@ -208,7 +208,7 @@ setters!(NumberSchema {
     some default_value: f64,
 });
 
-/// Whether a number must be whole.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -228,10 +228,10 @@ pub struct BooleanSchema {
     /// Its name for people.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What to fill in.
+    /// The meaning of the field, for the user.
     #[wire(optional)]
     pub description: Option<String>,
-    /// What is there at first.
+    /// The initial value.
     #[wire(optional, name = "default")]
     pub default_value: Option<bool>,
 }

@@ -24,10 +24,10 @@ pub struct CreateMessageRequest {
     /// The system prompt that the server would like.
     #[wire(optional)]
     pub system_prompt: Option<String>,
-    /// Which model the server would like.
+    /// The model that the server prefers.
     #[wire(optional)]
     pub model_preferences: Option<ModelPreferences>,
-    /// What else the client should show the model. Absent means nothing.
+    /// Further context that the client should show the model. Absent means none.
     #[wire(optional)]
     pub include_context: Option<IncludeContext>,
     /// The model's temperature.
@@ -42,7 +42,7 @@ pub struct CreateMessageRequest {
     /// Tools that the model may use; the server runs them. Since 2025-11-25.
     #[wire(plain_list)]
     pub tools: Vec<Tool>,
-    /// Whether it must use one. Since 2025-11-25.
+    /// The mode of tool use. Since 2025-11-25.
     #[wire(optional)]
     pub tool_choice: Option<ToolChoice>,
     /// Asks to run it as a task. Only 2025-11-25.
@@ -90,10 +90,10 @@ setters!(CreateMessageRequest {
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who says it.
+    /// The author of the message.
     #[wire(required)]
     pub role: Role,
-    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+    /// The content. One block travels bare, as every revision reads it; several since 2025-11-25.
     #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
     /// Extension metadata. Since 2025-11-25.
@@ -102,17 +102,17 @@ pub struct SamplingMessage {
 }
 
 impl SamplingMessage {
-    /// That one says that.
+    /// A message of this role.
     pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
         Self { role, content: vec![content.into()], meta: None }
     }
 
-    /// The user says that.
+    /// A message of the user.
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// The model says that.
+    /// A message of the model.
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, content)
     }
@@ -123,17 +123,17 @@ setters!(SamplingMessage {
     some meta: Meta,
 });
 
-/// What the model said.
+/// The message that the model has written.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who says it: the model.
+    /// The author of the message: the model.
     #[wire(required)]
     pub role: Role,
-    /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
+    /// The content. One block travels bare, as every revision reads it; several since 2025-11-25.
     #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
-    /// Which model it was.
+    /// The name of the model.
     #[wire(expected)]
     pub model: String,
     /// Why it stopped, if that is known.
@@ -174,7 +174,7 @@ setters!(CreateMessageResult {
     some meta: Meta,
 });
 
-/// Which model the server would like. The client decides.
+/// The model that the server prefers. The client decides.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ModelPreferences {
@@ -216,7 +216,7 @@ impl ModelHint {
     }
 }
 
-/// Whether the model must use a tool. Since 2025-11-25.
+/// The mode of tool use. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ToolChoice {
@@ -230,7 +230,7 @@ setters!(ToolChoice {
     some mode: ToolChoiceMode,
 });
 
-/// Whether the model must use a tool.
+/// The mode of tool use: optional, required or off.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
@@ -248,17 +248,17 @@ pub enum ToolChoiceMode {
     Unknown(Box<str>),
 }
 
-/// What else the client should show the model.
+/// Further context that the client should show the model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum IncludeContext {
     /// Nothing.
     #[wire("none")]
     None,
-    /// What came from the server that asks.
+    /// The context of the server that asks.
     #[wire("thisServer")]
     ThisServer,
-    /// What came from any server.
+    /// The context of all servers.
     #[wire("allServers")]
     AllServers,
     /// A string that this version of the library does not know, unchanged.

@@ -24,7 +24,7 @@ pub enum SamplingContent {
     /// The model wants a tool to be used. Since 2025-11-25.
     #[wire("tool_use", from)]
     ToolUse(ToolUseContent),
-    /// What came of using it. Since 2025-11-25.
+    /// The result of using it. Since 2025-11-25.
     #[wire("tool_result", from)]
     ToolResult(ToolResultContent),
     /// A block of a kind that this version of the library does not know, `type` included.
@@ -64,7 +64,7 @@ impl From<String> for SamplingContent {
 #[wire(tag = "type", value = "tool_use")]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// Names this use; the result says it again.
+    /// The id of this use; the result repeats it.
     #[wire(required)]
     pub id: String,
     /// The tool's name.
@@ -89,12 +89,12 @@ setters!(ToolUseContent {
     some meta: Meta,
 });
 
-/// What came of using a tool, a `tool_result` block. Since 2025-11-25.
+/// The result of using a tool, a `tool_result` block. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type", value = "tool_result")]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// Which use it was.
+    /// The id of the use.
     #[wire(required)]
     pub tool_use_id: String,
     /// The answer for the model.

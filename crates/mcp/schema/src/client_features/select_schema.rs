@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct SingleSelectSchema {
     /// Its name for people.
     pub title: Option<String>,
-    /// What to choose.
+    /// The meaning of the choice, for the user.
     pub description: Option<String>,
     /// The choices.
     pub choices: Vec<Choice>,
-    /// What is chosen at first. Since 2025-11-25.
+    /// The initial choice. Since 2025-11-25.
     pub default_value: Option<String>,
     /// Whether titles are written as 2025-06-18 has it, in a list beside the values.
     pub legacy_titles: bool,
@@ -44,7 +44,7 @@ setters!(SingleSelectSchema {
 pub struct MultiSelectSchema {
     /// Its name for people.
     pub title: Option<String>,
-    /// What to choose.
+    /// The meaning of the choice, for the user.
     pub description: Option<String>,
     /// The choices.
     pub choices: Vec<Choice>,
@@ -52,7 +52,7 @@ pub struct MultiSelectSchema {
     pub min_items: Option<u64>,
     /// How many at most.
     pub max_items: Option<u64>,
-    /// What is chosen at first.
+    /// The initial choices.
     pub default_value: Vec<String>,
 }
 
@@ -75,10 +75,10 @@ setters!(MultiSelectSchema {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Choice {
-    /// What is sent when it is chosen.
+    /// The value that is sent when it is chosen.
     #[wire(required, name = "const")]
     pub value: String,
-    /// What is shown; the value where there is none.
+    /// The text for the user; the value if absent.
     #[wire(optional)]
     pub title: Option<String>,
 }

@@ -21,10 +21,10 @@ pub use unsupported::Unsupported;
 
 /// Turns a value into what the peer's revision knows.
 ///
-/// What a revision does not have is left out or turned into its older form: a link to a resource becomes
+/// A part that a revision does not have is left out or turned into its older form: a link to a resource becomes
 /// text, structured content becomes text where there is no other, an icon goes. What a revision requires and
-/// an older one did not know is filled in: in 2026-07-28, a result says that it is complete and that it may
-/// not be kept. Some things can be neither: a page that the user is sent to has no older form, and nobody but
+/// an older one did not know is filled in: in 2026-07-28, a result is marked as complete, and as one that may
+/// not be kept. Some things can be neither: a page that the user is sent to has no older form, and only
 /// the server can name it, as 2025-11-25 requires. [`fits`](Self::fits) finds these.
 ///
 /// ```
@@ -43,9 +43,9 @@ pub trait Downgrade {
     /// Leaves only what `revision` has, and adds what it requires and can be made up.
     fn downgrade(&mut self, revision: Revision);
 
-    /// Whether what was downgraded to `revision` is something that it can say. Ask before it is sent.
+    /// Checks that a value that was downgraded to `revision` fits into it. Ask before it is sent.
     ///
-    /// What this version of the library does not know itself is taken to fit.
+    /// A type or member that this version of the library does not know is taken to fit.
     ///
     /// ```
     /// use agentwire_mcp_schema::{ElicitRequest, Downgrade, Revision};
@@ -63,7 +63,7 @@ pub trait Downgrade {
     /// The first capability that a request asks for by what is in it and that its receiver does not have, such
     /// as `elicitation.url`. Ask before it is downgraded.
     ///
-    /// What the method as a whole asks for is its [gate](crate::MethodInfo::gate).
+    /// The requirement of the method as a whole is its [gate](crate::MethodInfo::gate).
     fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str>;
 }
 

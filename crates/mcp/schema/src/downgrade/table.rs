@@ -24,7 +24,7 @@ impl Range {
     }
 }
 
-/// What the revisions say about a member of a type, where they do not all say what the type says.
+/// A member of a type in the revisions that differ from the type.
 #[cfg(feature = "schema")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ pub struct Member {
     pub field: &'static str,
     /// The revisions that have it.
     pub range: Range,
-    /// Whether those revisions require it; otherwise it is as the type says.
+    /// Whether those revisions require it; otherwise the requirement is that of the type.
     pub is_required: bool,
     /// The one revision that does not require it.
     pub except: Option<Revision>,
@@ -57,7 +57,7 @@ impl Member {
         }
     }
 
-    /// Whether that revision requires it; `None` if it is as the type says.
+    /// The requirement of that revision; `None` if it is that of the type.
     pub fn is_required_in(&self, revision: Revision) -> Option<bool> {
         self.is_required.then(|| self.range.contains(revision) && self.except != Some(revision))
     }
@@ -76,7 +76,7 @@ pub struct Variant {
     pub range: Range,
 }
 
-/// A range from what a row says of it.
+/// The range in a row of the table.
 macro_rules! range {
     ($( since $since:ident )? $( until $until:ident )?) => {
         crate::downgrade::Range::new(range!(@since $( $since )?), range!(@until $( $until )?))

@@ -8,10 +8,10 @@ use crate::Revision;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The revision does not have it, and nothing older says the same.
+    /// The revision does not have it, and no older form has the same meaning.
     #[non_exhaustive]
     Unknown {
-        /// What it does not have: the name of a type, or a few words where no type is for it.
+        /// The missing part: the name of a type, or a few words where no type is for it.
         what: &'static str,
         /// The revision.
         revision: Revision,

@@ -6,14 +6,14 @@ use agentwire_wire_derive::Wire;
 use crate::JsonObject;
 use crate::tasks::core::{ClientTasksCapability, ServerTasksCapability};
 
-/// What a client offers to the server.
+/// The capabilities of a client.
 ///
 /// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// It tells the folders it works in.
+    /// It can list its folders.
     #[wire(capability)]
     pub roots: Option<RootsCapability>,
     /// It lets the server ask its language model.
@@ -56,7 +56,7 @@ setters!(ClientCapabilities {
 impl ClientCapabilities {
     /// Whether it has the capability at `path`, such as `roots` or `elicitation.url`.
     ///
-    /// A client that says `elicitation: {}` can do forms, so `elicitation.form` is among what it has.
+    /// A client that sends `elicitation: {}` can do forms, so `elicitation.form` is among what it has.
     pub fn has(&self, path: &str) -> bool {
         match path {
             "roots" => self.roots.is_some(),
@@ -79,7 +79,7 @@ impl ClientCapabilities {
     }
 }
 
-/// What a server offers to the client.
+/// The capabilities of a server.
 ///
 /// A member that is there, even as `{}`, is a capability, and what we do not know of is kept.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation>.
@@ -98,7 +98,7 @@ pub struct ServerCapabilities {
     /// It sends log messages.
     #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub logging: Option<JsonObject>,
-    /// It completes arguments. Since 2025-03-26; before, no capability says so.
+    /// It completes arguments. Since 2025-03-26; before, there is no capability for it.
     #[wire(capability, schema(with = "Option<crate::schema::JsonObjectSchema>"))]
     pub completions: Option<JsonObject>,
     /// It runs some requests as tasks. Only 2025-11-25.
@@ -168,7 +168,7 @@ macro_rules! list_capability {
             #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $name {
-                /// Whether it says so when the list changes.
+                /// Whether it sends a notification when the list changes.
                 #[wire(flag)]
                 pub list_changed: bool,
                 /// Members that this version of the library does not know.
@@ -201,7 +201,7 @@ pub struct ResourcesCapability {
     /// Whether a client can ask to hear of changes to one resource.
     #[wire(flag)]
     pub subscribe: bool,
-    /// Whether it says so when the list changes.
+    /// Whether it sends a notification when the list changes.
     #[wire(flag)]
     pub list_changed: bool,
     /// Members that this version of the library does not know.
@@ -216,7 +216,7 @@ setters!(ResourcesCapability {
     set other: JsonObject,
 });
 
-/// What a client's sampling can do. The parts are since 2025-11-25.
+/// The parts of a client's sampling. They are since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct SamplingCapability {
@@ -261,7 +261,7 @@ setters!(ElicitationCapability {
 });
 
 impl ElicitationCapability {
-    /// Whether it shows forms: it says so, or it says nothing, which older peers mean it by.
+    /// Whether it shows forms: it lists them, or it lists nothing, which means forms to older peers.
     pub fn has_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }

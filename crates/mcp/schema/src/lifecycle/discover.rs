@@ -21,20 +21,20 @@ setters!(DiscoverRequest {
     some meta: Meta,
 });
 
-/// Which revisions the server speaks and what it offers. Who it is stands in its `_meta`.
+/// The revisions and the capabilities of a server. Its name and version are in its `_meta`.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct DiscoverResult {
     /// The versions that requests may name.
     #[wire(required)]
     pub supported_versions: Vec<ProtocolVersion>,
-    /// What the server offers to the client.
+    /// The capabilities of the server.
     #[wire(expected)]
     pub capabilities: ServerCapabilities,
     /// How to use the server, in words for the model.
     #[wire(optional)]
     pub instructions: Option<String>,
-    /// What kind of result this is; absent means complete.
+    /// The kind of this result; absent means complete.
     #[wire(optional)]
     pub result_type: Option<ResultType>,
     /// For how many milliseconds it may be kept; absent or negative means 0, not at all.

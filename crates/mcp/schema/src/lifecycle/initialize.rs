@@ -13,7 +13,7 @@ pub struct InitializeRequest {
     /// The newest version that the client speaks.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// What the client offers to the server.
+    /// The capabilities of the client.
     #[wire(expected)]
     pub capabilities: ClientCapabilities,
     /// Who the client is.
@@ -52,7 +52,7 @@ pub struct InitializeResult {
     /// The version that both speak from here on.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// What the server offers to the client.
+    /// The capabilities of the server.
     #[wire(expected)]
     pub capabilities: ServerCapabilities,
     /// Who the server is.

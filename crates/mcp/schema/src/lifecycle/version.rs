@@ -5,7 +5,7 @@ use std::fmt;
 use agentwire_mcp_wire::Revision;
 use serde::{Deserialize, Serialize};
 
-/// What a peer names as the version of the protocol: usually the date of a revision, but any string may arrive.
+/// The version of the protocol as a peer names it: usually the date of a revision, but any string may arrive.
 ///
 /// A server that gets one it does not know answers with one that it does, so this must not fail to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A JSON Schema of every type, and which definition of the protocol each one speaks. Feature `schema`.
 //!
 //! The types are the source and cover all revisions at once. What one revision has of them is said by
-//! [`DEFINITIONS`], [`MEMBERS`] and [`VARIANTS`]; whoever makes the schema of a revision takes out the rest.
+//! [`DEFINITIONS`], [`MEMBERS`] and [`VARIANTS`]; the generator of a revision's schema takes out the rest.
 //!
 //! In a schema, `"x-open": true` marks a union or a set of words to which the types keep what they do not
 //! know, and `"x-nullable": true` a member whose `null` is not the same as its absence.
@@ -36,7 +36,7 @@ pub struct Definition {
     pub name: &'static str,
     /// The name of the type's schema, by which others refer to it.
     pub type_name: fn() -> std::borrow::Cow<'static, str>,
-    /// What the definition is of.
+    /// The role of the definition.
     pub role: Role,
     /// The revisions that publish it.
     pub range: Range,
@@ -58,7 +58,7 @@ impl Definition {
     }
 }
 
-/// What a definition is of. It decides what its `_meta` looks like.
+/// The role of a definition. It decides the form of its `_meta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {

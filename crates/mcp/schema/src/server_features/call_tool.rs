@@ -29,10 +29,10 @@ pub struct CallToolRequest {
     /// Asks to run it as a task. Only 2025-11-25.
     #[wire(optional)]
     pub task: Option<TaskMetadata>,
-    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    /// The client's answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
     pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
-    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    /// The state from that result, returned without being read. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
     /// Extension metadata.
@@ -77,8 +77,8 @@ setters!(CallToolRequest {
 
 /// [`CallToolRequest`], borrowed from the message it came in.
 ///
-/// For whoever reads calls: nothing is copied, however large the arguments are, and what few calls carry is not
-/// decoded before it is asked for.
+/// For readers of calls: nothing is copied, however large the arguments are, and what few calls carry is not
+/// decoded in advance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
@@ -114,23 +114,23 @@ impl<'a> CallToolParams<'a> {
     ///
     /// # Errors
     ///
-    /// When the text says something else.
+    /// When the text has another form.
     #[inline]
     pub fn decode_task(&self) -> Result<Option<TaskMetadata>, serde_json::Error> {
         self.task.map(|task| read(task.get())).transpose()
     }
 
-    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult), if it does.
+    /// The client's answers to an [`InputRequiredResult`](crate::InputRequiredResult), if it has sent some.
     ///
     /// # Errors
     ///
-    /// When the text says something else.
+    /// When the text has another form.
     #[inline]
     pub fn decode_input_responses(&self) -> Result<Option<InputResponses>, serde_json::Error> {
         self.input_responses.map(|responses| read(responses.get())).transpose()
     }
 
-    /// What that result gave the client to send back, if it did.
+    /// The state from that result, if the client has sent it back.
     ///
     /// # Errors
     ///
@@ -141,10 +141,10 @@ impl<'a> CallToolParams<'a> {
     }
 }
 
-/// What came of calling a tool.
+/// The result of calling a tool.
 ///
-/// A tool that failed answers with `is_error` and says why in its content, where the model sees it. That is
-/// not an error of the protocol, which says that there was no call. It holds what the tool wrote without a
+/// A tool that failed answers with `is_error` and the reason in its content, where the model sees it. That is
+/// not an error of the protocol, which means that there was no call. It holds the tool's text without a
 /// detour over a tree of values, so a large answer is copied once, into the message.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
@@ -159,7 +159,7 @@ pub struct CallToolResult {
     /// Whether the tool failed.
     #[wire(flag)]
     pub is_error: bool,
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional, read = rare)]
     pub result_type: Option<crate::ResultType>,
     /// Extension metadata.

@@ -12,13 +12,13 @@ use crate::Meta;
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CompleteRequest {
-    /// What is being filled in, `ref` on the wire.
+    /// The prompt or template whose argument is completed, `ref` on the wire.
     #[wire(required, name = "ref")]
     pub reference: CompletionReference,
     /// The argument that is being typed.
     #[wire(required)]
     pub argument: CompletionArgument,
-    /// What is filled in already. Since 2025-06-18.
+    /// The arguments that have values already. Since 2025-06-18.
     #[wire(optional)]
     pub context: Option<CompletionContext>,
     /// Extension metadata.
@@ -38,7 +38,7 @@ setters!(CompleteRequest {
     some meta: Meta,
 });
 
-/// What is being filled in. Reading any other kind fails: there would be nothing to complete.
+/// The subject of a completion. Reading any other kind fails: there would be nothing to complete.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[wire(tag = "type", without_schema)]
 #[non_exhaustive]
@@ -99,7 +99,7 @@ pub struct CompletionArgument {
     /// Its name.
     #[wire(required)]
     pub name: String,
-    /// What is there so far.
+    /// The value so far.
     #[wire(required)]
     pub value: String,
 }
@@ -111,7 +111,7 @@ impl CompletionArgument {
     }
 }
 
-/// What is filled in already. Since 2025-06-18.
+/// The arguments that have values already. Since 2025-06-18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CompletionContext {
@@ -132,7 +132,7 @@ pub struct CompleteResult {
     /// The proposals.
     #[wire(required)]
     pub completion: Completion,
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
     /// Extension metadata.

@@ -13,7 +13,7 @@ use crate::Meta;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum LoggingLevel {
-    /// For whoever debugs the server.
+    /// For debugging the server.
     #[wire("debug")]
     Debug,
     /// It goes as it should.
@@ -84,10 +84,10 @@ pub struct LoggingMessageNotification {
     /// How grave it is.
     #[wire(required)]
     pub level: LoggingLevel,
-    /// Which part of the server says it.
+    /// The part of the server that logs.
     #[wire(optional)]
     pub logger: Option<String>,
-    /// What it says, any JSON: a string, or an object with details.
+    /// The data, any JSON: a string, or an object with details.
     #[wire(required, schema(with = "serde_json::Value"))]
     pub data: RawJson,
     /// Extension metadata.

@@ -18,10 +18,10 @@ pub struct Prompt {
     /// Its name for people. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What it is for.
+    /// The purpose of the prompt.
     #[wire(optional)]
     pub description: Option<String>,
-    /// What can be filled in.
+    /// The arguments.
     #[wire(plain_list)]
     pub arguments: Vec<PromptArgument>,
     /// Icons to show for it. Since 2025-11-25.
@@ -64,7 +64,7 @@ pub struct PromptArgument {
     /// Its name for people. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What to fill in.
+    /// The meaning of the argument.
     #[wire(optional)]
     pub description: Option<String>,
     /// Whether the prompt cannot do without it.
@@ -102,13 +102,13 @@ pub struct GetPromptRequest {
     /// The prompt's name.
     #[wire(required)]
     pub name: String,
-    /// What to fill in, by the arguments' names.
+    /// The values of the arguments, by their names.
     #[wire(plain_list)]
     pub arguments: BTreeMap<String, String>,
-    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    /// The client's answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
     pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
-    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    /// The state from that result, returned without being read. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
     /// Extension metadata.
@@ -147,13 +147,13 @@ setters!(GetPromptRequest {
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What it is for.
+    /// The purpose of the prompt.
     #[wire(optional)]
     pub description: Option<String>,
     /// The conversation, oldest message first.
     #[wire(required)]
     pub messages: Vec<PromptMessage>,
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
     /// Extension metadata.
@@ -178,33 +178,33 @@ setters!(GetPromptResult {
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The author of the message.
     #[wire(required)]
     pub role: Role,
-    /// What is said.
+    /// The content.
     #[wire(required)]
     pub content: ContentBlock,
 }
 
 impl PromptMessage {
-    /// That one says that.
+    /// A message of this role.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self { role, content: content.into() }
     }
 
-    /// The user says that.
+    /// A message of the user.
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// The model says that.
+    /// A message of the model.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::Assistant, content)
     }
 }
 
 bare_notification! {
-    /// The server's prompts are others now: whoever listed them should do so again.
+    /// The server's prompts have changed: a client that has listed them should list them again.
     PromptListChangedNotification;
 }
 

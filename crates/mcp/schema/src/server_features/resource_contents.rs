@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Meta;
 
-/// What is in a resource: text or bytes.
+/// The contents of a resource: text or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -73,7 +73,7 @@ impl From<BlobResourceContents> for ResourceContents {
     }
 }
 
-/// No member says which of the two it is, so all are read at once; the text is moved, not copied.
+/// No member names the kind, so all are read at once; the text is moved, not copied.
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Wire)]
@@ -123,7 +123,7 @@ macro_rules! resource_contents {
             }
 
             impl $name {
-                /// What is at that URI.
+                /// The contents of the resource at that URI.
                 pub fn new(uri: impl Into<String>, $body: impl Into<String>) -> Self {
                     Self { uri: uri.into(), mime_type: None, $body: $body.into(), meta: None }
                 }
@@ -140,12 +140,12 @@ macro_rules! resource_contents {
 }
 
 resource_contents! {
-    /// What is in a resource that is text.
+    /// The contents of a resource that is text.
     TextResourceContents {
         /// The text.
         text
     }
-    /// What is in a resource that is not text.
+    /// The contents of a resource that is not text.
     BlobResourceContents {
         /// The bytes in base64, with padding.
         #[wire(schema(extend("format" = "byte")))]

@@ -25,7 +25,7 @@ pub struct ResourceTemplate {
     /// Its name for people. Since 2025-06-18.
     #[wire(optional)]
     pub title: Option<String>,
-    /// What it is for, in words for the model.
+    /// The purpose of the resource, in words for the model.
     #[wire(optional)]
     pub description: Option<String>,
     /// The media type, where all that fit the template share one.
@@ -94,7 +94,7 @@ macro_rules! uri_request {
             #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $request {
-                /// Which resource.
+                /// The URI of the resource.
                 #[wire(required, schema(extend("format" = "uri")))]
                 pub uri: String,
                 /// Extension metadata.
@@ -118,18 +118,18 @@ macro_rules! uri_request {
     };
 }
 
-/// Reads a resource. Where there is none, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
+/// Reads a resource. Without one, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
 /// 2026-07-28, invalid params.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ReadResourceRequest {
-    /// Which resource.
+    /// The URI of the resource.
     #[wire(required, schema(extend("format" = "uri")))]
     pub uri: String,
-    /// What the client answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
+    /// The client's answers to an [`InputRequiredResult`](crate::InputRequiredResult). Since 2026-07-28.
     #[wire(optional, schema(with = "Option<crate::schema::InputResponsesSchema>"))]
     pub input_responses: Option<std::collections::BTreeMap<String, crate::InputResponse>>,
-    /// What that result gave the client to send back, unread. Since 2026-07-28.
+    /// The state from that result, returned without being read. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
     /// Extension metadata.
@@ -157,14 +157,14 @@ uri_request! {
     UnsubscribeRequest;
 }
 
-/// What is in a resource; several parts where it stands for several, such as a folder.
+/// The contents of a resource; several parts if it stands for several, such as a folder.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The parts.
     #[wire(required)]
     pub contents: Vec<ResourceContents>,
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
     /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
@@ -196,7 +196,7 @@ setters!(ReadResourceResult {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotification {
-    /// Which resource.
+    /// The URI of the resource.
     #[wire(required, schema(extend("format" = "uri")))]
     pub uri: String,
     /// Extension metadata.
@@ -216,7 +216,7 @@ setters!(ResourceUpdatedNotification {
 });
 
 bare_notification! {
-    /// The server's resources are others now: whoever listed them should do so again.
+    /// The server's resources have changed: a client that has listed them should list them again.
     ResourceListChangedNotification;
 }
 

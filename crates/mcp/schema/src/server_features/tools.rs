@@ -17,13 +17,13 @@ pub struct Tool {
     /// The name for people. Since 2025-06-18; before, [`ToolAnnotations::title`].
     #[wire(optional)]
     pub title: Option<String>,
-    /// What it does, in words for the model.
+    /// The purpose of the tool, in words for the model.
     #[wire(optional)]
     pub description: Option<String>,
-    /// What its arguments must look like.
+    /// The schema of its arguments.
     #[wire(required)]
     pub input_schema: JsonSchema,
-    /// What its structured answer looks like. Since 2025-06-18.
+    /// The schema of its structured answer. Since 2025-06-18.
     #[wire(optional)]
     pub output_schema: Option<JsonSchema>,
     /// Hints on what calling it does. Since 2025-03-26.
@@ -110,7 +110,7 @@ pub struct ToolAnnotations {
     /// It changes nothing. Absent means false.
     #[wire(optional)]
     pub read_only_hint: Option<bool>,
-    /// It may destroy something; says something only of a tool that is not read-only. Absent means true.
+    /// It may destroy something; has a meaning only for a tool that is not read-only. Absent means true.
     #[wire(optional)]
     pub destructive_hint: Option<bool>,
     /// A second call with the same arguments changes nothing more. Absent means false.
@@ -134,7 +134,7 @@ setters!(ToolAnnotations {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether it can run as a task. Absent means `forbidden`.
+    /// Its support of tasks. Absent means `forbidden`.
     #[wire(optional)]
     pub task_support: Option<TaskSupport>,
 }
@@ -144,7 +144,7 @@ setters!(ToolExecution {
     some task_support: TaskSupport,
 });
 
-/// Whether a tool can run as a task.
+/// A tool's support of tasks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum TaskSupport {
@@ -173,7 +173,7 @@ list_method! {
 }
 
 bare_notification! {
-    /// The server's tools are others now: whoever listed them should do so again.
+    /// The server's tools have changed: a client that has listed them should list them again.
     ToolListChangedNotification;
 }
 

@@ -1,9 +1,9 @@
 //! The tasks of 2026-07-28, an extension of the protocol: `io.modelcontextprotocol/tasks`.
 //!
 //! A client names the extension among its capabilities. A server may then answer a request with a
-//! [`CreateTaskResult`] of its own accord; [`GetTaskRequest`] tells how the task stands, its result or error
+//! [`CreateTaskResult`] of its own accord; [`GetTaskRequest`] gets the state of the task, its result or error
 //! included, and [`UpdateTaskRequest`] answers what it asks. Only servers run tasks. A tool that failed makes
-//! its task *completed*, with a result that says so.
+//! its task *completed*, with a result that is an error.
 //!
 //! The tasks of 2025-11-25 are another protocol with some of the same names:
 //! [`core_tasks`](crate::tasks::core).
@@ -61,7 +61,7 @@ task_requests! {
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct UpdateTaskRequest {
-    /// Which task.
+    /// The id of the task.
     #[wire(required)]
     pub task_id: String,
     /// The answers, under the keys of its `input_requests`.
@@ -97,10 +97,10 @@ macro_rules! task_reports {
                 /// The task.
                 #[wire(union)]
                 pub task: Task,
-                /// What it asks that has no answer yet, while it is [`TaskStatus::InputRequired`].
+                /// Its open questions, while it is [`TaskStatus::InputRequired`].
                 #[wire(optional, schema(with = "Option<crate::schema::InputRequestsSchema>"))]
                 pub input_requests: Option<std::collections::BTreeMap<String, crate::InputRequest>>,
-                /// What the request would have been answered with, once it is [`TaskStatus::Completed`].
+                /// The result of the request, once it is [`TaskStatus::Completed`].
                 #[wire(optional, schema(with = "Option<crate::JsonObject>"))]
                 pub result: Option<RawJson>,
                 /// Why it ended, once it is [`TaskStatus::Failed`].
@@ -141,7 +141,7 @@ macro_rules! task_reports {
 task_reports! {
     /// How a task stands, with what it asks, its result or its error.
     GetTaskResult {
-        /// What kind of result this is; absent means complete.
+        /// The kind of this result; absent means complete.
         #[wire(optional)]
         result_type: ResultType,
     }

@@ -13,7 +13,7 @@ use crate::Meta;
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CancelledNotification {
-    /// The request. Only in 2025-11-25 it may be absent, and then this says nothing that can be acted on.
+    /// The request. Only in 2025-11-25 it may be absent, and then this has no effect.
     #[wire(optional, schema(with = "Option<crate::schema::RequestIdSchema>"))]
     pub request_id: Option<RequestId>,
     /// Why, for logs and people.

@@ -20,11 +20,11 @@ setters!(PingRequest {
     some meta: Meta,
 });
 
-/// An answer that says only that it was done.
+/// An empty result: the request was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// What kind of result this is; absent means complete. Since 2026-07-28.
+    /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
     /// Extension metadata.

@@ -8,7 +8,7 @@ use agentwire_wire_derive::Wire;
 use crate::wire::number;
 use crate::{Meta, ProgressToken};
 
-/// How far a request has come, for whoever sent it and asked to know.
+/// The progress of a request, for a sender that has asked for it.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -23,7 +23,7 @@ pub struct ProgressNotification {
     /// How far it will go, in the same unit, if that is known.
     #[wire(optional, write = number)]
     pub total: Option<f64>,
-    /// What it is doing, for people. Since 2025-03-26.
+    /// The current work, for people. Since 2025-03-26.
     #[wire(optional)]
     pub message: Option<String>,
     /// Extension metadata.

@@ -23,7 +23,7 @@ pub(crate) fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok,
     }
 }
 
-/// Reads a time to live. A negative one means 0, says the protocol, so it must not cost the whole result.
+/// Reads a time to live. A negative one means 0 in the protocol, so it must not cost the whole result.
 pub(crate) fn time_to_live<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     struct TimeToLive(u64);
 

@@ -117,7 +117,7 @@ fn text_joins_the_text_blocks() {
     assert_eq!(CallToolResult::new(vec!["a".into(), picture, "b".into(), "".into()]).text(), "a\nb\n");
 }
 
-/// What a tool wrote is not rewritten on its way: numbers and the order of members stay.
+/// A tool's text is not rewritten on its way: numbers and the order of members stay.
 #[test]
 fn structured_content_stays_as_it_was_written() {
     let text = r#"{"content":[],"structuredContent":{"z":1.0,"a":10000000000000000000000}}"#;

@@ -87,7 +87,7 @@ fn a_result_that_is_only_structured_becomes_text() {
 }
 
 #[test]
-fn who_one_is() {
+fn names_and_versions_are_downgraded() {
     let plain = json!({ "name": "n", "version": "1" });
     check::<Implementation>(
         json!({
@@ -200,7 +200,7 @@ fn last_misfit<T: Clone + Downgrade>(value: &T) -> Option<(Revision, String)> {
 }
 
 #[test]
-fn what_has_no_older_form_does_not_fit() {
+fn parts_without_an_older_form_do_not_fit() {
     #[track_caller]
     fn check<T: Clone + Downgrade>(value: &T, revision: Revision, what: &str) {
         let (last, why) = last_misfit(value).expect("it has no older form");
@@ -226,7 +226,7 @@ fn what_has_no_older_form_does_not_fit() {
 }
 
 #[test]
-fn what_only_the_sender_knows_is_missed() {
+fn missing_parts_that_only_the_sender_knows_are_found() {
     let (revision, why) = last_misfit(&ElicitRequest::url("m", "https://example.com")).unwrap();
     assert!(revision == D && why.contains("`elicitation_id` of `ElicitUrlRequest`"), "{why}");
     assert_eq!(ElicitRequest::url("m", "https://example.com").fits(E), Ok(()));

@@ -55,7 +55,7 @@ fn unknown_members_are_ignored_and_null_means_absent() {
 }
 
 #[test]
-fn what_a_message_cannot_do_without_is_demanded() {
+fn required_members_are_demanded() {
     assert!(serde_json::from_value::<CallToolRequest>(json!({ "arguments": {} })).is_err());
     assert!(serde_json::from_value::<InitializeRequest>(json!({ "protocolVersion": "2025-11-25" })).is_err());
     assert!(serde_json::from_value::<Tool>(json!({ "name": "add", "inputSchema": true })).is_err());
@@ -108,9 +108,9 @@ fn a_list_is_no_object() {
     refused::<InitializeRequest>(r#"["2025-11-25", {}, ["name", "1"], null]"#);
 }
 
-/// What the crate says of its limits.
+/// The promise of the crate about its limits.
 #[test]
-fn what_is_kept_is_kept_as_text() {
+fn kept_parts_are_kept_as_text() {
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     for value in ["1", "1.10", "123456789012345678901234567890", "1e400", r#""\ud800""#, &deep] {
         for member in ["_meta", "arguments"] {
@@ -204,7 +204,7 @@ fn bad_part_of_a_result_does_not_cost_the_rest() {
     assert_eq!(left_out, ["tools[0].annotations", "tools[1]", "nextCursor"]);
 }
 
-/// Its presence alone says that a capability is offered.
+/// The presence of a capability alone offers it.
 #[test]
 fn capability_of_another_type_is_an_empty_object() {
     let of = |capabilities: &str| {

@@ -1,4 +1,4 @@
-//! What the types read and write, against JSON as peers of each revision write it.
+//! The types in both directions, against JSON as peers of each revision write it.
 
 mod content;
 mod downgrading;

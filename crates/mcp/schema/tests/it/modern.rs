@@ -15,7 +15,7 @@ fn check<T: DeserializeOwned + Serialize + Downgrade>(json: Value) {
     assert_eq!(write(&value), json, "downgraded to {E}");
 }
 
-/// What becomes of a value of an older revision on its way to a newer one, and back.
+/// A value of an older revision on its way to a newer one, and back.
 fn both_ways<T: DeserializeOwned + Serialize + Downgrade>(older: Value, newer: Value) {
     let mut value: T = read(&older);
     value.downgrade(E);
@@ -105,7 +105,7 @@ fn a_negative_time_to_live_is_none_at_all() {
 }
 
 #[test]
-fn what_only_sessions_have_goes() {
+fn members_that_only_sessions_have_are_removed() {
     let downgraded = |full: Value| -> Value {
         let mut value: ClientCapabilities = read(&full);
         value.downgrade(E);
@@ -141,7 +141,7 @@ fn structured_content_that_is_no_object_becomes_text_before() {
 }
 
 #[test]
-fn what_is_asked_inside_of_a_result_is_downgraded_too() {
+fn questions_inside_of_a_result_are_downgraded_too() {
     let mut wanted: InputRequiredResult = read(&json!({
         "resultType": "input_required",
         "inputRequests": {

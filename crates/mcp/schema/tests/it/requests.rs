@@ -19,7 +19,7 @@ fn a_progress_token_keeps_its_type() {
 }
 
 #[test]
-fn what_is_no_progress_token_asks_for_nothing() {
+fn invalid_progress_token_asks_for_no_progress() {
     for token in [json!(null), json!(1.5), json!(true), json!({}), json!(["a"])] {
         let call: CallToolRequest = read(&json!({ "name": "add", "_meta": { "progressToken": token } }));
         assert_eq!(call.progress_token(), None, "{token}");

@@ -196,7 +196,7 @@ fn utilities() {
 }
 
 #[test]
-fn what_the_server_asks() {
+fn questions_of_a_server() {
     check::<ListRootsRequest>(A, json!({}));
     check::<ListRootsResult>(A, json!({ "roots": [{ "uri": "file:///repo", "name": "repo" }] }));
     check::<ListRootsResult>(C, json!({ "roots": [{ "uri": "file:///repo", "_meta": { "k": 1 } }] }));
@@ -308,7 +308,7 @@ fn a_form_keeps_the_order_of_its_fields() {
     assert_eq!(serde_json::to_string(&request).unwrap(), text);
 }
 
-/// The word `mode` is optional where it says `form`.
+/// The word `mode` is optional if it is `form`.
 #[test]
 fn a_form_may_say_that_it_is_one() {
     let said = json!({

@@ -145,7 +145,7 @@ fn a_subscription_names_tasks() {
 }
 
 #[test]
-fn what_a_task_brings_keeps_its_digits() {
+fn result_of_a_task_keeps_its_digits() {
     let text = r#"{"taskId":"t","status":"completed","createdAt":"c","lastUpdatedAt":"l","ttlMs":null,"result":{"n":1.10}}"#;
     let report: task_extension::GetTaskResult = serde_json::from_str(text).unwrap();
     assert_eq!(report.result.unwrap().as_str(), r#"{"n":1.10}"#);

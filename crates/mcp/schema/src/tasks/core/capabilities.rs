@@ -31,7 +31,7 @@ macro_rules! capability {
 }
 
 capability! {
-    /// Which requests a client runs as tasks.
+    /// The requests that a client runs as tasks.
     ClientTasksCapability {
         /// It lists them.
         list: JsonObject,
@@ -57,7 +57,7 @@ capability! {
         /// `elicitation/create`.
         create: JsonObject,
     }
-    /// Which requests a server runs as tasks.
+    /// The requests that a server runs as tasks.
     ServerTasksCapability {
         /// It lists them.
         list: JsonObject,

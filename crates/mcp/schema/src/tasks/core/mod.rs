@@ -1,7 +1,7 @@
 //! The tasks of 2025-11-25, which were part of the protocol itself, as an experiment.
 //!
-//! Whoever sends a request of a kind that the other side runs as a task may add `task` to it. The answer is
-//! then a [`CreateTaskResult`] at once; [`GetTaskRequest`] tells how it stands, and [`GetTaskPayloadRequest`]
+//! The sender of a request of a kind that the other side runs as a task may add `task` to it. The answer is
+//! then a [`CreateTaskResult`] at once; [`GetTaskRequest`] gets its state, and [`GetTaskPayloadRequest`]
 //! waits for the result. Either side may be the one that runs tasks. A tool that failed makes its task
 //! *failed*.
 //!
@@ -112,7 +112,7 @@ task_reports! {
     GetTaskResult;
     /// How a task stands that was cancelled.
     CancelTaskResult;
-    /// A task stands otherwise than before. Whoever asked for the task must not wait for it: it may never be
+    /// The state of a task has changed. The sender of its request must not wait for it: it may never be
     /// sent.
     TaskStatusNotification;
 }
