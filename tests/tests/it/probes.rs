@@ -1,5 +1,5 @@
-//! What is known to go wrong with servers and clients in the field, each with the tests that show that it does not go
-//! wrong here. They stand in the crates where the matter is decided; this is the list of them.
+//! Known faults of servers and clients in the field, each with the tests that show that it does not
+//! exist here. They stand in the crates where the matter is decided; this is the list of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -115,7 +115,7 @@ const ROWS: [Row; 19] = [
     },
     Row {
         fault: "the input ends during a long call, which is given up without an answer",
-        tests: &[(SERVER, "what_runs_when_the_input_ends_is_answered_however_long_it_takes")],
+        tests: &[(SERVER, "running_calls_are_answered_after_the_input_ends_however_long_they_take")],
     },
     Row {
         fault: "a child process that is a wrapper is ended, and what it had started lives on",
@@ -130,7 +130,7 @@ const ROWS: [Row; 19] = [
     },
     Row {
         fault: "what a server offers is put together anew for each call",
-        tests: &[(SERVER, "what_is_offered_is_put_together_once_and_not_for_each_call")],
+        tests: &[(SERVER, "offered_items_are_assembled_once_and_not_for_each_call")],
     },
     Row {
         fault: "sessions that were opened and ended leave memory behind",

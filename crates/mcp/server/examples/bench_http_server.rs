@@ -1,6 +1,6 @@
 //! The server that the benchmarks talk to, over HTTP. It is also a small example of one.
 //!
-//! `FORM` says how it answers: `session-json`, `session-events`, `stateless-json` or `stateless-events`. It prints its
+//! `FORM` is the form of its answers: `session-json`, `session-events`, `stateless-json` or `stateless-events`. It prints its
 //! address and leaves when its standard input ends.
 
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
-    /// What to say back.
+    /// The text to send back.
     text: String,
 }
 

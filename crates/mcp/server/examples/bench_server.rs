@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
-    /// What to say back.
+    /// The text to send back.
     text: String,
 }
 

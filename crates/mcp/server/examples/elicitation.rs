@@ -15,7 +15,7 @@ struct Book {
     restaurant: String,
 }
 
-/// What the user fills in.
+/// The fields of the form.
 #[derive(Deserialize)]
 struct Details {
     day: String,
@@ -62,7 +62,7 @@ async fn note(restaurant: &str, wishes: &[String], cx: &Context) -> Result<Strin
     }
 }
 
-/// What the client must not see is not asked for by a form.
+/// A form never asks for data that the client must not see.
 async fn pay(Book { restaurant }: Book, cx: Context) -> Result<&'static str, ToolError> {
     let page = Page::new(format!("Please pay the deposit for {restaurant}"), "https://example.com/deposit");
     Ok(match cx.elicit("deposit", page).await? {

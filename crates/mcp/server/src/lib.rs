@@ -92,8 +92,8 @@
 //!
 //! A long call can go on as a task, whose client leaves and comes back for the result: by the protocol of 2025-11-25, where
 //! the client asks for it, and by the extension of 2026-07-28, where the server decides. The function is the same as
-//! for any call. [`Tasks`] says how to spawn them, where to keep their records, and for how long. A
-//! [tool](ServerTool::task) says whether it can run as a task, or only as one.
+//! for any call. [`Tasks`] defines how to spawn them, where to keep their records, and for how long. A
+//! [tool](ServerTool::task) can allow tasks, or require one.
 //!
 //! ```text
 //!  2025-11-25                                     2026-07-28

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock, Weak};
 use agentwire_store::{BusEvent, BusMessage, Node, NodeListener};
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// What changed.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
     Tools,
     Prompts,
     Resources,
-    /// What there is to read at a URI.
+    /// The contents of the resource at a URI.
     Resource(&'a str),
     /// How the task of that id stands.
     Task(&'a str),
@@ -21,7 +21,7 @@ pub(crate) enum Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// What another node reports. `None` if that is not a change.
+    /// The change that another node reports. `None` if it reports something else.
     fn of(event: &'a BusEvent) -> Option<Self> {
         Some(match event {
             BusEvent::Missed => Self::Anything,
@@ -93,7 +93,7 @@ impl Listeners {
         self.0.node.get_or_init(|| node.clone());
     }
 
-    /// Tells the listeners of changes at other nodes too.
+    /// Notifies the listeners of changes at other nodes too.
     pub(crate) fn receive(&self, node: &Node) {
         let listener: Weak<dyn NodeListener> = Arc::<Inner>::downgrade(&self.0);
         node.listen(listener);

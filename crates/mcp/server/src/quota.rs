@@ -19,7 +19,7 @@ pub(crate) enum Holder {
 }
 
 impl Holder {
-    /// The name of a principal or sender. Empty where there is none.
+    /// The name of a principal or sender. Empty if absent.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Principal(name) | Self::Sender(name) => name,
@@ -35,7 +35,7 @@ pub(crate) struct Limits {
     pub(crate) holder: usize,
 }
 
-/// Which limit leaves no room, and its value.
+/// The limit that leaves no room, and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuotaExceeded {
     Total(usize),

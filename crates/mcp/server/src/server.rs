@@ -209,7 +209,7 @@ impl Server {
     }
 
     /// Sets whether arguments are held against the schema of their tool before its function runs, and structured content
-    /// before it is sent (default: no). What the type of the arguments says is held in any case.
+    /// before it is sent (default: no). The type of the arguments is checked in any case.
     ///
     /// Arguments that the schema forbids are an error that names the paths, of the tool's since 2025-11-25 and "invalid
     /// params" before. Content that it forbids is an internal error. References that lead out of a schema are not followed.
@@ -239,7 +239,7 @@ impl Server {
     /// - Changes of tools, prompts and resources are announced to clients of all nodes.
     /// - [Tasks](Self::tasks) are watched, answered and cancelled at any node, if all have one [store](Tasks::store) of tasks. A
     ///   task whose node [is dead](Node::is_dead) has failed. Tasks of a session end when that has ended at all nodes
-    ///   ([`Node::end_session`]), and not with its connection at one. If the transport never says so, they are kept for their time.
+    ///   ([`Node::end_session`]), and not with its connection at one. If the transport never reports that, they are kept for their time.
     /// - A `requestState` is used once: a call that changes something is not worked on twice. See
     ///   [`InputConfig`](crate::InputConfig).
     ///
@@ -307,7 +307,7 @@ impl Server {
 
     /// Lets the tasks that run in this process end for up to `grace`, and then [cancels](Self::cancel_tasks) the rest. For the end of
     /// a program: after the transport has ended, which starts no more, and before the [node](Self::node) is released.
-    /// Meanwhile clients can answer and cancel them at other nodes. Needs the clock of a tokio runtime.
+    /// Until then clients can answer and cancel them at other nodes. Needs the clock of a tokio runtime.
     pub fn drain_tasks(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
         let tasks = self.parts.settings.tasks.clone();
         async move {

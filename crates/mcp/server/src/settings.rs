@@ -1,4 +1,4 @@
-//! What an author sets on a server, and what its clones count together.
+//! The settings of a server, and the counts that its clones share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::quota::{Holder, Quota};
 use crate::tasks::Tasks;
 use crate::warning::{ServerWarning, Warnings};
 
-/// How many entries a page of a list has unless the server says otherwise.
+/// The entries of a page of a list, by default.
 const PAGE_SIZE: usize = 100;
 
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) warnings: Warnings,
     pub(crate) states: States,
     pub(crate) listeners: Listeners,
-    /// What is shared with other nodes.
+    /// The state that other nodes share.
     pub(crate) node: Option<Node>,
     /// Bytes of the URIs that clients watch.
     pub(crate) watched: Quota,

@@ -13,7 +13,7 @@ use crate::{Context, ServerTool};
 ///
 /// # Errors
 ///
-/// What is wrong with the arguments. Where there are layers or a state that is used once, the call itself finds that out.
+/// The fault of the arguments. Where there are layers or a state that is used once, the call itself finds that out.
 pub(crate) fn start(
     tool: &Arc<ServerTool>,
     outer: Option<&Next>,
@@ -38,7 +38,7 @@ pub(crate) fn start(
     }))
 }
 
-/// Whether a call may be made twice, by what the tool's author says.
+/// Whether a call may be made twice, by the hints of the tool's author.
 fn may_be_repeated(tool: &ServerTool) -> bool {
     let hints = tool.definition().annotations.as_ref();
     hints.is_some_and(|hints| hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true))

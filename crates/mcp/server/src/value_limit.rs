@@ -46,7 +46,7 @@ pub(crate) fn check(settings: &Settings, request: &Request, params: &Params<'_>)
     if bytes > limit { Err(ErrorObject::invalid_params(over("params", limit))) } else { Ok(()) }
 }
 
-/// Counts what is kept of a client's text as values, or says that it takes too much memory: it alone, or with what else is
+/// Counts what is kept of a client's text as values, or fails because it takes too much memory: it alone, or with what else is
 /// kept of the client. `beside` is memory that is not values. Nothing is counted for a short text.
 pub(crate) fn hold(
     settings: &Settings,
@@ -64,7 +64,7 @@ pub(crate) fn hold(
     share.map(Some).map_err(|_full| over(what, limit))
 }
 
-/// What is wrong with text that would take more memory than it may as a tree of values. `None` if nothing is.
+/// The fault of text that would take more memory than it may as a tree of values. `None` if it fits.
 pub(crate) fn is_over(what: &str, text: &str, limit: usize) -> Option<String> {
     TreeCost::is_over(text, limit).then(|| over(what, limit))
 }

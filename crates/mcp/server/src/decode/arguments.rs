@@ -75,7 +75,7 @@ fn object_schema(schema: Schema, name: &str, declared: &[Members]) -> Option<Jso
         Value::Object(keywords) => keywords,
         _ => Map::new(),
     };
-    // The name of a Rust type tells a model nothing.
+    // The name of a Rust type has no meaning for a model.
     if keywords.get("title").is_some_and(|title| *title == *name) {
         keywords.remove("title");
     }

@@ -1,4 +1,4 @@
-//! Whether what goes into a tool and comes out of it is what its schemas say.
+//! Checks of a tool's arguments and results against its schemas.
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::{CallToolResult, Tool};
@@ -6,7 +6,7 @@ use agentwire_mcp_schema::{CallToolResult, Tool};
 #[cfg(feature = "validate")]
 use crate::decode::validation::{ValidationError, Validator};
 
-/// What is known of a tool once it is registered.
+/// The checks of a registered tool.
 #[derive(Default)]
 pub(crate) struct Checks {
     name: String,
@@ -34,7 +34,7 @@ impl Checks {
     ///
     /// # Errors
     ///
-    /// What is wrong with them; or within, that the schema is none that anything could be held against.
+    /// The fault of the arguments; or within, that nothing can be checked against the schema.
     #[cfg(feature = "validate")]
     pub(crate) fn input(&self, arguments: &str, limit: usize) -> Result<Result<(), ErrorObject>, String> {
         let Some(input) = &self.input else { return Ok(Ok(())) };

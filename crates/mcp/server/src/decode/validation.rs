@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::value_limit::is_over;
 
-/// How many faults of one value are told. A model mends a few at a time, and a value can have any number of them.
+/// The most faults of one value that are reported. A model repairs a few at a time, and a value can have any number of them.
 const MAX_FAULTS: usize = 8;
 
-/// How long a value is, in bytes, of which one fault is told: to find them all takes memory for each.
+/// The length of a value, in bytes, from which one fault is reported: to find them all takes memory for each.
 const LONG: usize = 64 * 1024;
 
 /// A schema that values are held against. It is compiled when it is first needed, since most tools of a server are
@@ -21,7 +21,7 @@ pub(crate) struct Validator {
     compiled: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
-/// What does not fit.
+/// The part that does not fit.
 pub(crate) enum ValidationError {
     /// The value, and where.
     Value(String),

@@ -27,7 +27,7 @@ use crate::{BoxError, Context, Function};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartialArgument {
-    /// What is there so far; empty at first.
+    /// The value so far; empty at first.
     pub value: String,
     /// The other arguments that have a value already, by their names. They are unchecked. Since 2025-06-18.
     pub others: BTreeMap<String, String>,

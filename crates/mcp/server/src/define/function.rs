@@ -94,10 +94,10 @@ pub trait Function<K: Kind, M>: Send + Sync + 'static {
     /// The state that it takes; `()` if it takes none.
     #[doc(hidden)]
     type State: Clone + Send + Sync + 'static;
-    /// What it takes as arguments.
+    /// The type of its arguments.
     #[doc(hidden)]
     type Argument: Argument<K>;
-    /// What it returns.
+    /// The future of its result.
     #[doc(hidden)]
     type Future: 'static;
 
@@ -105,12 +105,12 @@ pub trait Function<K: Kind, M>: Send + Sync + 'static {
     fn call(&self, state: Self::State, argument: Self::Argument, context: Context) -> Self::Future;
 }
 
-/// What a function is registered as. It decides what the arguments are.
+/// The kind of item that a function is registered as. It decides the form of the arguments.
 pub trait Kind: 'static {
-    /// What the arguments are read from.
+    /// The source of the arguments.
     #[doc(hidden)]
     type Input: ?Sized;
-    /// What is read for a function without arguments.
+    /// The arguments of a function without any.
     #[doc(hidden)]
     type Absent: Argument<Self>;
     /// The definition that clients see.

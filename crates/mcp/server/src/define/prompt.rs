@@ -133,7 +133,7 @@ impl Completable for kind::Prompt {
     }
 }
 
-/// What a prompt may give: text that the user says, one or more messages, a whole [`GetPromptResult`], or a
+/// The result of a prompt: text of the user, one or more messages, a whole [`GetPromptResult`], or a
 /// `Result` of these and any error. An [`ErrorObject`] is the answer, also as the source of an error; any other error is answered
 /// as an internal error with its text.
 #[diagnostic::on_unimplemented(

@@ -162,7 +162,7 @@ impl<K: RegisteredKind> Registered<K> {
     }
 
     /// Adds a layer around this tool, resource, template or prompt, below those of the [server](crate::Server::layer),
-    /// which says what layers do.
+    /// which explains layers.
     ///
     /// ```
     /// # use agentwire_mcp_server::{Context, NoArguments, ServerTool};

@@ -1,4 +1,4 @@
-//! What a server offers of one kind: found by name, listed in pages.
+//! The items of one kind that a server offers: found by name, listed in pages.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

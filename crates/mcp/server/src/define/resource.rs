@@ -109,7 +109,7 @@ where
     })
 }
 
-/// Contents that do not say their type are of the type that the list says.
+/// Gives contents without a type the type of the list.
 fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
     let place = match contents {
         ResourceContents::Text(text) => &mut text.mime_type,
@@ -145,7 +145,7 @@ impl RegisteredKind for kind::Resource {
     }
 }
 
-/// What reading a resource may give: text, bytes, contents of any kind, or a `Result` of these and any error. An [`ErrorObject`]
+/// The result of reading a resource: text, bytes, contents of any kind, or a `Result` of these and any error. An [`ErrorObject`]
 /// is the answer, also as the source of an error; any other error is answered as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
@@ -210,7 +210,7 @@ impl IntoResourceContents for &str {
     }
 }
 
-/// None is that there is no such resource, as the client's revision says it.
+/// `None` means that there is no such resource, which becomes the error of the client's revision.
 #[diagnostic::do_not_recommend]
 impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {

@@ -17,7 +17,7 @@ use crate::{Context, Function, IntoResourceContents, UriTemplate};
 ///
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
 /// each is a `String`, a number, a `bool`, an enum of strings, or an `Option` of these where it may be left out. A URI
-/// whose values are not what the type says is that of no resource. What is in a value was written by the client, and may
+/// whose values do not fit the type has no resource. The values are written by the client, and may
 /// hold `/`, `\` and `..`, though no NUL: make no path of it unseen, or [take single segments only](Self::segments_only).
 ///
 /// ```
@@ -154,7 +154,7 @@ fn is_segment(value: &str) -> bool {
     !matches!(value, "" | "." | "..") && !value.contains(['/', '\\'])
 }
 
-/// Whether the variables of a template fit the arguments of its function.
+/// Checks that the variables of a template fit the arguments of its function.
 type CheckVariables = fn(&[&str]) -> Result<(), String>;
 
 #[track_caller]

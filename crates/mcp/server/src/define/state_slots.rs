@@ -4,7 +4,7 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// What [`Server::state`](crate::Server::state) was given, by type.
+/// The values of [`Server::state`](crate::Server::state), by type.
 #[derive(Clone, Default)]
 pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
@@ -34,7 +34,7 @@ trait Bind: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The name of its type, where there is none.
+    /// Returns the name of a type without a value.
     fn bind(&self, states: &States) -> Result<(), &'static str>;
 }
 

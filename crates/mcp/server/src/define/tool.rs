@@ -32,8 +32,8 @@ use crate::{BoxError, Context, Function, IntoToolResult};
 /// # Arguments in headers
 ///
 /// Since 2026-07-28 an argument that is a string, an integer or a boolean can be marked, so that clients repeat it in
-/// a header of the HTTP request, `Mcp-Param-Region` here, for whoever routes by it. A call whose header does not say
-/// what its argument says is refused before it gets here. Headers are seen by many, so secrets do not belong there.
+/// a header of the HTTP request, `Mcp-Param-Region` here, for proxies that route by it. A call whose header
+/// differs from its argument is refused before it gets here. Headers are seen by many, so secrets do not belong there.
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, Server};
@@ -50,11 +50,11 @@ use crate::{BoxError, Context, Function, IntoToolResult};
 ///
 /// # What the schemas promise
 ///
-/// Arguments that the function's type cannot be read from never reach it. What a schema says beyond the type, such as a
+/// Arguments that the function's type cannot be read from never reach it. A keyword of a schema beyond the type, such as a
 /// `pattern`, is checked by a server that [validates](crate::Server), in which case nothing that the schema forbids does.
 ///
 /// A tool with an output schema gives structured content; one that gives none, without being an error, is answered as an
-/// internal error. Where it validates, so is content that is not what the schema says.
+/// internal error. Where it validates, so is content that does not fit the schema.
 pub type ServerTool = Registered<kind::Tool>;
 
 /// The data of a tool that calls need, computed when it is registered.
@@ -100,7 +100,7 @@ impl ServerTool {
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
     /// gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
-    /// definition that somebody else wrote is offered, [`Tool::header_marks`] says whether it can be.
+    /// definition of another author is offered, [`Tool::header_marks`] checks it.
     pub fn from_definition<
         F: Function<kind::RawTool, M, Future: Future<Output: IntoToolResult> + Send>,
         M,
@@ -128,13 +128,13 @@ impl ServerTool {
         self.edit(|tool| tool.annotations = Some(annotations))
     }
 
-    /// Says that it changes nothing: the hint `readOnlyHint`.
+    /// Marks it as changing nothing: the hint `readOnlyHint`.
     #[must_use]
     pub fn read_only(self) -> Self {
         self.hint(|hints| hints.read_only_hint = Some(true))
     }
 
-    /// Says that it may destroy something, which a host may ask about first: the hint `destructiveHint`.
+    /// Marks it as possibly destructive, which a host may ask about first: the hint `destructiveHint`.
     #[must_use]
     pub fn destructive(self) -> Self {
         self.hint(|hints| hints.destructive_hint = Some(true))
@@ -191,11 +191,11 @@ impl ServerTool {
     }
 
     /// Sets whether it can run as a task (default: it cannot), on a server that [runs tasks](crate::Server::tasks). The
-    /// function is written as any other; [`Context::status`] says how it stands.
+    /// function is written as any other; [`Context::status`] reports its progress.
     ///
     /// - In a session of 2025-11-25 the client asks for a task with each call. One that is required is refused to a client
     ///   that does not; so it is in sessions of older revisions, which have no tasks.
-    /// - Since 2026-07-28 the server decides, and the client says that it takes tasks. A tool that requires a task gives one
+    /// - Since 2026-07-28 the server decides, and the client declares that it takes tasks. A tool that requires a task gives one
     ///   at once, and is refused to clients that take none. Where it is optional, the call runs as any other for
     ///   [some time](crate::Tasks::grace), and then goes on as a task; for a client that takes none, it goes on as a call.
     ///
@@ -207,7 +207,7 @@ impl ServerTool {
         self.edit(|tool| tool.execution.get_or_insert_default().task_support = Some(support))
     }
 
-    /// Whether it can run as a task.
+    /// The tool's support of tasks.
     pub(crate) fn task_support(&self) -> &TaskSupport {
         let said = self.definition().execution.as_ref().and_then(|execution| execution.task_support.as_ref());
         said.unwrap_or(&TaskSupport::Forbidden)

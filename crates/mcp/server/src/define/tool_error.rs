@@ -13,7 +13,7 @@ use crate::AskError;
 /// Why a tool has no result, for a function that distinguishes what the model reads from errors of the protocol.
 ///
 /// A function may return any error. Its text, with its causes, is what the model reads: a result with `isError`, from which it can
-/// learn and try again. A `ToolError` says more: [`content`](Self::content) shows other things than text, and
+/// learn and try again. A `ToolError` has more: [`content`](Self::content) shows other things than text, and
 /// [`protocol`](Self::protocol) answers the call with a JSON-RPC error. It may be wrapped: it is found among the sources of
 /// an error, and in an `anyhow::Error`.
 ///
@@ -88,7 +88,7 @@ impl ToolError {
 
 /// The answer that an error holds, itself or as a source. `None` if its text is the answer.
 ///
-/// What another peer refused is text: it is not an answer to this call.
+/// A refusal of another peer is text: it is not an answer to this call.
 pub(crate) fn answer_of(error: &BoxError) -> Option<Result<CallToolResult, ErrorObject>> {
     for error in error.chain() {
         if let Some(error) = error.downcast_ref::<ToolError>() {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_peer_refused_is_text() {
+    fn refusal_of_another_peer_is_text() {
         let refused = CallError::refused("m", ErrorObject::new(1, "no"));
         assert_eq!(text(refused), "m: refused: no (1)");
     }

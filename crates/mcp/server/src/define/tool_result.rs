@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::ToolError;
 use crate::decode::arguments::output_schema;
 
-/// What a tool may give.
+/// The result of a tool.
 ///
 /// Text (`String`, `&str`), nothing (`()`), one or more [`ContentBlock`]s, a value in [`Structured`], also [with](Structured::with) more content, a whole
 /// [`CallToolResult`], or a `Result` of any of these and any error. What becomes a [`BoxError`] is an error: the model reads its

@@ -22,7 +22,7 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
     }
 }
 
-/// What is wanted of a [`GetPromptRequest`] here. What it brings back of earlier rounds is read as it is needed.
+/// The members of a [`GetPromptRequest`] that are used here. Answers of earlier rounds are read when they are needed.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct PromptParams {

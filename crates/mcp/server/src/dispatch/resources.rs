@@ -44,7 +44,7 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
     }
 }
 
-/// What is wanted of a [`ReadResourceRequest`] here. What it brings back of earlier rounds is read as it is needed, and a
+/// The members of a [`ReadResourceRequest`] that are used here. Answers of earlier rounds are read when they are needed, and a
 /// server that has none goes without the code for that.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]

@@ -1,4 +1,4 @@
-//! Whether what a user filled in is what a form asked for.
+//! Checks the values of a user against the form.
 
 use agentwire_mcp_schema::{
     Choice, ElicitSchema, JsonObject, MultiSelectSchema, NumberKind, NumberSchema, PrimitiveSchema,
@@ -16,7 +16,7 @@ use crate::input::format;
 pub(super) fn content(form: &ElicitSchema, mut given: JsonObject) -> Result<JsonObject, String> {
     let mut content = JsonObject::new();
     for (name, field) in &form.properties {
-        // A client that has no other way to leave a field empty says null.
+        // A client that has no other way to leave a field empty sends null.
         let given = given.remove(name).filter(|value| !value.is_null());
         let value = match given {
             Some(value) => fits(field, &value).map(|()| Some(value)),

@@ -8,7 +8,7 @@ use agentwire_wire_derive::Build;
 
 /// How the functions of a server ask its clients. Set it by [`Server::input`](crate::Server::input).
 ///
-/// What a client of 2026-07-28 is answered before its request is worked on holds a `requestState`: the answers so far,
+/// An incomplete answer to a client of 2026-07-28 has a `requestState`: the answers so far,
 /// encrypted and sealed, so that the server need remember nothing. It opens only for the same request, by the same
 /// caller, for some time.
 ///

@@ -1,6 +1,6 @@
 use agentwire_mcp_schema::{ElicitAction, ElicitRequest, ElicitResult, JsonObject};
 
-/// What the user did when asked.
+/// The user's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::exhaustive_enums,
@@ -16,7 +16,7 @@ pub enum Elicited<T> {
 }
 
 impl<T> Elicited<T> {
-    /// What was filled in; none if the user did anything else.
+    /// The values of the form; `None` if the user did anything else.
     pub fn accepted(self) -> Option<T> {
         match self {
             Self::Accept(value) => Some(value),
@@ -30,15 +30,15 @@ impl<T> Elicited<T> {
     }
 }
 
-/// What a user can be asked by: a [`Form`](crate::Form) or a [`Page`](crate::Page). Nothing else is one.
+/// A question to a user: a [`Form`](crate::Form) or a [`Page`](crate::Page). The trait is sealed.
 pub trait Elicitation: sealed::Sealed + Send + Sync {
-    /// What there is once the user agreed.
+    /// The value once the user agreed.
     type Accepted;
 
     #[doc(hidden)]
     fn request(&self) -> ElicitRequest;
 
-    /// Reads what was filled in, or says what is wrong with it.
+    /// Reads the values, or returns their fault.
     #[doc(hidden)]
     fn read(&self, content: JsonObject) -> Result<Self::Accepted, String>;
 }

@@ -11,7 +11,7 @@ use crate::input::elicited::{Elicitation, sealed};
 
 /// A form for the user to fill in. Its fields are made by [`field`](crate::field).
 ///
-/// What comes back has every required field, and what is there is as its field says. A field that was left empty has its
+/// The returned values have every required field, and each fits its field. A field that was left empty has its
 /// default, if it has one. Fields that were not asked for are left out.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The formats of texts, as far as they can be told without knowing what is meant.
+//! The formats of texts, as far as they can be checked without knowing the meaning.
 
 use agentwire_mcp_schema::StringFormat;
 

@@ -7,7 +7,7 @@ use crate::input::elicited::{Elicitation, sealed};
 
 /// A web page that the user is asked to go to, for what the client must not see: signing in, paying. Since 2025-11-25.
 ///
-/// That the user accepts says no more than that the page may be opened. Whether what is to be done there was done, and by
+/// A user who accepts agrees only that the page may be opened. Whether the task there was done, and by
 /// the same user, the server has to find out for itself. The URL must hold nothing about the user, and must not open
 /// anything by itself.
 ///

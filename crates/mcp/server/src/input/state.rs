@@ -1,4 +1,4 @@
-//! What a `requestState` holds, and what it belongs to.
+//! The content of a `requestState`, and the request that it belongs to.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ pub(crate) type Answers = BTreeMap<String, RawJson>;
 /// Members of a request that are not the same from round to round.
 const CHANGING: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// What the next round has to know of those before.
+/// The data of earlier rounds for the next one.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct RoundState {
     /// Milliseconds since 1970.
@@ -27,7 +27,7 @@ pub(crate) struct RoundState {
 }
 
 impl RoundState {
-    /// What is known when the next round begins, if nothing is added.
+    /// The data of the next round, if nothing is added.
     pub(crate) fn next(&self) -> Self {
         Self { expires: 0, round: self.round.saturating_add(1), answers: self.answers.clone() }
     }
@@ -102,7 +102,7 @@ pub(crate) fn request_binding(
     Ok(text.into_bytes())
 }
 
-/// Finds the numbers in a JSON text that have more digits than every reader tells apart. A `Value` makes one number of
+/// Finds the numbers in a JSON text that have more digits than every reader keeps. A `Value` makes one number of
 /// several of them.
 fn long_numbers<'a>(json: &'a str, found: &mut Vec<&'a str>) {
     const EXACT_DIGITS: usize = 15;

@@ -82,7 +82,7 @@ fn initialize(
     let mut result = InitializeResult::new(revision, settings.info.clone());
     result.capabilities = server.parts.capabilities();
     result.instructions = settings.instructions.clone();
-    // 2024-11-05 has completions, but no capability that says so.
+    // 2024-11-05 has completions, but no capability for them.
     let offered = CapabilitySet::of(&result.capabilities);
     result.downgrade(revision);
     let answer = scope.encode(&result)?;
@@ -99,7 +99,7 @@ fn initialize(
     Ok(answer)
 }
 
-/// The error of a request before the handshake. Clients probe with it, so it tells an unknown method from a known one that
+/// The error of a request before the handshake. Clients probe with it, so it distinguishes an unknown method from a known one that
 /// needs a session or a `_meta`.
 fn refuse_early(method: &str) -> ErrorObject {
     let is_known = |known: &MethodInfo| known.name == method && known.kind == MethodKind::Request;

@@ -1,7 +1,7 @@
 //! The client of a request, in either form of the protocol.
 //!
 //! Up to revision 2025-11-25 a connection is a session, and what its handshake agreed on holds for all of it. Later, each
-//! request describes its client. `_meta` says which of the two a request is, so one connection may carry both.
+//! request describes its client. `_meta` shows which of the two a request is, so one connection may carry both.
 
 use std::sync::Arc;
 

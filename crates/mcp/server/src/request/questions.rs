@@ -43,7 +43,7 @@ impl Context {
     /// Asks the user: by a [`Form`](crate::Form), or by a [`Page`](crate::Page) to go to. Since 2025-06-18, pages since
     /// 2025-11-25.
     ///
-    /// What a user fills in is held against the form, and what is left empty and has a default gets it. Secrets are
+    /// The user's values are checked against the form, and an empty field with a default gets it. Secrets are
     /// never asked for by a form.
     ///
     /// ```

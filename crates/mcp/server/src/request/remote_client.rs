@@ -64,7 +64,7 @@ impl RemoteClient {
         self.call(ListRootsRequest::default())
     }
 
-    /// Says that what the user went to a [`Page`](crate::Page) for is done, so that the client need not wait or ask any
+    /// Notifies the client that the task on a [`Page`](crate::Page) is done, so that the client need not wait or ask any
     /// more. Only 2025-11-25 has this; nothing is sent to other clients, nor to those that know no pages.
     ///
     /// # Errors

@@ -154,7 +154,7 @@ impl Session {
     }
 
     /// The connection has ended. So has the session with its tasks, unless other nodes have it too: then those are
-    /// [told](agentwire_store::BusMessage::SessionEnded) when it ends.
+    /// [notified](agentwire_store::BusMessage::SessionEnded) when it ends.
     pub(crate) fn end_tasks(&self) {
         if let (Some(name), Some(tasks)) = (self.name.get(), &self.settings.tasks)
             && !(name.is_shared && tasks.registry().node().is_some())
@@ -185,7 +185,7 @@ impl Session {
 
     fn notify<N: NotificationMethod>(&self, capability: Capability, notification: &N) {
         if self.is_offered(capability) {
-            // There is nobody to notify on a closed connection.
+            // A closed connection takes no notification.
             let _closed = self.peer.notify_coalesced(notification);
         }
     }

@@ -8,7 +8,7 @@ use agentwire_wire_derive::Build;
 
 use crate::quota::{Holder, Limits, Quota, QuotaExceeded, Share};
 
-/// What a URI takes in memory beside its text, in bytes.
+/// The memory of a URI beside its text, in bytes.
 const OVERHEAD: usize = 64;
 
 /// How many resources clients may watch, by `resources/subscribe` or `subscriptions/listen`. Set it by

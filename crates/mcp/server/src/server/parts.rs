@@ -1,5 +1,5 @@
-//! What a server is made of. The code that answers requests works with this, and not with the public `Server`, which also
-//! knows that code.
+//! The parts of a server. The code that answers requests works with them, and not with the public `Server`, which also
+//! uses that code.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) struct ServerParts {
     pub(super) layers: Option<Arc<Layers>>,
 }
 
-/// What is registered, for all clones of a server.
+/// The registered items, for all clones of a server.
 #[derive(Default)]
 pub(crate) struct Registries {
     pub(crate) tools: Registry<kind::Tool>,

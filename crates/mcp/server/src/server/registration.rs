@@ -12,7 +12,7 @@ use crate::{
     ServerResourceTemplate, ServerTool,
 };
 
-/// What a server offers.
+/// The items that a server offers.
 impl Server {
     /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), a description for the model, and its function.
     ///

@@ -20,7 +20,7 @@ const PACE: Duration = Duration::from_millis(100);
 const FIRST_AGAIN: Duration = Duration::from_secs(1);
 const LAST_AGAIN: Duration = Duration::from_secs(30);
 
-/// What was written last, and when the next is due.
+/// The last write, and the time of the next.
 struct Writer {
     clock: TokioClock,
     version: u64,
@@ -109,7 +109,7 @@ pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
             }
             handle.close(is_written);
         }
-        // With other nodes an end is told once the store has it.
+        // With other nodes an end is reported once the store has it.
         let may_tell = is_written || !is_final || registry.node().is_none();
         let is_news = may_tell && std::mem::replace(&mut told_version, writer.version) != writer.version;
         if is_written {
@@ -121,7 +121,7 @@ pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
         if let Some(peer) = told.as_ref().filter(|_| is_news) {
             let status = report::status(tasks, &record);
             let told = pin!(peer.notify(&status));
-            // There is nobody to notify on a closed connection.
+            // A closed connection takes no notification.
             if is_final {
                 let _closed = told.await;
             } else {

@@ -1,4 +1,4 @@
-//! What a node receives about the tasks that run at it.
+//! Messages to a node about the tasks that run at it.
 
 use std::sync::{Arc, Weak};
 

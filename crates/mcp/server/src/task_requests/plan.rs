@@ -181,7 +181,7 @@ impl TaskCall {
         })?;
         let mut created =
             CreatedTask { registry: registry.clone(), id: record.id.clone(), version, is_handed_over: false };
-        // One by one, because this future may be dropped meanwhile.
+        // One by one, because this future may be dropped in between.
         while let Some(stale) = registry.take_stale() {
             // What cannot be removed now is forgotten when its time is over.
             let _failed = store.remove(&stale).await;
@@ -221,7 +221,7 @@ struct CreatedTask {
     is_handed_over: bool,
 }
 
-/// The client never learns the id, so nobody could ask for the record.
+/// The client never learns the id, so it could not ask for the record.
 impl Drop for CreatedTask {
     fn drop(&mut self) {
         if !self.is_handed_over {

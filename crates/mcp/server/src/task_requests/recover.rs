@@ -19,7 +19,7 @@ impl Tasks {
     ///
     /// # Errors
     ///
-    /// What the store reports.
+    /// The error of the store.
     pub async fn recover(&self) -> Result<usize, TaskStoreError> {
         let (mut count, mut after) = (0, None);
         loop {

@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_secs(1);
 const TRY: Duration = Duration::from_secs(10);
 
 /// A record of the store as it is now. It fails a task whose node has died, unless another node does so first. `None` if it is
-/// gone meanwhile.
+/// gone since.
 pub(crate) async fn current(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     let Some((node, run)) = tasks.registry.node().zip(record.run) else { return Ok(Some(record)) };
     // A store that does not answer does not say that a node is dead.
@@ -70,7 +70,7 @@ pub(crate) struct RemoteTask {
     _listening: ListenerGuard,
 }
 
-/// Whether a task has changed since it was read last.
+/// The changes of a task since it was read last.
 struct Changes {
     id: String,
     has_changed: Monitor<bool>,
@@ -110,7 +110,7 @@ impl RemoteTask {
         }
     }
 
-    /// Waits for the end of the task, and asks meanwhile what it wants to know.
+    /// Waits for the end of the task, and forwards its questions.
     pub(crate) async fn result(mut self, context: &Context) -> Result<RawJson, ErrorObject> {
         let (tasks, handle) = (self.tasks.clone(), self.handle.clone());
         let following = async {

@@ -239,7 +239,8 @@ pub(crate) async fn find(
     let handle = tasks.registry.find(id);
     let record = match &handle {
         Some(handle) if tasks.registry.node().is_some() && may_see(&handle.record()) => {
-            // Another node may have ended it, which the store decides. While the store is away, what is known here is told, but no end.
+            // Another node may have ended it, which the store decides. While the store is away, the state of this node is reported, but
+            // no end.
             if !handle.is_over()
                 && let Ok(Some(record)) = tasks.store.read(id).await
                 && record.is_final()
@@ -253,7 +254,7 @@ pub(crate) async fn find(
         }
         Some(handle) => Some(handle.record()),
         None => match tasks.store.read(id).await? {
-            // Whoever may not see it changes nothing.
+            // A client that may not see it changes nothing.
             Some(record) if may_see(&record) => remote::current(tasks, record).await?,
             _ => None,
         },

@@ -19,7 +19,7 @@ use crate::tasks::handle::{QuestionClaim, TaskHandle};
 use crate::tasks::{Tasks, ends};
 use crate::{Context, TaskRecord};
 
-/// What a task's call is answered with; `None` if it is not done.
+/// The response to a task's call; `None` if it is not done.
 pub(crate) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
     record.is_final().then(|| match (&record.result, &record.error) {
         (Some(result), _) => Ok(result.clone()),
@@ -28,7 +28,7 @@ pub(crate) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
     })
 }
 
-/// Waits for the end of a task, and asks meanwhile what it wants to know.
+/// Waits for the end of a task, and forwards its questions.
 pub(crate) async fn wait(
     context: &Context,
     tasks: &Tasks,

@@ -103,7 +103,7 @@ async fn run(handle: &Arc<TaskHandle>, mut running: HandlerFuture) -> WorkEnd {
     .await
 }
 
-/// What an answer makes of its task. In 2025-11-25 a tool that failed is a task that failed.
+/// The outcome of a task with this answer. In 2025-11-25 a tool that failed is a task that failed.
 fn task_outcome(context: &Context, outcome: Result<RawJson, ErrorObject>) -> Outcome {
     let result = match outcome {
         Ok(result) => result,

@@ -46,7 +46,7 @@ pub struct Tasks {
     /// against the [limit](Self::limit) for ever.
     #[build(optional)]
     pub(crate) longest_ttl: Option<Duration>,
-    /// Sets how long clients are told to wait between two questions about a task (default 1 second).
+    /// Sets how long clients shall wait between two requests for the state of a task (default 1 second).
     pub(crate) poll_interval: Duration,
     /// Sets for how long a call that may become a task runs as any other (default 100 ms), for clients of 2026-07-28: one
     /// that is done by then is answered at once. If it asks the client something by then, that is a round as without tasks.
@@ -118,7 +118,7 @@ impl Tasks {
         Limits { total: self.byte_limit, holder: self.client_byte_limit }
     }
 
-    /// What becomes of a task whose function has ended: its arguments are gone, and the outcome is kept if there is room.
+    /// Settles a task whose function has ended: its arguments are gone, and the outcome is kept if there is room.
     pub(crate) fn settle(&self, id: &str, outcome: Outcome) -> Outcome {
         match self.registry.resize(id, outcome.bytes(), self.byte_limits()) {
             Ok(()) => outcome,
@@ -146,7 +146,7 @@ impl Tasks {
     }
 }
 
-/// What needs more bytes than there is room for.
+/// The error for a part that needs more bytes than there is room for.
 #[cold]
 pub(crate) fn no_room(exceeded: QuotaExceeded, what: &str) -> ErrorObject {
     let (limit, whose, name) = match exceeded {

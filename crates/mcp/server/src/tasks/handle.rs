@@ -209,7 +209,7 @@ impl TaskHandle {
         self.state.wait_until(|state| state.is_written.then_some(state.is_stored)).await
     }
 
-    /// Waits until it has ended, and the store has that, or nobody writes it any more.
+    /// Waits until it has ended, and the store has that, or nothing writes it any more.
     pub(crate) async fn stored(&self) {
         self.state.wait_until(|state| (state.is_stored || state.is_done).then_some(())).await;
     }

@@ -31,7 +31,7 @@ impl MemoryTasks {
         Self::default()
     }
 
-    /// What is there now, without what is over.
+    /// The current records, without the expired ones.
     fn table(&self) -> MutexGuard<'_, RecordTable> {
         let mut table = self.0.lock();
         table.expire(TokioClock::default().now());
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_outlived_its_time_is_forgotten_without_a_timer() {
+    async fn expired_tasks_are_forgotten_without_a_timer() {
         let store = MemoryTasks::new();
         let owner = TaskOwner::Bearer;
         for (id, ttl) in [("short", Some(1)), ("long", Some(60)), ("for ever", None)] {

@@ -17,7 +17,7 @@ pub(crate) struct TaskRegistry {
     tables: Mutex<TaskTables>,
     /// Notified when a task changes.
     listeners: Listeners,
-    /// What is shared with other nodes.
+    /// The state that other nodes share.
     node: OnceLock<Node>,
     /// How many are kept, and whose they are.
     quota: Quota,

@@ -8,7 +8,7 @@ use crate::{TaskCursor, TaskOwner, TaskRecord};
 
 /// Where the records of tasks are kept.
 ///
-/// What works on a task lives in one process; its record may outlive that. That process writes how the task stands. Any
+/// The function of a task lives in one process; its record may outlive that. That process writes the state of the task. Any
 /// process that shares the store may write its end: when a client cancels it there, or its node has died. The first end counts.
 /// A store may forget expired records at any time; readers check [`TaskRecord::is_expired`] and ignore them.
 pub trait TaskStore: Send + Sync + 'static {

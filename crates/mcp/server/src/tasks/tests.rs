@@ -84,7 +84,7 @@ async fn a_question_that_is_dropped_is_withdrawn_and_its_key_is_used() {
 }
 
 #[tokio::test]
-async fn what_is_final_changes_no_more() {
+async fn final_state_does_not_change() {
     for end in [
         |handle: &TaskHandle| handle.finish(done()),
         |handle: &TaskHandle| handle.finish(Outcome::Error(ErrorObject::internal_error("no"))),

@@ -1,4 +1,4 @@
-//! What happens while a tool runs: cancellation, progress, panics.
+//! Events while a tool runs: cancellation, progress, panics.
 
 use std::sync::atomic::Ordering;
 
@@ -45,7 +45,7 @@ async fn can_05_and_07_a_cancel_that_means_nothing_is_passed_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_ends_when_the_client_leaves() {
+async fn running_calls_end_when_the_client_leaves() {
     let stopped = Stopped::default();
     with_session(&stoppable(&stopped), NEWEST, async |raw| {
         raw.request(1, "tools/call", json!({ "name": "deaf" })).await;

@@ -72,7 +72,7 @@ async fn complete(raw: &mut Raw, params: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_typed_goes_on_in_every_revision() {
+async fn completion_works_in_every_revision() {
     for revision in REVISIONS {
         with_session(&reviewer(), revision, async |raw| {
             let words = complete(raw, prompt("language", "p")).await;

@@ -25,7 +25,7 @@ struct Wait {
     seconds: u64,
 }
 
-/// A tool that takes as long as it is told, and counts its futures that are dropped.
+/// A tool that takes as long as its argument, and counts its futures that are dropped.
 fn wait(stopped: &Stopped) -> ServerTool {
     let stopped = stopped.clone();
     ServerTool::new("wait", "Wait", move |Wait { seconds }: Wait, _: Context| {
@@ -271,7 +271,7 @@ fn plain(call: RawCall, next: Next) -> agentwire_mcp_server::RawCallFuture {
 }
 
 #[tokio::test]
-async fn what_a_client_gets_is_the_same_with_a_layer_that_changes_nothing() {
+async fn layer_that_changes_nothing_changes_no_response() {
     let server = || crate::subject::subject().prompt("plan", "Plan", day);
     let calls = [
         ("tools/call", call("add", json!({ "a": 1, "b": 2 }))),

@@ -45,7 +45,7 @@ async fn lif_10_an_unknown_version_is_answered_with_the_newest() {
 async fn lif_07_before_the_handshake_everything_is_answered_and_nothing_ends() {
     with_raw(&subject(), async |raw| {
         raw.ping().await;
-        // Neither part of a session nor a request that says who asks.
+        // Neither part of a session nor a request that names its client.
         for method in ["tools/list", "tools/call", "server/discover", "subscriptions/listen"] {
             assert_eq!(raw.refusal_of(method, json!({ "name": "echo" })).await, -32602, "{method}");
         }
@@ -319,7 +319,7 @@ async fn introduce(raw: &mut Raw, name: &str) -> Value {
 
 /// It is kept for as long as a session, of which one client may open many.
 #[tokio::test(start_paused = true)]
-async fn what_a_client_says_of_itself_is_counted_over_its_sessions() {
+async fn description_of_a_client_is_counted_over_its_sessions() {
     let server = subject().value_limit(16 << 10);
     let is_refused = |answer: &Value| {
         assert!(

@@ -159,7 +159,7 @@ async fn st_39_one_connection_carries_both_eras() {
         let call = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
         assert_eq!(raw.result_of("tools/call", alone(call.clone())).await["resultType"], "complete");
         assert_eq!(raw.initialize("2025-03-26").await["result"]["protocolVersion"], "2025-03-26");
-        // The version that was agreed on holds for what says none, and for nothing else.
+        // The negotiated version holds for requests that name none, and for no others.
         let result = raw.result_of("tools/call", call.clone()).await;
         assert_eq!(result, json!({ "content": [{ "type": "text", "text": "{\"sum\":5}" }] }));
         let result = raw.result_of("tools/call", alone(call.clone())).await;
@@ -307,7 +307,7 @@ async fn log_01_and_05_a_server_that_does_not_log_and_a_request_that_is_over_say
     .await;
 }
 
-/// Which capability a tool cannot do without, only it knows.
+/// Only a tool knows which capability it needs.
 #[tokio::test(start_paused = true)]
 async fn st_09_a_tool_names_the_capability_that_it_lacks() {
     let server = Server::new("curious", "1").tool("ask", "Ask", async |_: NoArguments, cx: Context| {

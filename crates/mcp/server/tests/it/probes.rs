@@ -60,7 +60,7 @@ async fn a_stream_that_nobody_reads_holds_up_its_session_for_a_bounded_time() {
     let session = web.open().await;
     let flood = json!({ "name": "flood", "arguments": {}, "_meta": { "progressToken": 1 } });
     let lazy = web.send(Some(&session), "flood", "tools/call", flood).await;
-    // Until the buffers of the sockets are full, which shows only in that it says nothing more.
+    // Until the buffers of the sockets are full, which shows only in that no more is sent.
     let mut before = 0;
     while before == 0 || before != said.load(Ordering::Relaxed) {
         before = said.load(Ordering::Relaxed);
@@ -109,7 +109,7 @@ async fn of_two_equal_ids_the_second_is_refused_and_the_first_is_answered() {
 
 /// The client has said all that it wanted, and still listens.
 #[tokio::test(start_paused = true)]
-async fn what_runs_when_the_input_ends_is_answered_however_long_it_takes() {
+async fn running_calls_are_answered_after_the_input_ends_however_long_they_take() {
     let server = subject().tool("nap", "Take so many milliseconds", async |Nap { milliseconds }: Nap, _| {
         sleep(Duration::from_millis(milliseconds)).await;
         "rested"
@@ -159,7 +159,7 @@ impl JsonSchema for Counted {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_offered_is_put_together_once_and_not_for_each_call() {
+async fn offered_items_are_assembled_once_and_not_for_each_call() {
     let number = |n: usize| format!("tool-{n:03}");
     let server = (0..98).fold(Server::new("many", "1"), |server, n| {
         server.tool(number(n), "One of many", async |_: Counted, _| "done")

@@ -116,13 +116,13 @@ impl Raw {
         self.result_of("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Whoever sent the request with this id has left, and can be told nothing.
+    /// The client of the request with this id has left, and can be sent nothing.
     pub(crate) async fn abandon(&mut self, id: impl Into<Value>) {
         let id: RequestId = serde_json::from_value(id.into()).expect("an id");
         self.0.send(Packet::Cancelled(id)).await.expect("the server listens");
     }
 
-    /// Says nothing more. What the server still says can be heard.
+    /// Sends nothing more. The server's messages can still be received.
     pub(crate) async fn leave(&mut self) {
         self.0.close().await.expect("nothing is in the way");
     }

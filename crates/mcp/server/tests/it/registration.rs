@@ -1,4 +1,4 @@
-//! What an author registers wrongly is refused at once, by a panic that names it, at the author's line.
+//! An author's mistakes are refused at once, by a panic that names them, at the author's line.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -261,7 +261,7 @@ fn an_argument_that_does_not_exist() {
     assert_eq!(message, "`memo:///{city}` has no variable `town`");
 }
 
-/// What a function has captured may use the server when it is dropped.
+/// A captured value of a function may use the server when it is dropped.
 #[test]
 fn a_tool_is_dropped_outside_the_locks() {
     struct Guard(Server);

@@ -1,4 +1,4 @@
-//! What tools, resources and prompts give, in each revision's terms.
+//! The results of tools, resources and prompts, in each revision's terms.
 
 use serde_json::json;
 
@@ -75,7 +75,7 @@ async fn the_schema_of_a_result_is_that_of_what_is_written() {
     .await;
 }
 
-/// What a template leads to may be missing, which each revision says with a code of its own.
+/// The resource of a template may be missing, which each revision reports with a code of its own.
 #[tokio::test(start_paused = true)]
 async fn a_function_that_finds_nothing_answers_as_for_a_uri_that_is_not_known() {
     #[derive(serde::Deserialize)]

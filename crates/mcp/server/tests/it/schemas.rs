@@ -1,4 +1,4 @@
-//! What the schemas of a tool say, and what they promise.
+//! The schemas of a tool, and their guarantees.
 
 use agentwire_mcp_server::schema::{CallToolResult, Icon, JsonSchema, Tool};
 use agentwire_mcp_server::{NoArguments, RawJson, Server, ServerPrompt, ServerResource, ServerTool};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{MODERN, NEWEST, alone, code_of, with_raw, with_session};
 
-/// Every keyword of 2020-12 that a type rarely has, one that nobody knows, and members in no order.
+/// Every keyword of 2020-12 that a type rarely has, an unknown one, and members in no order.
 fn verbatim() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -185,7 +185,7 @@ mod validate {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_the_schema_forbids_never_reaches_the_function_and_the_path_is_named() {
+    async fn value_that_the_schema_forbids_never_reaches_the_function_and_the_path_is_named() {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = runs.clone();
         let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move || {

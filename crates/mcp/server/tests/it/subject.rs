@@ -83,7 +83,7 @@ async fn leak(_: NoArguments, cx: Context) -> &'static str {
 /// Contexts that outlive their calls.
 pub(crate) static LEAKED: std::sync::Mutex<Option<Context>> = std::sync::Mutex::new(None);
 
-/// Counts what was dropped or heard of its cancellation.
+/// Counts dropped futures and received cancellations.
 #[derive(Clone, Default)]
 pub(crate) struct Stopped {
     pub(crate) dropped: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! Who hears of changes: a session that asked, and a request that listens.
+//! The receivers of changes: a session that asked, and a request that listens.
 
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ async fn sub_09_and_10_an_empty_filter_is_acknowledged_and_that_is_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changes_many_times_before_it_is_heard_is_told_once() {
+async fn repeated_change_is_reported_once() {
     let server = watched();
     with_raw(&server, async |raw| {
         listen(raw, 1, json!({ "toolsListChanged": true, "resourceSubscriptions": ["x:a", "x:b"] })).await;
@@ -250,7 +250,7 @@ async fn a_session_hears_of_the_resources_that_it_subscribed_to() {
     .await;
 }
 
-/// Like a subscription: what changes again before the client has taken the news is told once.
+/// Like a subscription: a repeated change before the client has read the first is reported once.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_does_not_read_makes_nothing_grow() {
     let server = watched();
@@ -317,7 +317,7 @@ async fn the_uris_that_a_client_watches_have_so_many_bytes_and_no_more() {
         assert!(why.contains("1048576") && why.contains("SubscriptionLimits::client_bytes"), "{why}");
         raw.result_of("resources/unsubscribe", subscribe(7)).await;
         raw.result_of("resources/subscribe", subscribe(10)).await;
-        // Another client is served meanwhile.
+        // Another client is served at the same time.
         with_session(&server, NEWEST, async |other| {
             other.result_of("resources/subscribe", subscribe(11)).await;
         })

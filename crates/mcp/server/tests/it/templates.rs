@@ -54,7 +54,7 @@ async fn a_resource_is_read_by_the_values_in_its_uri() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_no_template_makes_or_no_type_reads_is_no_resource() {
+async fn uri_of_no_template_or_of_unreadable_values_is_no_resource() {
     for (uri, revision) in [
         ("books:///a/b", NEWEST),
         ("books:///Emma?page=twelve", NEWEST),

@@ -1,4 +1,4 @@
-//! Functions that never wait for anything: others are served meanwhile, and a cancel ends them.
+//! Functions that never wait for anything: others are served at the same time, and a cancel ends them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::raw::{NEWEST, Raw, alone, with_both_eras};
 /// How often a function does it: seconds of work, of which a test sees milliseconds.
 const TIMES: usize = 3_000_000;
 
-/// What a function does again and again.
+/// A step that a function repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// Progress that no client asked for.

@@ -11,7 +11,7 @@ const QUOTE: usize = 60;
 /// How many bytes the text of one fault, and of its path, may have.
 const LENGTH: usize = 240;
 
-/// What is wrong with one member.
+/// The fault of one member.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(super) kind: FaultKind,
@@ -137,7 +137,7 @@ impl Error for Fault {
     }
 }
 
-/// What came in place of the expected, with JSON's nouns.
+/// The value in place of the expected one, with JSON's nouns.
 struct Found<'a>(Unexpected<'a>);
 
 impl fmt::Display for Found<'_> {

@@ -14,7 +14,7 @@ use super::fault::{Fault, FaultKind};
 use super::placeholder::Placeholder;
 use crate::decode::string_arg::StringArg;
 
-/// What a member is read from.
+/// The source of a member.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
     Json(&'a Value),

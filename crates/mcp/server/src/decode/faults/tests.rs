@@ -166,7 +166,7 @@ fn a_fault_that_a_placeholder_causes_is_not_told() {
 }
 
 #[test]
-fn what_the_first_reading_takes_is_no_fault() {
+fn value_that_the_first_reading_takes_has_no_fault() {
     #[derive(Debug, Deserialize)]
     #[allow(dead_code, reason = "only read")]
     struct Odd {

@@ -1,6 +1,6 @@
 //! URI templates, read backwards: from a URI to the values that a template was filled in with.
 //!
-//! RFC 6570 says how a template is filled in, and the crates that do so do no more, or are first tries at a part of it,
+//! RFC 6570 defines how a template is filled in, and the crates that do so do no more, or are first tries at a part of it,
 //! or come with a licence that few servers can take. A template becomes a small program here, which is run over the URI
 //! without ever going back, so no URI makes it slow.
 
@@ -41,7 +41,7 @@ impl UriTemplate {
     ///
     /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
     /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain
-    /// anything but NUL, such as `/`, `\` and `..`, also where the template says `{name}`: whoever makes a path of one must
+    /// anything but NUL, such as `/`, `\` and `..`, also where the template has `{name}`: code that makes a path of one must
     /// look at it, or [refuse](crate::ServerResourceTemplate::segments_only) what is not a single segment. A URI with `%00` in
     /// a value does not match.
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_level_1_to_3_fill_in_is_read_back() {
+    fn values_of_level_1_to_3_are_read_back() {
         // The values and most templates are those with which RFC 6570 shows its levels.
         for (template, uri, values) in [
             ("test://template/{id}/data", "test://template/123/data", "id=123"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_template_cannot_become_does_not_fit() {
+    fn uri_that_a_template_cannot_become_does_not_fit() {
         for (template, uri) in [
             ("test://template/{id}/data", "test://template/1/2/data"),
             ("test://template/{id}/data", "test://template/123/data/"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_missing() {
+    fn omitted_values_are_missing() {
         assert_eq!(read("notes:///list{?x,y}", "notes:///list"), "");
         assert_eq!(read("notes:///list{?x,y}", "notes:///list?y=2"), "y=2");
         assert_eq!(read("notes:{/shelf,book}", "notes:/a"), "shelf=a");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_says_why() {
+    fn malformed_template_has_a_reason() {
         let fault = |text: &str| text.parse::<UriTemplate>().expect_err("it is wrong");
         assert_eq!(fault("a{b"), UriTemplateError::Brace("{b".to_owned()));
         assert_eq!(fault("a}b"), UriTemplateError::Brace("}b".to_owned()));
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(fault("{a:3}"), UriTemplateError::Modifier("a:3".to_owned()));
     }
 
-    /// Fills in `{?x,y}` and the like, the way section 3.2.1 of RFC 6570 says.
+    /// Fills in `{?x,y}` and the like, by section 3.2.1 of RFC 6570.
     fn fill_in(operator: &str, values: &BTreeMap<String, String>) -> String {
         let (first, separator, named) = match operator {
             "" | "+" => ("", ",", false),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_fills_in_to_the_same_uri_whatever_it_is() {
+    fn values_of_any_content_fill_in_to_the_same_uri() {
         let words = ["", "a", "..", "a/b", "a,b", ".x", "é 日", "x=1&y=2;z", "100%", "?#[]", "%", "a\nb"];
         let maybe = || std::iter::once(None).chain(words.map(Some));
         for operator in ["", "+", "#", ".", "/", ";", "?", "&"] {

@@ -9,7 +9,7 @@ pub(super) enum Step {
     Text(Box<str>),
     /// The value of a variable, by its number.
     Value { variable: usize, may_be_empty: bool, may_have: Characters },
-    /// A variable is there and empty, without a character that says so.
+    /// A variable is there and empty, without a character that shows it.
     Empty { variable: usize },
     /// Go on with the next step, or if that cannot be, there.
     OrElse(usize),
@@ -17,11 +17,11 @@ pub(super) enum Step {
     Jump(usize),
 }
 
-/// What a value may consist of.
+/// The characters of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Characters {
     pub(super) reserved: bool,
-    /// What separates values ends each but the last: otherwise the first would take them all.
+    /// The separator of values ends each but the last: otherwise the first would take them all.
     pub(super) but: Option<u8>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Program {
     variables: Vec<Box<str>>,
 }
 
-/// What an operator writes around values, by the table in section 2.2 of RFC 6570 and appendix A.
+/// The text of an operator around values, by the table in section 2.2 of RFC 6570 and appendix A.
 struct Operator {
     first: &'static str,
     separator: &'static str,
     named: bool,
-    /// What stands between a name and an empty value.
+    /// The text between a name and an empty value.
     if_empty: &'static str,
     reserved: bool,
 }

@@ -1,4 +1,4 @@
-//! What other nodes do to a task that runs here, and the handle of a task that runs at another node.
+//! The requests of other nodes to a task that runs here, and the handle of a task that runs at another node.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a function asks of the client: written once, answered in both eras.
+//! The questions of a function to the client: written once, answered in both eras.
 
 mod rounds;
 mod session;

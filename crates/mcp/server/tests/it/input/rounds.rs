@@ -185,7 +185,7 @@ async fn rounds_and_what_is_carried_through_them_have_an_end() {
         };
         raw.result_of("tools/call", with("x".repeat(10))).await;
         assert_eq!(raw.refusal_of("tools/call", with("x".repeat(300))).await, -32603);
-        // What nobody asked for is not carried.
+        // An answer to no question is not carried.
         let more = json!({ "person": answer("elicitation/create"), "more": "x".repeat(1000) });
         raw.result_of("tools/call", again(&params, &wanted, more)).await;
         let mut long = again(&params, &wanted, json!({}));

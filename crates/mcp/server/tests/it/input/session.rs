@@ -105,7 +105,7 @@ async fn a_form_and_a_page_are_said_as_the_revision_says_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_did_is_told_and_what_no_user_can_do_is_an_error() {
+async fn decision_of_the_user_is_returned_and_an_impossible_one_is_an_error() {
     with_client(&asker(), NEWEST, all(), async |raw| {
         for (answer, text) in [
             (json!({ "action": "decline" }), "nobody"),
@@ -148,7 +148,7 @@ async fn lif_13_what_the_client_cannot_be_asked_is_not_sent() {
         (NEWEST, json!({ "elicitation": {} }), "fallback", ""),
         (NEWEST, json!({ "roots": {} }), "fallback", "sampling"),
         ("2025-06-18", all(), "page", "elicitation.url"),
-        // These revisions do not have it, whatever the client says.
+        // These revisions do not have it, whatever the client sends.
         ("2025-03-26", all(), "order", "elicitation.form"),
         ("2024-11-05", all(), "order", "elicitation.form"),
     ] {
@@ -188,7 +188,7 @@ async fn can_02_a_cancelled_call_withdraws_its_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_answer_in_time_is_not_waited_for() {
+async fn late_answer_is_not_waited_for() {
     let server = asker_with(|config| config.timeout(Duration::from_secs(60)), &Default::default());
     for (server, seconds) in [(asker(), 3600), (server, 60)] {
         with_client(&server, NEWEST, all(), async |raw| {

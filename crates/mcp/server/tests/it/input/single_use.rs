@@ -105,7 +105,7 @@ async fn a_round_that_was_cut_off_may_have_had_an_effect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_be_repeated_is_and_so_is_anything_without_a_node() {
+async fn repeatable_calls_and_calls_without_a_node_are_repeated() {
     for (stores, hints) in [
         (Some(stores()), ToolAnnotations::default().read_only_hint(true)),
         (Some(stores()), ToolAnnotations::default().idempotent_hint(true)),

@@ -1,4 +1,4 @@
-//! What a client carries from round to round: it cannot read it, change it, or use it for anything else.
+//! State that a client carries from round to round: it cannot read it, change it, or use it for anything else.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ async fn mrt_06_a_state_is_good_for_its_request_alone() {
             ("tools/call", json!({ "name": "order", "arguments": {} })),
             ("tools/call", json!({ "name": "order", "arguments": { "number": 7, "more": 1 } })),
             ("prompts/get", json!({ "name": "ask" })),
-            // Also where nobody would look at it.
+            // Also where it would not be read.
             ("prompts/get", json!({ "name": "late" })),
             ("resources/read", json!({ "uri": "memo:///ask" })),
         ] {
@@ -143,7 +143,7 @@ async fn servers_with_the_same_key_go_on_for_each_other_and_others_do_not() {
     .await;
 }
 
-/// Whoever a request came from.
+/// The sender of a request.
 #[derive(Debug)]
 struct Caller(&'static str);
 

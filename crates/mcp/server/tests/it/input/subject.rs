@@ -74,7 +74,7 @@ async fn twice(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     Ok("asked twice".into())
 }
 
-/// What else there is where the user cannot be asked.
+/// The answer if the user cannot be asked.
 async fn fallback(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     match cx.elicit("person", person()).await {
         Err(error) if error.is_missing_capability() => {
@@ -97,7 +97,7 @@ async fn elsewhere(_: NoArguments, cx: Context) -> Result<String, BoxError> {
     Ok(asked.await?.map_or_else(|error| error.to_string(), |answer| answer.is_accepted().to_string()))
 }
 
-/// A question that comes after the answer. What became of it, the next call tells.
+/// A question that comes after the answer. The next call shows its result.
 async fn leave(_: NoArguments, cx: Context) -> Result<String, BoxError> {
     let left = LEFT.lock().unwrap().take();
     if let Some(left) = left {

@@ -1,4 +1,4 @@
-//! What a task of 2025-11-25 asks: the client polls, sees that something is asked, and waits for the result, through
+//! The questions of a task of 2025-11-25: the client polls, sees that there is a question, and waits for the result, through
 //! which the questions come.
 
 use std::time::Duration;

@@ -35,7 +35,7 @@ async fn tsk_01_a_server_without_tasks_passes_over_that_one_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_advertised_is_what_the_era_has() {
+async fn advertised_tasks_are_those_of_the_era() {
     let core = json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } });
     for (revision, expected) in [(NEWEST, core), ("2025-06-18", Value::Null), ("2024-11-05", Value::Null)] {
         with_raw(&subject(), async |raw| {
@@ -199,7 +199,7 @@ async fn tsk_07_only_the_result_says_again_which_task_it_is_about() {
     in_session(&subject(), async |client| {
         let id = client.start("job", json!({ "seconds": 100 })).await;
         let other = client.start("job", json!({ "seconds": 1 })).await;
-        // What a request says beside its `taskId` means nothing.
+        // Members of a request beside its `taskId` mean nothing.
         let misled = json!({ "taskId": id, "_meta": { RELATED: { "taskId": other } } });
         assert_eq!(client.result_of("tasks/get", misled.clone()).await["taskId"], id.as_str());
         let misled = json!({ "taskId": other, "_meta": { RELATED: { "taskId": id } } });

@@ -23,7 +23,7 @@ fn wait(seconds: u64) -> Value {
     call("wait", json!({ "seconds": seconds }))
 }
 
-/// What is wrong with a value by the schema of the extension.
+/// The fault of a value by the schema of the extension.
 #[track_caller]
 fn is_right(definition: &str, value: &Value) {
     let document = Document::generated("mcp/2026-07-28-tasks.json").expect("it is generated");
@@ -194,7 +194,7 @@ async fn a_cancel_is_acknowledged_whatever_became_of_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_there_is_not_is_refused() {
+async fn unknown_tasks_are_refused() {
     alone_at(&subject(), async |raw| {
         let mut told = HashSet::new();
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {

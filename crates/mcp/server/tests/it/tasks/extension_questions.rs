@@ -1,4 +1,4 @@
-//! What a task of 2026-07-28 asks: in its state, until it is told the answer.
+//! The questions of a task of 2026-07-28: in its state, until they are answered.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn keys(state: &Value) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_asked_stands_in_the_state_until_it_is_answered() {
+async fn open_questions_are_in_the_state_until_they_are_answered() {
     alone_at(&subject(), async |raw| {
         let id = started(raw, "ask", json!({})).await;
         let asked = until(raw, &id, "input_required").await;
@@ -46,7 +46,7 @@ async fn what_is_asked_stands_in_the_state_until_it_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_answered_in_part_is_asked_for_the_rest() {
+async fn partial_answer_leaves_the_other_questions_open() {
     alone_at(&subject(), async |raw| {
         for first in [0, 1] {
             let id = started(raw, "ask_two", json!({})).await;
@@ -144,7 +144,7 @@ async fn a_task_that_asks_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_cannot_be_asked_is_not() {
+async fn client_without_the_capability_is_not_asked() {
     with_both_eras(&subject(), async |raw| {
         let bare = json!({ CAPABILITIES: { "extensions": { EXTENSION: {} } } });
         let call = json!({ "name": "ask", "arguments": {} });

@@ -1,4 +1,4 @@
-//! Tasks that go wrong where nobody looks: in destructors, in what is dropped, in what comes a moment too late.
+//! Tasks that fail in places without a caller: in destructors, in dropped futures, in messages that come a moment too late.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -59,7 +59,7 @@ async fn a_destructor_that_panics_ends_its_task_as_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_written_is_written_later() {
+async fn failed_write_is_repeated_later() {
     let store = Arc::new(Difficult::default());
     alone_at(&subject_with(tasks().store(store.clone()), &Stopped::default()), async |raw| {
         let id = started(raw, "job", json!({ "seconds": 1 })).await;
@@ -75,7 +75,7 @@ async fn what_could_not_be_written_is_written_later() {
     .await;
 }
 
-/// Until the store has it, nobody at another node can answer it.
+/// Until the store has it, no client at another node can answer it.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_could_not_be_written_is_written_soon() {
     let store = Arc::new(Difficult::default());
@@ -142,7 +142,7 @@ async fn status_messages_are_written_ten_times_a_second() {
 
 /// Otherwise both would wait for each other.
 #[tokio::test(start_paused = true)]
-async fn who_follows_a_task_that_asks_already_hears_what() {
+async fn follower_of_a_task_gets_its_open_questions() {
     alone_at(&subject_with(tasks(), &Stopped::default()), async |raw| {
         let id = started(raw, "ask", json!({})).await;
         let asked = until(raw, &id, "input_required").await;
@@ -157,7 +157,7 @@ async fn who_follows_a_task_that_asks_already_hears_what() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_follows_a_task_hears_that_its_future_was_dropped() {
+async fn follower_of_a_task_gets_the_end_of_its_dropped_future() {
     let running = Arc::new(Mutex::new(Vec::new()));
     let spawned = running.clone();
     let tasks = Tasks::new(move |work| spawned.lock().unwrap().push(tokio::spawn(work)));
@@ -177,7 +177,7 @@ async fn who_follows_a_task_hears_that_its_future_was_dropped() {
     .await;
 }
 
-/// What a function has started beside itself hears of the end of the time, as it does of a cancellation.
+/// Work that a function has started beside itself is notified of the end of the time, as it is of a cancellation.
 #[tokio::test(start_paused = true)]
 async fn whatever_waits_for_a_cancellation_hears_that_the_time_is_over() {
     let heard = Arc::new(AtomicUsize::new(0));
@@ -203,7 +203,7 @@ async fn whatever_waits_for_a_cancellation_hears_that_the_time_is_over() {
     .await;
 }
 
-/// The client reads nothing, so that the progress waits for room, and the task is cancelled meanwhile.
+/// The client reads nothing, so that the progress waits for room, and the task is cancelled in between.
 #[tokio::test(start_paused = true)]
 async fn progress_that_waits_for_room_is_not_sent_once_the_task_is_final() {
     let sent = Arc::new(AtomicUsize::new(0));
@@ -241,7 +241,7 @@ async fn progress_that_waits_for_room_is_not_sent_once_the_task_is_final() {
 
 /// The first round asks at once; in the second one the work before the question takes longer, and becomes a task.
 #[tokio::test(start_paused = true)]
-async fn what_was_answered_before_there_was_a_task_is_not_asked_again() {
+async fn answered_question_is_not_asked_again_by_the_task() {
     use agentwire_mcp_server::{Form, field};
 
     let runs = AtomicUsize::new(0);

@@ -52,7 +52,7 @@ async fn a_task_is_kept_for_its_time_and_then_as_if_it_had_never_been() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_past_its_time_is_dropped() {
+async fn overdue_task_is_dropped() {
     let stopped = Stopped::default();
     alone_at(&subject_with(tasks().ttl(SHORT), &stopped), async |raw| {
         let id = started(raw, "deaf", json!({})).await;
@@ -194,7 +194,7 @@ async fn all_that_runs_can_be_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_may_end_before_the_rest_is_cancelled() {
+async fn running_tasks_may_end_before_the_rest_is_cancelled() {
     let store = Arc::new(Difficult::default());
     let server = subject_with(tasks().store(store.clone()), &Stopped::default());
     alone_at(&server, async |raw| {

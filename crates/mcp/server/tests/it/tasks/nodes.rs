@@ -23,7 +23,7 @@ use super::subject::{
 use crate::raw::{NEWEST, Raw, alone, code_of};
 use crate::subject::Stopped;
 
-/// What the nodes share.
+/// The state that the nodes share.
 struct Shared {
     stores: Stores,
     nodes: MemoryNodes,
@@ -259,7 +259,7 @@ async fn a_subscription_at_another_node_hears_of_a_task() {
     .await;
 }
 
-/// Where the node dies then, another end counts, so this one must not have been told.
+/// If the node dies then, another end counts, so this one must not have been reported.
 #[tokio::test(start_paused = true)]
 async fn no_end_is_told_that_the_store_has_not() {
     let shared = Shared::new();
@@ -310,7 +310,7 @@ async fn no_end_is_told_that_the_store_has_not() {
 
 /// An error would be taken for that of the task.
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_a_result_waits_until_the_store_has_it() {
+async fn caller_waits_for_a_result_until_the_store_has_it() {
     let (shared, session) = (Shared::new(), SessionId::random().unwrap());
     let store = Arc::new(Difficult { memory: shared.tasks.clone(), ..Difficult::default() });
     let one = shared.replica_on(store.clone()).await;

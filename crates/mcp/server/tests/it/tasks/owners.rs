@@ -1,4 +1,4 @@
-//! Whose a task is, over HTTP: two users, told apart by what a layer in front of the server noted.
+//! The owners of tasks, over HTTP: two users, distinguished by the note of a layer in front of the server.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -79,7 +79,7 @@ impl Drop for Listening {
 struct Response {
     status: u16,
     headers: HashMap<String, String>,
-    /// What the body says last; null if nothing.
+    /// The last message of the body; null if it has none.
     message: Value,
 }
 

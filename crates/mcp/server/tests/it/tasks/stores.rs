@@ -43,7 +43,7 @@ impl Files {
     }
 
     fn find(&self, id: &str) -> Result<Option<TaskRecord>, TaskStoreError> {
-        // An id is what a client says it is.
+        // An id is any text that a client sends.
         if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ fn program() -> Runtime {
 }
 
 #[test]
-fn what_is_done_outlives_the_program_and_what_is_not_has_failed() {
+fn finished_tasks_outlive_the_program_and_others_have_failed() {
     let files = Files::new("restart");
     let stopped = Stopped::default();
     let (done, ids, of_session) = program().block_on(async {

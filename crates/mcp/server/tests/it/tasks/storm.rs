@@ -79,7 +79,7 @@ async fn whatever_happens_at_once_each_task_ends_once_and_as_it_should() {
     alone_at(&server, async |raw| {
         let mut completed = 0;
         for id in &ids {
-            // Those that nobody has cancelled are answered now.
+            // Those that are not cancelled are answered now.
             let mut seen = state(raw, id).await;
             while seen["status"] == "working" || seen["status"] == "input_required" {
                 act(raw, id, &mut Chance(7)).await;

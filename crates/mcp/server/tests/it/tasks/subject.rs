@@ -19,7 +19,7 @@ use crate::subject::{CountDrop, Stopped};
 
 /// The extension of 2026-07-28.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// Where a message of 2025-11-25 says which task it is about.
+/// The key under which a message of 2025-11-25 names its task.
 pub(super) const RELATED: &str = "io.modelcontextprotocol/related-task";
 pub(super) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
@@ -143,7 +143,7 @@ async fn work_then_ask(_: NoArguments, cx: Context) -> Result<String, ToolError>
     Ok(format!("Hello {}", name(&cx, "name").await?))
 }
 
-/// Says how it goes, and lets the context out, which then says more.
+/// Reports progress, and lets the context out, which then sends more.
 async fn report(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> {
     sleep(Duration::from_secs(1)).await;
     cx.progress(1.0, Some(2.0), None).await?;
@@ -157,7 +157,7 @@ async fn report(_: NoArguments, cx: Context) -> Result<&'static str, ToolError> 
 
 pub(super) static LEFT: Mutex<Option<Context>> = Mutex::new(None);
 
-/// What a client of the tests can be asked.
+/// The capabilities of a client of the tests.
 pub(super) fn all() -> Value {
     json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} })
 }
@@ -359,7 +359,7 @@ pub(super) async fn cancel(raw: &mut Raw, id: &str) {
     acknowledged(raw, "tasks/cancel", json!({ "taskId": id })).await;
 }
 
-/// The answer is that it was heard, and nothing of the task.
+/// The answer is an acknowledgement, and has nothing of the task.
 async fn acknowledged(raw: &mut Raw, method: &str, params: Value) {
     let result = raw.result_of(method, opted(params)).await;
     let members: Vec<_> = result.as_object().expect("an object").keys().map(String::as_str).collect();
