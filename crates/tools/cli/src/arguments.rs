@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Talk to an ACP agent.
     ///
-    /// With PROMPT, or when stdin is no terminal, runs one turn. ^C cancels the turn.
+    /// With PROMPT, or when stdin is not a terminal, runs one turn. ^C cancels the turn.
     Chat(Chat),
     #[command(flatten)]
     Agents(agents::Commands),
@@ -145,7 +145,7 @@ pub(crate) struct Login {
     /// A file with the client's secret
     #[arg(long, value_name = "FILE", requires = "client_id")]
     pub(crate) client_secret_file: Option<PathBuf>,
-    /// What to send as `resource`, and nothing if it is empty [default: as the server's metadata has it]
+    /// The value of `resource`, which is not sent if empty [default: as the server's metadata has it]
     #[arg(long, value_name = "TEXT")]
     pub(crate) resource: Option<String>,
     /// The issuer of the authorization server, in place of the one that the server's metadata names
@@ -255,7 +255,7 @@ pub(crate) enum Protocol {
 }
 
 impl Command {
-    /// Whether stdout is JSON of ours. `json` tells whether `--json` is given.
+    /// Whether stdout is JSON of ours. `json` is whether `--json` is given.
     pub(crate) fn prints_json(&self, json: bool) -> bool {
         match self {
             Self::Chat(chat) => json || chat.chat_options.format == Some(Format::Json),

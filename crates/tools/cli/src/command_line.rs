@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows `$`: the value of `NAME` or `{NAME}`. A `$` before anything else stays.
+    /// Reads a name behind `$` and appends the value of `NAME` or `{NAME}`. A `$` before anything else stays.
     fn variable(&mut self, word: &mut String) -> Result<(), CommandLineError> {
         let is_braced = self.rest.next_if_eq(&'{').is_some();
         let mut name = String::new();

@@ -1,4 +1,4 @@
-//! Content of results, resources and prompts on stdout: text as it is, and everything else as a line that says what it is.
+//! Content of results, resources and prompts on stdout: text as it is, and everything else as a line that describes it.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) type Result<T> = std::result::Result<T, BoxError>;
 pub(crate) struct Printer {
     json: bool,
     saver: Option<Saver>,
-    /// What could not be saved first. The rest of the content is printed and saved all the same.
+    /// The first part that could not be saved. The rest of the content is printed and saved all the same.
     fault: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl Printer {
         }
     }
 
-    /// A file in base64: saves it, or says what it is.
+    /// A file in base64: saves it, or prints its description.
     fn file(
         &mut self,
         about: &str,
@@ -201,7 +201,7 @@ fn link_line(link: &ResourceLink) -> String {
     }
 }
 
-/// What a resource is: a noun, its URI, and its media type where it has one.
+/// The description of a resource: a noun, its URI, and its media type if it has one.
 fn about(noun: &str, contents: &ResourceContents) -> String {
     let mime_type =
         contents.mime_type().map(|mime_type| format!(", {}", part(mime_type))).unwrap_or_default();

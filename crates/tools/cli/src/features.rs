@@ -41,7 +41,7 @@ const FEATURES: [Feature; 7] = [
     },
 ];
 
-/// Says that this build lacks something, and how to get a build that has it beside all that this one has.
+/// The error that this build lacks a feature, and how to get a build that has it beside all that this one has.
 pub(crate) fn missing(what: &str, feature: &str) -> String {
     let features: Vec<_> = FEATURES
         .iter()

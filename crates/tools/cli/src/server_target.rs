@@ -89,7 +89,7 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
 }
 
 /// The first word that is neither an option of ours nor its value, which is often a secret. None behind an option that is not
-/// ours: that is no part of a command line then.
+/// ours: that is not part of a command line then.
 fn first_positional<'a>(words: &'a [Cow<'_, str>]) -> Option<&'a str> {
     const FLAGS: [&str; 4] = ["--json", "--verbose", "-v", "--no-mask"];
     const WITH_VALUE: [&str; 16] = [
@@ -142,7 +142,7 @@ mod tests {
         let advice = "if this is the command line of a server, quote it, or put -- before it: -- npx …";
         assert_eq!(hint("agentwire|tools|npx|-y|server").as_deref(), Some(advice));
         assert_eq!(hint("agentwire|--json|call|npx|-y|server|add").as_deref(), Some(advice));
-        // The value of an option, which may be secret, is no program.
+        // The value of an option, which may be secret, is not a program.
         for options in
             ["-e|KEY=abc", "-eKEY=abc", "--token|abc", "--timeout|5|-v", "--header=A: abc|--env=KEY=abc"]
         {

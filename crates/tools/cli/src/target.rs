@@ -1,4 +1,4 @@
-//! What is wrong with a target before anything is started.
+//! The check of a target before anything is started.
 
 pub(crate) mod program_stderr;
 pub(crate) mod text_lines;
@@ -16,7 +16,7 @@ use crate::output::text::one_line;
 ///
 /// # Errors
 ///
-/// When it is a URL without its scheme, or a program that is no server without arguments.
+/// When it is a URL without its scheme, or a program that is not a server without arguments.
 pub(crate) fn checked_target(text: &str) -> Result<Target> {
     if let Some(url) = without_scheme(text) {
         return Err(Usage(format!("`{}` has no scheme; write {}", one_line(text), one_line(&url))).into());

@@ -15,7 +15,7 @@ use crate::output::signature::signature;
 use crate::output::text;
 use crate::output::text::quoted;
 
-/// Prints the tools, one a line, or all that the server says about one.
+/// Prints the tools, one a line, or the server's complete description of one.
 pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let json = output.json;
     let Tools { connect, mut words, .. } = arguments;
@@ -94,7 +94,7 @@ fn schema(title: &str, schema: &JsonSchema) -> std::io::Result<()> {
     text::print(&format!("\n{title}:\n{}", pretty(json.as_str())))
 }
 
-/// What the server says of how the tool behaves. It may be wrong.
+/// The server's hints about the behaviour of the tool. They may be wrong.
 fn hints(tool: &Tool) -> Vec<&'static str> {
     let none = ToolAnnotations::default();
     let annotations = tool.annotations.as_ref().unwrap_or(&none);

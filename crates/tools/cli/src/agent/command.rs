@@ -64,7 +64,7 @@ impl SlashCommand {
     ///
     /// # Errors
     ///
-    /// When it begins with `/`, and is no complete command. The error's text is for the user.
+    /// When it begins with `/`, and is not a complete command. The error's text is for the user.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let Some(line) = text.trim().strip_prefix('/') else {
             return Ok(Self::Echo);

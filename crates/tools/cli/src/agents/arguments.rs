@@ -96,7 +96,7 @@ pub(crate) struct Doctor {
     pub(crate) id: Option<String>,
 }
 
-/// What the person agrees to.
+/// The change that the person agrees to.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Consent {
     /// Install without a question

@@ -10,7 +10,7 @@ use super::places::ago;
 use crate::failure::{Exit, Failure};
 use crate::programs;
 
-/// The command of an installed agent, and the guard that keeps its folder while it runs. None if the text is no id, or no agent
+/// The command of an installed agent, and the guard that keeps its folder while it runs. `None` if the text is not an id, or no agent
 /// of that id is installed.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use crate::output::text::Notes;
 use crate::output::{Member, print_json};
 use crate::terminal::drop_unread_input;
 
-/// What a command on installed agents needs.
+/// The parts that a command on installed agents needs.
 pub(super) struct Context<'a> {
     pub(super) places: &'a Places,
     pub(super) json: bool,
@@ -104,7 +104,7 @@ pub(super) async fn install_one(
     report(context, id, &plan.version, status, replaced, agent)
 }
 
-/// Says that a version is in place.
+/// Prints that a version is in place.
 fn report(
     context: &Context<'_>,
     id: &str,
@@ -125,7 +125,7 @@ fn report(
     Ok(text::print_line(&format!("{id} {version} is {status}{before}; start it with: {hint}"))?)
 }
 
-/// Says what can be done where scripts may be missing.
+/// Adds advice to an error where scripts may be missing.
 fn explained(error: RegistryError, plan: &Plan) -> anyhow::Error {
     match error {
         RegistryError::Probe(_) if !plan.allow_scripts && plan.kind.name() == "npx" => {
@@ -147,7 +147,7 @@ async fn agree(context: &Context<'_>, consent: Consent, plan: &Plan) -> Result<(
             "{id} is not installed: nobody is at a terminal to agree to the plan; --yes agrees to it"
         ));
     }
-    // What was typed before the question is no answer.
+    // Text that was typed before the question is not an answer.
     drop_unread_input();
     context.notes.add("install and run it? [y/N]");
     context.notes.written().await;

@@ -26,7 +26,7 @@ impl Places {
         self.folder()?.ok_or_else(no_folder)?.open()
     }
 
-    /// The store, for a command that can do without one. None if nothing says where it is, and if the default one cannot be
+    /// The store, for a command that can do without one. `None` if nothing names its folder, and if the default one cannot be
     /// used, since the user did not name it.
     pub(super) fn usable_store(&self) -> Result<Option<AgentStore>> {
         self.folder()?.map_or(Ok(None), StoreFolder::open_if_usable)

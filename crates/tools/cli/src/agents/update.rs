@@ -63,7 +63,7 @@ async fn update_one(
     }
 }
 
-/// Installs a damaged agent again, as its record says. Without a record, only the person knows the kind of package.
+/// Installs a damaged agent again, by its record. Without a record, only the person knows the kind of package.
 async fn repair(
     context: &Context<'_>,
     store: &AgentStore,

@@ -18,7 +18,7 @@ use crate::output::text::Notes;
 /// The longest file of headers: 64 KiB.
 const FILE_LIMIT: u64 = 64 << 10;
 
-/// What is sent to a URL with every request.
+/// The headers of every request to a URL.
 #[derive(Debug, Args)]
 pub(crate) struct HeaderArguments {
     /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again. Other users of

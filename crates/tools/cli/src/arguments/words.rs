@@ -15,7 +15,7 @@ use crate::output::text::quoted;
 /// The longest file of arguments, and the longest stdin: 32 MiB.
 const FILE_LIMIT: u64 = 32 << 20;
 
-/// What the command line gives a tool or a prompt.
+/// The arguments of a tool or a prompt on the command line.
 pub(crate) enum Arguments {
     /// One object, which is sent as it is.
     Object(RawJson),
@@ -46,7 +46,7 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// [`Usage`] where a word is no argument, or a file cannot be read.
+    /// [`Usage`] if a word is not an argument, or a file cannot be read.
     pub(crate) fn read(words: &[String]) -> Result<Self, Usage> {
         let mut stdin = Some(io::stdin());
         let words = words.iter().map(|word| Word::read(word, || stdin.take()));

@@ -81,7 +81,7 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     .await
 }
 
-/// Adds what the list of tools says to the failure of a call: that there is no such tool, or which argument is missing. The
+/// Adds facts from the list of tools to the failure of a call: that there is no such tool, or which argument is missing. The
 /// failure stays as it is where the list cannot be read.
 async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxError) -> BoxError {
     let has_failed = error.is::<ToolFailed>();

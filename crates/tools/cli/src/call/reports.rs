@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_left_out_is_counted() {
+    fn waiting_reports_are_bounded_and_omitted_ones_are_counted() {
         let progress = |bytes: usize| {
             let mut progress = ProgressNotification::new("t", 1.0);
             progress.message = Some("x".repeat(bytes));

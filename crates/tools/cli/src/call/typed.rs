@@ -99,7 +99,7 @@ fn is_known(tool: &Tool, properties: &Map<String, Value>, name: &str) -> Result<
     Err(Usage(format!("the tool has no argument {}: {}{meant}", quoted(name), line(tool))))
 }
 
-/// Whether the schema says that the tool has no arguments.
+/// Whether the tool has no arguments by its schema.
 fn is_empty(root: &Map<String, Value>) -> bool {
     root.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty)
 }

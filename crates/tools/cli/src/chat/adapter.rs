@@ -35,7 +35,7 @@ pub(super) trait AgentAdapter {
         self.toolkit().user_interface()
     }
 
-    /// What is shown of the session.
+    /// The display of the session.
     fn display(&self) -> &Display {
         self.client().display()
     }
@@ -157,7 +157,7 @@ pub(super) trait AgentAdapter {
     /// `session/cancel`.
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError>;
 
-    /// Called when a turn has ended. `stopped` is none where the turn failed.
+    /// Called when a turn has ended. `stopped` is `None` if the turn failed.
     fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()> {
         let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
         self.client().turn_ended(was_cancelled)
@@ -214,7 +214,7 @@ pub(super) struct StoppedTurn {
 /// The stop reasons that a chat distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopKind {
-    /// It succeeded, or the agent of version 2 says no reason.
+    /// It succeeded, or the agent of version 2 sends no reason.
     EndTurn,
     Cancelled,
     Refusal,

@@ -30,13 +30,13 @@ pub(super) struct LoginMethod {
     pub(super) id: String,
     pub(super) name: String,
     description: Option<String>,
-    /// None where the agent does it by itself.
+    /// `None` if the agent does it by itself.
     pub(super) terminal: Option<TerminalLogin>,
     /// The environment variables that hold the agent's secrets, if the method has the type `env_var`.
     variables: Vec<String>,
 }
 
-/// A run of the agent's program in our terminal that logs in (AUTH-08). The connection ends for it, and begins anew after it. So
+/// A run of the agent's program in our terminal that logs in (AUTH-08). The connection ends for it, and begins again after it. So
 /// it is returned as an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the method `{}` logs in in a terminal", short(.name))]
@@ -156,7 +156,7 @@ impl LoginNeeded {
     }
 }
 
-/// The error for `--auth` with a word that is no method.
+/// The error for `--auth` with a word that is not a method.
 pub(super) fn unknown_method(word: &str, methods: &[LoginMethod]) -> Failure {
     let text = match methods.is_empty() {
         true => format!("--auth {}: the agent offers no way to log in", short(word)),

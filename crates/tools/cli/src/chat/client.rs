@@ -40,7 +40,7 @@ pub(super) struct Client(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
-    /// None where there is no person to ask.
+    /// `None` if there is no person to ask.
     user: Option<User>,
     permissions: Arc<PermissionChecker>,
     workspaces: Workspaces,
@@ -117,7 +117,7 @@ impl Client {
         self.0.setup.take(&self.0.view, &self.0.display)
     }
 
-    /// What is shown of the session.
+    /// The display of the session.
     pub(super) fn display(&self) -> &Display {
         &self.0.display
     }
@@ -127,7 +127,7 @@ impl Client {
         self.0.display.turn_ended(was_cancelled, &|id, position| self.own_output(id, position))
     }
 
-    /// Shows what the commands that we run for the agent have written meanwhile.
+    /// Shows the new output of the commands that we run for the agent.
     pub(super) fn show_running(&self) -> io::Result<()> {
         self.0.display.show_running(&|id, position| self.own_output(id, position))
     }
@@ -138,13 +138,13 @@ impl Client {
         self.0.display.show(&applied, &|id, position| self.own_output(id, position))
     }
 
-    /// What a terminal of the session wrote since a position, also after the agent has released it.
+    /// The output of a terminal of the session since a position, also after the agent has released it.
     fn own_output(&self, id: &TerminalId, position: u64) -> Option<ShownOutput> {
         let workspace = self.0.workspaces.of(&self.0.setup.session()?).ok()?;
         workspace.terminals().shown_since(id, position)
     }
 
-    /// Prints or shows an update, and remembers what it says of a tool call.
+    /// Prints or shows an update, and remembers its data of a tool call.
     pub(super) fn session_update<U: SchemaUpdate>(&self, session: &SessionId, update: U) {
         ignore_output_error(self.take_opened());
         let is_ours = self.0.setup.is_ours(session);

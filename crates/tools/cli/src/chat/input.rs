@@ -31,7 +31,7 @@ pub(super) struct PipedInput {
     /// Completes at the first byte, or at the end.
     began: oneshot::Receiver<()>,
     text: oneshot::Receiver<io::Result<Vec<u8>>>,
-    /// When the first byte is late. None where stdin is the prompt.
+    /// When the first byte is late. `None` if stdin is the prompt.
     deadline: Option<Instant>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum PipedText {
 }
 
 impl PipedInput {
-    /// Begins to read stdin beside a prompt. None where stdin is a terminal.
+    /// Begins to read stdin beside a prompt. `None` if stdin is a terminal.
     pub(super) fn beside_prompt() -> Option<Self> {
         let stdin = io::stdin();
         let deadline = Instant::now() + FIRST_BYTE_TIMEOUT;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_empty_late_or_too_long_is_told_apart() {
+    async fn empty_late_and_too_long_inputs_differ() {
         assert_eq!(PipedInput::read(io::empty()).text().await.unwrap(), PipedText::Empty);
         let (read, _open) = io::pipe().unwrap();
         let mut input = PipedInput::read(read);

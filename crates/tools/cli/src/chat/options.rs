@@ -7,7 +7,7 @@ use clap::Args;
 use crate::chat::permissions::permission_rules::RuleText;
 use crate::terminal::Format;
 
-/// What the agent may do, how to log in at it, where its log goes, and what is shown.
+/// The permissions of the agent, its login, its log, and the form of the display.
 #[derive(Debug, Args)]
 pub(crate) struct ChatOptions {
     /// Grant permissions to read and to search

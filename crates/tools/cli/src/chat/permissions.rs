@@ -48,7 +48,7 @@ pub(super) struct PermissionChecker {
     rules: PermissionRules,
     /// Whether `--yes` was given.
     grants_all: bool,
-    /// None where there is no person to ask.
+    /// `None` if there is no person to ask.
     user: Option<User>,
     view: Arc<View>,
     memory: Mutex<PerSession<Memory>>,
@@ -58,9 +58,9 @@ pub(super) struct PermissionChecker {
     refusal: Mutex<Option<Refusal>>,
 }
 
-/// What is known of the calls of a session.
+/// The known calls of a session.
 struct Memory {
-    /// What the agent has said of its tool calls. A request may name a call by its id only.
+    /// The tool calls that the agent has sent. A request may name a call by its id only.
     calls: Conversation,
     /// The answers of the person that hold for always.
     decisions: Permissions,
@@ -73,7 +73,7 @@ enum Judgement {
     Ask(Box<RequestPermissionRequest>),
 }
 
-/// What asks about every call: the checker decides.
+/// The permissions that ask about every call: the checker decides.
 pub(super) fn all_asked() -> Permissions {
     Permissions::new(PermissionPolicy::Ask).remember(DecisionScope::Nothing)
 }
@@ -115,7 +115,7 @@ impl PermissionChecker {
         workspaces.expect("the patterns were accepted when the rules were read")
     }
 
-    /// Remembers what an update says of a tool call.
+    /// Remembers the data of a tool call in an update.
     pub(super) fn observe(&self, update: &(impl Clone + Into<Update>)) {
         if self.judges_calls() {
             let _nothing_is_drawn = self.memory.lock().calls.apply(update.clone());
@@ -189,14 +189,14 @@ impl PermissionChecker {
         Judgement::Answer(rejection(&whole))
     }
 
-    /// The answer of the rules. What a request says of a call must not hide from them what was known of it.
+    /// The answer of the rules. The data in a request must not hide earlier data of the call from them.
     fn by_rule(
         &self,
         whole: &RequestPermissionRequest,
         known: Option<ToolCallUpdate>,
     ) -> Option<RequestPermissionResponse> {
         let earlier = known.map(|mut known| {
-            // What the request says now may be the kind, the command or the path that was not known then.
+            // The new data of the request may be the kind, the command or the path that was not known then.
             complete_call(&mut known, &whole.tool_call);
             RequestPermissionRequest::new(&whole.session_id, known, whole.options.clone())
         });
@@ -211,7 +211,7 @@ impl PermissionChecker {
         self.rules.allowing(&inner)
     }
 
-    /// What the agent has said of a call.
+    /// The data that the agent has sent of a call.
     fn known(&self, id: &ToolCallId, is_ours: bool) -> Option<ToolCallUpdate> {
         // The question about a command of version 2 is about no call.
         if !is_ours || id.is_empty() {
@@ -266,7 +266,7 @@ mod tests {
         PermissionChecker::new(rules, !deny.is_empty(), None, view)
     }
 
-    /// A request that says this of its call.
+    /// A request with this data of its call.
     fn request(call: ToolCallUpdate) -> RequestPermissionRequest {
         let options = [
             PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce),
@@ -309,7 +309,7 @@ mod tests {
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Other));
         assert!(is_allowed(&checker, ToolCallUpdate::new("c1")).await);
-        // A word that this program does not know says no kind.
+        // An unknown word names no kind.
         checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Unknown("shell".into())));
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
     }

@@ -97,7 +97,7 @@ impl Plan {
         })
     }
 
-    /// The form of the output. `json` tells whether that is asked for by `--json`, and `configured` is that of the configuration
+    /// The form of the output. `json` is whether that is asked for by `--json`, and `configured` is that of the configuration
     /// file.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Plan {
         }
     }
 
-    /// What is shown of the session.
+    /// The display of the session.
     pub(super) fn display(&self) -> DisplayOptions {
         DisplayOptions { shows_replay: !self.chat_options.no_replay, is_interactive: self.interactive }
     }

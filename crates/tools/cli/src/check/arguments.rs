@@ -31,19 +31,19 @@ impl Commands {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// What to judge [default: our own programs]
+    /// The program to judge [default: our own programs]
     #[arg(value_enum)]
     pub(crate) subject: Option<Subject>,
     /// The URL of a server or an agent
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) url: Option<String>,
-    /// The transport [for a URL of http or ws: that one]; a server or an agent that is started says its URL on one of its outputs
+    /// The transport [for a URL of http or ws: that one]; a server or an agent that is started prints its URL on one of its outputs
     #[arg(long, value_enum, default_value_t = TransportName::Stdio)]
     pub(crate) transport: TransportName,
     /// A version of ACP or a revision of MCP; may be given again [default: all]
     #[arg(long = "revision", value_name = "REVISION")]
     pub(crate) revisions: Vec<Revision>,
-    /// Which tools, prompts and commands of the program the checks may use: a file, or the name of a built-in profile
+    /// The tools, prompts and commands of the program that the checks may use: a file, or the name of a built-in profile
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) profile: Option<String>,
     /// Call tools of a server whatever they declare; without this, only tools that declare readOnlyHint or that the profile names are
@@ -113,7 +113,7 @@ pub(crate) struct ReportFiles {
     pub(crate) html: Option<PathBuf>,
 }
 
-/// What the program is.
+/// The kind of program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subject {
     /// An agent of ACP
@@ -168,9 +168,9 @@ impl From<TransportName> for Transport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelName {
-    /// What the specification demands
+    /// The demands of the specification
     Must,
-    /// What it recommends or implies as well
+    /// Its recommendations and implications as well
     Should,
     /// Everything
     May,
@@ -191,7 +191,7 @@ impl From<LevelName> for Level {
 pub(crate) struct StandIn {
     pub(crate) address: String,
     pub(crate) token: String,
-    /// What the client adds, which the stand-in reports to `check`
+    /// The client's additions, which the stand-in reports to `check`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) added: Vec<String>,
 }

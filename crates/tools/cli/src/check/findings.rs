@@ -1,4 +1,4 @@
-//! What `check` prints when it has ended.
+//! The output of `check` when it has ended.
 
 use agentwire_conformance::{
     Level, Report, Verdict, broken_requirements, finding_lines, result_lines, sums, unclear_lines,

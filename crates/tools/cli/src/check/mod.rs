@@ -157,7 +157,7 @@ fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Re
     Err(if json { AlreadyPrinted(error).into() } else { error })
 }
 
-/// What to run: the program of the command line, or our own.
+/// The programs to run: that of the command line, or our own.
 fn configs(check: &Check) -> Result<Vec<Config>> {
     let mut configs = match check.subject {
         Some(subject) => vec![given(check, subject.into())?],

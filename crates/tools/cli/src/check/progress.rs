@@ -1,4 +1,4 @@
-//! What `check` shows while it runs.
+//! The display of `check` while it runs.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};

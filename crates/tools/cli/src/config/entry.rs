@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_without_its_value() {
+    fn fault_is_named_without_its_value() {
         let relative = "c.toml: agents.a.command: its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
         let rows = [
             ("command = './hunter2'", relative),

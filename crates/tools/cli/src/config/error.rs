@@ -1,4 +1,4 @@
-//! What is wrong with our own configuration file, in words that have none of its values.
+//! The fault of our own configuration file, in words that have none of its values.
 
 use std::path::Path;
 

@@ -137,7 +137,7 @@ fn check_name<'a>(kind: &str, text: &str, names: impl Iterator<Item = &'a str>) 
     }
 }
 
-/// The file in the user's folder for settings. A relative `XDG_CONFIG_HOME` does not count, as its specification says.
+/// The file in the user's folder for settings. A relative `XDG_CONFIG_HOME` does not count, by its specification.
 fn default_path() -> Option<PathBuf> {
     let folder = match non_empty("XDG_CONFIG_HOME").or_else(|| non_empty("APPDATA")).map(PathBuf::from) {
         Some(folder) if folder.is_absolute() => folder,

@@ -12,7 +12,7 @@ use agentwire_peer::{BoxError, CallError};
 use agentwire_transport_http::client::CertificateError;
 use agentwire_transport_stdio::SpawnError;
 
-/// What a failure means to a script. Success is 0; a signal and a recorded program have codes of their own.
+/// The meaning of a failure for a script. Success is 0; a signal and a recorded program have codes of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Exit {

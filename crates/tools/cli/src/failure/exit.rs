@@ -51,7 +51,7 @@ pub(crate) fn is_cut_short(error: &anyhow::Error) -> bool {
     error.chain().any(is_cut)
 }
 
-/// The exit code of an error, if its type says it.
+/// The exit code of an error, if its type has one.
 fn code_of(error: &(dyn Error + 'static)) -> Option<u8> {
     if let Some(Interrupted(code)) = error.downcast_ref() {
         return Some(*code);

@@ -44,7 +44,7 @@ pub(super) fn sse_phrase(url: &str, error: &SseError, sends_authorization: bool)
     }
 }
 
-/// Whether an error shows that a web page is at the URL. A page that says that nothing is there does not count.
+/// Whether an error shows that a web page is at the URL. A page with the status "not found" does not count.
 pub(super) fn is_web_page(error: &(dyn Error + 'static)) -> bool {
     chain(error).any(|cause| match (cause.downcast_ref(), cause.downcast_ref()) {
         (Some(HttpError::ContentType { content_type, .. }), _)
@@ -179,7 +179,7 @@ fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
     }
 }
 
-/// What `WWW-Authenticate` says about scopes: RFC 6750, section 3.
+/// The scopes in `WWW-Authenticate`: RFC 6750, section 3.
 struct Challenge {
     scopes: String,
     wants_scopes: bool,

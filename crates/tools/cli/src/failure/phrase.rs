@@ -22,7 +22,7 @@ use crate::output::text::beginning;
 /// The longest `data` of an error that is shown, in bytes.
 const DATA_LIMIT: usize = 1 << 10;
 
-/// A failure as a sentence. None if it is no failure of the other side or of the connection to it. `is_connected` once the
+/// A failure as a sentence. `None` if it is not a failure of the other side or of the connection to it. `is_connected` once the
 /// other side has answered the first request.
 pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 'static)) -> Option<String> {
     let phrase = Phrase { side, is_connected };

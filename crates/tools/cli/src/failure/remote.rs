@@ -30,7 +30,7 @@ impl RemoteError {
         }
     }
 
-    /// What it means, if that depends on whether the other side has answered before.
+    /// Its exit code, if that depends on whether the other side has answered before.
     pub(super) fn exit(&self) -> Option<Exit> {
         if self.is_connected {
             let is_unsent = matches!(self.error.find(), Some(HttpError::Unsent(_)));

@@ -11,7 +11,7 @@ use agentwire_transport_stdio::Command;
 
 use crate::output::text::one_line;
 
-/// What the other side is.
+/// The kind of the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// An ACP agent.
@@ -79,7 +79,7 @@ impl OtherSide {
         self
     }
 
-    /// Keeps the first line that it wrote to stdout and that is no JSON-RPC.
+    /// Keeps the first line of its stdout that is not JSON-RPC.
     pub(crate) fn wrote_text(&self, line: &str) {
         self.first_text.lock().get_or_insert_with(|| one_line(line));
     }
@@ -92,7 +92,7 @@ impl OtherSide {
         &self.place
     }
 
-    /// The first line that it wrote to stdout and that is no JSON-RPC.
+    /// The first line of its stdout that is not JSON-RPC.
     pub(super) fn first_text(&self) -> Option<String> {
         self.first_text.lock().clone()
     }
@@ -121,7 +121,7 @@ const LAUNCHERS: &[&str] = &[
     "python3", "docker", "podman", "sh", "bash",
 ];
 
-/// Whether a program is no agent or server by itself.
+/// Whether a program only launches an agent or server.
 pub(crate) fn is_launcher(command: &Command) -> bool {
     let name = Path::new(command.program()).file_stem().and_then(|name| name.to_str());
     name.is_some_and(|name| LAUNCHERS.contains(&name))
@@ -143,7 +143,7 @@ fn command_name(command: &Command) -> String {
     }
 }
 
-/// What may stand before the package in the command line of a launcher.
+/// The words that may stand before the package in the command line of a launcher.
 const WORDS_BEFORE: &[&str] =
     &["run", "exec", "tool", "x", "dlx", "-y", "--yes", "-q", "--quiet", "-i", "--rm", "-u", "-m", "--"];
 
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_secret_is_left_out() {
+    fn secrets_of_a_command_line_are_left_out() {
         let name = |line| OtherSide::server(&Target::parse(line).unwrap()).to_string();
         assert_eq!(name("my-server --token abc"), "`my-server`");
         assert_eq!(name("API_KEY=abc my-server"), "`API_KEY=…`");

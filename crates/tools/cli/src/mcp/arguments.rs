@@ -59,7 +59,7 @@ pub(crate) enum Place {
     Text(String),
     /// A command and its arguments, behind `--`.
     Command(Vec<OsString>),
-    /// What one of these stands for.
+    /// The target of one of these.
     Target(Box<Target>),
 }
 
@@ -185,7 +185,7 @@ pub(crate) struct Tools {
     override_usage = "agentwire call [OPTIONS] <TARGET> <TOOL> [ARGUMENT]...\n       agentwire call [OPTIONS] <TOOL> [ARGUMENT]... -- <CMD>..."
 )]
 pub(crate) struct Call {
-    /// The tool's name, and its arguments: NAME=VALUE, of the type that the tool's schema says; NAME:=JSON; NAME@FILE, the
+    /// The tool's name, and its arguments: NAME=VALUE, of the type in the tool's schema; NAME:=JSON; NAME@FILE, the
     /// text of a file; a JSON object, in a file as @FILE, or on stdin as -. Objects and other arguments are merged: of a
     /// member of an object and another argument with its name, the later counts. Otherwise only NAME=VALUE of a list may be
     /// given again, for each element

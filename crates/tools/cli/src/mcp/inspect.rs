@@ -1,4 +1,4 @@
-//! `agentwire inspect`: all that a server says of itself.
+//! `agentwire inspect`: a server's complete description of itself.
 
 use std::cell::Cell;
 use std::io;
@@ -62,7 +62,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
     with_server(connect, output, main).await
 }
 
-/// What a server says, as JSON.
+/// The description of a server, as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct About<'a> {

@@ -77,7 +77,7 @@ fn text_of(value: &RawJson) -> String {
     value.decode::<String>().unwrap_or_else(|_| value.as_str().to_owned())
 }
 
-/// Adds what the list of prompts says to an error: the nearest name, or the missing arguments.
+/// Adds facts from the list of prompts to an error: the nearest name, or the missing arguments.
 async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallError) -> BoxError {
     if error.refusal().is_none() {
         return error.into();

@@ -24,7 +24,7 @@ const LISTED_NAMES: usize = 20;
 /// How many bytes of a server's name an error shows.
 const NAME_LIMIT: usize = 100;
 
-/// What a target of the command line stands for: a server of our own configuration, `FILE` or `FILE:NAME`, a URL, or a
+/// Resolves a target of the command line: a server of our own configuration, `FILE` or `FILE:NAME`, a URL, or a
 /// command line.
 pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Target> {
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! A line of a list: a signature or name, and what the server says of it. At a terminal it is cut to one row, because
+//! A line of a list: a signature or name, and the server's description of it. At a terminal it is cut to one row, because
 //! descriptions are often paragraphs without a line break.
 
 use std::io::{self, IsTerminal as _};

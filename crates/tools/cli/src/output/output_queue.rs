@@ -123,7 +123,7 @@ impl OutputQueue {
 }
 
 impl RoomWaiter {
-    /// Whether there is room for more.
+    /// Ready when there is room for more.
     pub(crate) fn poll(&mut self, cx: &Context<'_>) -> Poll<()> {
         self.0.poll(cx, Queue::room)
     }
@@ -182,7 +182,7 @@ impl Queue {
         self.held.unwrap_or(self.pieces.len())
     }
 
-    /// Whether there is room. While a large piece is written there is none, so that the next is not read yet.
+    /// `Some` if there is room. While a large piece is written there is none, so that the next is not read yet.
     fn room(&mut self) -> Option<()> {
         let has_room = self.weight < ROOM && self.writing.is_none_or(|weight| weight < 2 * ROOM);
         has_room.then_some(())
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_given_before_it_is_held_is_still_written() {
+    async fn text_before_a_hold_is_still_written() {
         let (read, write) = io::pipe().unwrap();
         let mut queue = OutputQueue::new(write);
         queue.write_all(b"question").unwrap();
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_written_later_keeps_its_place_and_holds_up_what_comes_in() {
+    async fn later_text_keeps_its_place_and_delays_the_input() {
         let (take, taken) = mpsc::channel();
         let mut queue = OutputQueue::new(Slow(taken));
         let room = |queue: &OutputQueue| queue.0.with(|queue| queue.room().is_some());
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_held_back_comes_behind_the_line_that_is_taken_away() {
+    async fn held_text_comes_behind_the_removed_line() {
         let (read, write) = io::pipe().unwrap();
         let mut queue = OutputQueue::new(write);
         let held = queue.hold();

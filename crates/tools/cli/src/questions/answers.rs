@@ -23,7 +23,7 @@ struct NamedAnswers {
     meant: RefCell<String>,
 }
 
-/// What the answers make of a form.
+/// A form with the answers.
 pub(super) enum Filled {
     /// None of the answers is for a field of it.
     Unknown,

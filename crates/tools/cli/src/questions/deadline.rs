@@ -114,7 +114,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let ago = |time: u64| Instant::now().checked_sub(seconds(time)).unwrap();
         let person = PersonTime::default();
-        // A login before, which is no part of the time since then.
+        // A login before, which is not part of the time since then.
         person.0.lock().ended = seconds(100);
         let mut deadline = Deadline::new(seconds(10), ago(20), person.clone());
         let is_over = |deadline: &Deadline| deadline.expired().now_or_never().is_some();

@@ -35,7 +35,7 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Waits for `work`, and answers questions meanwhile.
+    /// Waits for `work`, and answers questions in that time.
     pub(crate) async fn answer_during<R>(
         &mut self,
         work: impl Future<Output = Result<R, BoxError>>,

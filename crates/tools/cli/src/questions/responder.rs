@@ -129,7 +129,7 @@ impl Responder {
             outcome = self.decide(request) => outcome,
             () = answer.closed() => return self.question_withdrawn().await,
         };
-        // The server may have withdrawn it meanwhile.
+        // The server may have withdrawn it since.
         let _withdrawn = answer.send(outcome);
     }
 

@@ -133,7 +133,7 @@ pub(crate) fn recorded_server(server: Server, recorder: Recorder) -> RecordingSe
     RecordingService::new(server, recorder)
 }
 
-/// Names the transport in the recording: the command line may have a name, which says nothing of it.
+/// Names the transport in the recording: the command line may have a name, which does not show it.
 pub(crate) fn record_kind(target: &Target, recorder: Option<&Recorder>) {
     if let (Target::Http(_), Some(recorder)) = (target, recorder) {
         recorder.set_transport(TransportKind::Http);

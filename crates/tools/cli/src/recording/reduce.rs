@@ -39,7 +39,7 @@ pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
         };
         let mut replay = Replay::new(candidate, Side::Client, &arguments.comparison.ignored, masks());
         let played = async {
-            // How the program ends is no difference.
+            // A different end of the program does not count.
             let _ended =
                 agentwire_recording::replay(wire, &mut replay, Side::Client, config, tokio::time::sleep)
                     .await;

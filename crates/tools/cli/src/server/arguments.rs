@@ -20,7 +20,7 @@ pub(crate) struct Server {
     /// An authorization server whose tokens are taken, and no request without one; may be given again
     #[arg(long = "issuer", value_name = "URL")]
     pub(crate) issuers: Vec<String>,
-    /// What the tokens name as their audience: the URL of this server, or another name [default: http://ADDR]
+    /// The audience in the tokens: the URL of this server, or another name [default: http://ADDR]
     #[arg(long, value_name = "URL", requires = "issuers")]
     pub(crate) audience: Option<String>,
     /// A scope that every request needs; may be given again
@@ -50,7 +50,7 @@ pub(crate) struct Sharing {
 pub(crate) struct Operations {
     #[command(flatten)]
     pub(crate) pages: Pages,
-    /// How many seconds /readyz says that the server is about to end, after SIGTERM and before it refuses requests: as long as a load
+    /// How many seconds /readyz answers that the server is about to end, after SIGTERM and before it refuses requests: as long as a load
     /// balancer takes to notice
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = pause, requires = "network")]
     pub(crate) drain: Duration,

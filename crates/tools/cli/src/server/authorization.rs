@@ -1,4 +1,4 @@
-//! The check of tokens in front of `agentwire server`: what its options may say, and what the operator is told.
+//! The check of tokens in front of `agentwire server`: its options, and the lines for the operator.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::output::text::Notes;
 /// How long a connection to an authorization server may take to open: 10 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The check of tokens, where an issuer is named. An audience that is no URL of this server is a name that the issuers know it by.
+/// The check of tokens, where an issuer is named. An audience that is not a URL of this server is a name that the issuers know it by.
 pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result<Option<ResourceServer>> {
     if arguments.issuers.is_empty() {
         return Ok(None);

@@ -221,7 +221,7 @@ fn observed(
     server().connection(|config| config.observer(observer))
 }
 
-/// Says what it means that other machines reach the server.
+/// The warning that other machines reach the server.
 fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
     match takes_tokens {
         true => format!(

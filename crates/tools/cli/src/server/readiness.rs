@@ -1,4 +1,4 @@
-//! Whether the server is ready for requests, for its page and its metric.
+//! The readiness of the server, for its page and its metric.
 
 use agentwire_jsonrpc::WithCauses;
 use std::convert::Infallible;
@@ -15,14 +15,14 @@ const CHECK_LIMIT: Duration = Duration::from_secs(2);
 /// How often the metric is brought up to date: every 5 s. Prometheus and collectors ask less often.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Whether a server is ready: its endpoint answers, and it is not about to end. Clones share it.
+/// The readiness of a server: its endpoint answers, and it is not about to end. Clones share it.
 #[derive(Clone)]
 pub(super) struct Readiness(Arc<ReadinessInner>);
 
 struct ReadinessInner {
     endpoint: Endpoint,
     is_ending: AtomicBool,
-    /// What the last check found.
+    /// Whether the last check succeeded.
     answers: AtomicBool,
 }
 
@@ -44,7 +44,7 @@ impl Readiness {
         self.0.is_ending.load(Ordering::SeqCst)
     }
 
-    /// Checks the endpoint. The error says why the server is not ready.
+    /// Checks the endpoint. The error is the reason why the server is not ready.
     pub(super) async fn check(&self) -> Result<(), String> {
         if self.is_ending() {
             return Err("the server is about to end".into());
@@ -60,12 +60,12 @@ impl Readiness {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            // The metric says it.
+            // The metric reports it.
             let _checked = self.check().await;
         }
     }
 
-    /// What the endpoint has open and whether it is ready, for metrics.
+    /// The open parts of the endpoint and its readiness, for metrics.
     pub(super) fn counts(&self) -> (EndpointCounts, bool) {
         (self.0.endpoint.counts(), self.0.answers.load(Ordering::Relaxed) && !self.is_ending())
     }

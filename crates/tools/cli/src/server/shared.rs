@@ -22,16 +22,16 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(1);
 /// The most bytes of a file of keys: 64 KiB. Two keys and some comments are far shorter.
 const KEYS_LIMIT: u64 = 64 << 10;
 
-/// What a server keeps outside of its process.
+/// The parts of a server that are kept outside of its process.
 pub(super) struct Shared {
-    /// None where its clients carry all of that.
+    /// `None` if its clients carry all of that.
     node: Option<Node>,
     engine: Option<Engine>,
     keys: Option<SealingKeys>,
 }
 
 impl Shared {
-    /// Opens the store that the command line names. Returns none where it names neither a store nor keys.
+    /// Opens the store that the command line names. Returns `None` if it names neither a store nor keys.
     pub(super) async fn open(sharing: &Sharing, notes: &Notes) -> Result<Option<Self>> {
         let keys = sharing.keys.as_deref().map(read_keys).transpose()?;
         if let Some(folder) = &sharing.store {
@@ -76,7 +76,7 @@ impl Shared {
         }
     }
 
-    /// Tells the other nodes that this one has ended.
+    /// Notifies the other nodes that this one has ended.
     pub(super) async fn release(&self) {
         if let Some(node) = &self.node {
             // It expires where the engine is away.

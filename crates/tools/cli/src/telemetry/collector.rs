@@ -23,10 +23,10 @@ use tokio::runtime::Handle;
 use super::collector_url::CollectorUrl;
 use crate::output::text::Notes;
 
-/// How long an export may take, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says otherwise: 10 s, the specification's default.
+/// The longest time of an export, without `OTEL_EXPORTER_OTLP_TIMEOUT`: 10 s, the specification's default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most bytes of an answer: 64 KiB. It says how many items were refused.
+/// The most bytes of an answer: 64 KiB. It has the number of refused items.
 const ANSWER_LIMIT: usize = 64 << 10;
 
 /// A collector.

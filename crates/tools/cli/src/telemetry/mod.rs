@@ -33,7 +33,7 @@ use crate::output::text::Notes;
 /// How long the last spans and metrics may take to be sent: 2 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);
 
-/// What observes the command's connections. It does nothing unless the command line or the environment asks for telemetry. Clones
+/// The observer of the command's connections. It does nothing unless the command line or the environment asks for telemetry. Clones
 /// share everything.
 #[derive(Clone, Default)]
 pub(crate) struct Telemetry(Option<Arc<Providers>>);
@@ -197,7 +197,7 @@ fn in_trace(variable: impl Fn(&str) -> Option<String>) -> Config {
     }
 }
 
-/// What describes this program. The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` come first.
+/// The description of this program. The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` come first.
 fn resource(service: &'static str) -> Resource {
     use opentelemetry::{Key, KeyValue};
     let from_environment = Resource::builder().build();

@@ -1,4 +1,4 @@
-//! What the command line and the standard variables of OpenTelemetry ask for.
+//! The settings from the command line and the standard variables of OpenTelemetry.
 
 use std::env;
 
@@ -16,7 +16,7 @@ const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
 /// The only protocol that is spoken here.
 const SPOKEN: &str = "http/protobuf";
 
-/// What is asked for.
+/// The wanted telemetry.
 pub(super) struct Settings {
     /// The part of the service's name that is the command's.
     pub(super) service: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// None where no telemetry is asked for.
+    /// `None` if no telemetry is asked for.
     pub(super) fn of(arguments: &Arguments, notes: &Notes) -> Result<Option<Self>> {
         let option = arguments.telemetry.otlp.as_ref();
         let Some(service) = arguments.command.connecting() else {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_obeyed_is_named() {
+    fn setting_that_cannot_be_obeyed_is_named() {
         let grpc = of(None, &[(ENDPOINT, URL), (PROTOCOL, "grpc")]);
         assert_eq!(grpc, Err(format!("{PROTOCOL} names another protocol than http/protobuf")));
         assert!(

@@ -16,7 +16,7 @@ const LIMIT: usize = 64 << 10;
 /// everything.
 #[derive(Clone)]
 pub(crate) struct Diagnostics {
-    /// None where stderr is not the terminal of the screen.
+    /// `None` if stderr is not the terminal of the screen.
     screen: Option<Arc<Mutex<Screen>>>,
     output: OutputQueue,
     notes: Notes,

@@ -1,4 +1,4 @@
-//! What changed in a text, shown on a screen.
+//! The changes of a text, shown on a screen.
 
 use std::io;
 use std::time::{Duration, Instant};

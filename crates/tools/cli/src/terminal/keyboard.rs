@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_ahead_is_text() {
+    fn text_typed_ahead_is_text() {
         let mut text = String::new();
         let keys = [
             Key::Character('a'),

@@ -1,4 +1,4 @@
-//! Which settings were shown, so that only new ones are shown, and short texts.
+//! The settings that were shown, so that only new ones are shown, and short texts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_shortened() {
+    fn long_text_is_shortened() {
         assert_eq!(short("a\nb"), "a b");
         assert_eq!(short(&"ä".repeat(501)), format!("{}…", "ä".repeat(500)));
     }

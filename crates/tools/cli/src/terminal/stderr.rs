@@ -9,7 +9,7 @@ use crate::output::text::UnlockedStderr;
 /// happened in the order in which it happened.
 pub(super) struct OrderedStderr {
     queue: OutputQueue,
-    /// What was written since the last flush.
+    /// The output since the last flush.
     piece: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What a stream may be sent beside text, and in which form output is wanted.
+//! The control sequences that a stream may be sent beside text, and the wanted form of the output.
 
 use std::env;
 
@@ -18,12 +18,12 @@ pub(crate) enum Format {
     Json,
 }
 
-/// What a stream may be sent beside text.
+/// The control sequences that a stream may be sent beside text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     /// Colours, and Markdown as what it means.
     pub(crate) colours: bool,
-    /// Lines that are drawn anew.
+    /// Lines that are redrawn.
     pub(crate) redraws: bool,
 }
 

@@ -26,7 +26,7 @@ struct Inner {
     view: Arc<View>,
     /// The lines of a terminal that edits them itself.
     lines: LineReader,
-    /// What was typed before a question. It belongs to the next prompt.
+    /// Text that was typed before a question. It belongs to the next prompt.
     typed: agentwire_sync::Mutex<String>,
     /// Held by the question or the line editor that reads keys.
     keyboard: Mutex<()>,

@@ -57,7 +57,7 @@ pub(crate) struct View {
     output: OutputQueue,
     notes: Notes,
     diagnostics: Diagnostics,
-    /// None where stdout has JSON.
+    /// `None` if stdout has JSON.
     screen: Option<Arc<Mutex<Screen>>>,
     /// Whether the answer alone is shown.
     is_quiet: bool,
@@ -68,7 +68,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// On our stdout, with the notes that go to stderr. Where stdout is no terminal, only the answer goes there, and all else to
+    /// On our stdout, with the notes that go to stderr. If stdout is not a terminal, only the answer goes there, and all else to
     /// stderr.
     pub(crate) fn new(format: Format, notes: Notes) -> Self {
         let stdout = io::stdout();

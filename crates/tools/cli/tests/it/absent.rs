@@ -1,4 +1,4 @@
-//! What a build without a feature answers to the commands, options and variables of that feature.
+//! The answers of a build without a feature to the commands, options and variables of that feature.
 
 use std::process::{Command, Output};
 

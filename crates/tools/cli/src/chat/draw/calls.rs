@@ -1,4 +1,4 @@
-//! What was shown of the tool calls. All of it has a bound.
+//! The shown parts of the tool calls. All of it has a bound.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -21,7 +21,7 @@ const TERMINAL_ID: usize = 256;
 /// The most memory that the whole outputs of running calls take: 4 MiB. Beyond it the oldest calls give theirs up.
 const WHOLE_OUTPUTS: usize = 4 << 20;
 
-/// What was shown of a tool call.
+/// The shown parts of a tool call.
 #[derive(Default)]
 pub(super) struct CallOutput {
     /// The current mark and title.
@@ -37,7 +37,7 @@ pub(super) struct CallOutput {
     pub(super) has_ended: bool,
 }
 
-/// What was shown of a terminal of a tool call.
+/// The shown output of a terminal of a tool call.
 pub(super) struct CallTerminal {
     /// A hash of its id.
     pub(super) key: u64,
@@ -106,13 +106,13 @@ impl CallOutput {
 
 /// Output of a terminal.
 pub(super) enum TerminalText<'a> {
-    /// What follows the output before.
+    /// The continuation of the output before.
     More(&'a str),
     /// All of it, or the last part.
     Whole(&'a str),
 }
 
-/// What was shown of the tool calls, by their indices in the conversation.
+/// The shown parts of the tool calls, by their indices in the conversation.
 #[derive(Default)]
 pub(super) struct CallOutputs {
     /// Whether all of an output is kept until it is shown.
@@ -215,7 +215,7 @@ impl CallOutputs {
     }
 }
 
-/// The source of the output of a terminal, which is no place in the content.
+/// The source of the output of a terminal, which is not a place in the content.
 pub(super) fn terminal_source(place: usize) -> usize {
     usize::MAX - place
 }

@@ -64,7 +64,7 @@ impl Renderer {
             self.end_message(screen)?;
         }
         let is_new_call = matches!(applied.change, Change::Added(_));
-        // Output stands above the line that tells of the end of its call.
+        // Output stands above the line of the end of its call.
         if let Some(index) = applied.change.index().filter(|_| !is_new_call) {
             self.tools.draw_own_output(screen, conversation, index, own)?;
         }
@@ -220,7 +220,7 @@ impl Renderer {
         self.tools.draw_last(screen)
     }
 
-    /// Shows what our terminals have written meanwhile.
+    /// Shows the new output of our terminals.
     pub(super) fn draw_running(
         &mut self,
         screen: &mut Screen,

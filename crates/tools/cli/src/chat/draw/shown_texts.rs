@@ -1,4 +1,4 @@
-//! What was shown of many texts, within one bound.
+//! The shown parts of many texts, within one bound.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -11,7 +11,7 @@ const TEXTS: usize = 4096;
 /// The most memory that the ends of the texts take: 4 MiB. Beyond it the oldest give theirs up, down to half of it.
 const LIMIT: usize = 4 << 20;
 
-/// What was shown of texts that an agent may send as a whole again.
+/// The shown parts of texts that an agent may send as a whole again.
 pub(super) struct ShownTexts<K> {
     texts: HashMap<K, NewText>,
     /// The oldest first.

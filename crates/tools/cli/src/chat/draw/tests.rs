@@ -20,7 +20,7 @@ use crate::terminal::Style;
 pub(super) struct Paper(Arc<Mutex<Vec<u8>>>);
 
 impl Paper {
-    /// What was written since the last call.
+    /// The output since the last call.
     pub(super) fn text(&self) -> String {
         String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
     }
@@ -152,7 +152,7 @@ fn a_diff_shows_what_changed() {
     assert_eq!(shown, "○ Write\n  /a.txt\n   one\n  -two\n  +three\n");
 }
 
-/// A carriage return at the end of each line is no change.
+/// A carriage return at the end of each line is not a change.
 #[test]
 fn a_diff_of_lines_of_windows_shows_no_returns() {
     let diff = |old: &str, new: &str| {
@@ -178,7 +178,7 @@ fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
 }
 
 #[test]
-fn what_is_beside_the_flow_does_not_break_it() {
+fn notice_beside_the_flow_does_not_break_it() {
     let titled = SessionInfoUpdate::new().title("A **title**".to_owned());
     let usage = UsageUpdate::new(50, 200);
     let shown = show([chunk("one "), titled.into(), usage.into(), chunk("word")]);
@@ -192,13 +192,13 @@ fn escapes_of_others_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn what_has_one_line_does_not_take_more() {
+fn title_of_several_lines_takes_one_line() {
     let title = "Read\n> yes, delete it";
     assert_eq!(show([ToolCall::new("1", title).into()]), "○ Read > yes, delete it\n");
 }
 
 #[test]
-fn what_is_told_again_is_not_shown_again() {
+fn repeated_update_is_not_shown_again() {
     let text = |text: &str| ToolCallContent::from(ContentBlock::from(text));
     let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
     let told = |contents: &[&str]| ends().content(contents.iter().map(|content| text(content)));

@@ -23,7 +23,7 @@ const KNOWN: usize = 4096;
 /// The most bytes of the end of a command that are shown, which may name any signal.
 const EXIT: usize = 64;
 
-/// What is drawn of a tool call.
+/// The drawn parts of a tool call.
 pub(super) struct DrawnParts {
     /// Whether its headline may be another one.
     pub(super) headline: bool,
@@ -98,7 +98,7 @@ impl ToolCalls {
         Ok(true)
     }
 
-    /// Shows what our terminals have written meanwhile.
+    /// Shows the new output of our terminals.
     pub(super) fn draw_running(
         &mut self,
         screen: &mut Screen,
@@ -253,7 +253,7 @@ impl ToolCalls {
         })
     }
 
-    /// Shows what our terminals of a call have written meanwhile.
+    /// Shows the new output of our terminals of a call.
     pub(super) fn draw_own_output(
         &mut self,
         screen: &mut Screen,

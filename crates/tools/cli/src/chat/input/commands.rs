@@ -43,7 +43,7 @@ impl ColonCommand {
     ///
     /// # Errors
     ///
-    /// When the line is no such command. The error's text is for the person.
+    /// When the line is not such a command. The error's text is for the person.
     pub(in crate::chat) fn read(line: &str) -> Result<Self, String> {
         let mut words = line.trim_start_matches(':').split_whitespace();
         let name = words.next().unwrap_or_default();

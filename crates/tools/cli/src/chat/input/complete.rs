@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tab_offers() {
+    fn completions_of_tab() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("src")).unwrap();
         for file in ["src/main.rs", "a b.txt", ".hidden"] {

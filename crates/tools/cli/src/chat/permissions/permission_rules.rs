@@ -137,7 +137,7 @@ impl PermissionRules {
         !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.patterns.is_empty())
     }
 
-    /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` says whether
+    /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` is whether
     /// it may without rules. A rule with a pattern does not let it: each call may be another.
     pub(in crate::chat) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
         let is_whole = |rule: &Rule| rule.kind == *kind && rule.patterns.is_empty();
@@ -165,7 +165,7 @@ impl Rule {
         Self::new(rule, PermissionRule::allow().kind(rule.kind.clone()), cwd)
     }
 
-    /// The kind is no condition of the toolkit's rule: [`Self::denies`] looks at more than the kind that the call names.
+    /// The kind is not a condition of the toolkit's rule: [`Self::denies`] looks at more than the kind that the call names.
     fn deny(rule: &RuleText, cwd: &Path) -> Result<Self, InvalidPattern> {
         Self::new(rule, PermissionRule::reject(), cwd)
     }
@@ -192,7 +192,7 @@ impl Rule {
     }
 
     /// Whether the rule holds for a call. A call that does not say its kind, its paths or its command may be any, so the rule
-    /// holds for it. A word that this program does not know says no kind.
+    /// holds for it. An unknown word names no kind.
     fn denies(&self, request: &RequestPermissionRequest) -> bool {
         let call = &request.tool_call;
         let is_of_kind = match &call.kind {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_does_not_say_is_denied_and_not_allowed() {
+    fn call_with_missing_parts_is_denied_and_not_allowed() {
         for (rule, covered, other) in [
             ("edit:src/**", on(ToolKind::Edit, "/repo/src/a.rs"), on(ToolKind::Edit, "/repo/b.rs")),
             ("execute:git *", runs("git status"), runs("gitk")),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_call_by_call_needs_a_rule_for_all_of_a_kind() {
+    fn action_without_a_request_needs_a_rule_for_all_of_its_kind() {
         let none = rules(&[], &[]);
         assert!(
             none.is_empty() && none.may(&ToolKind::Execute, true) && !none.may(&ToolKind::Execute, false)

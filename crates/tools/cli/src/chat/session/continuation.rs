@@ -33,7 +33,7 @@ impl Continuation {
         Self { agent: arguments.agent.clone(), protocol, config, has_servers, has_rules }
     }
 
-    /// The sentence that says how to continue a session. None where its id cannot be typed.
+    /// The sentence about how to continue a session. `None` if its id cannot be typed.
     pub(in crate::chat) fn sentence(&self, session: &SessionId, cwd: &Path) -> Option<String> {
         // The sessions of our own agent end with it, unless its command line names a store.
         let agent = self.agent.as_deref()?;

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// What happens to the open session.
+/// A change of the open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::chat) enum SessionChange {
     /// Another session is opened in its place. It may be tried again after a login.

@@ -1,10 +1,10 @@
-//! What a tool call says of itself: its command, its paths, its changes.
+//! The details of a tool call: its command, its paths, its changes.
 
 use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCallUpdate};
 use agentwire_jsonrpc::{RawJson, RawObject};
 use serde_json::json;
 
-/// Whether a call says a command.
+/// Whether a call has a command.
 pub(in crate::chat) fn says_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
     let is_text = |text: String| !text.trim().is_empty();
@@ -14,7 +14,7 @@ pub(in crate::chat) fn says_command(call: &ToolCallUpdate) -> bool {
     })
 }
 
-/// Whether a call says all of the command that it runs, in the form that
+/// Whether a call has all of the command that it runs, in the form that
 /// [`PermissionRule::command`](agentwire_acp_toolkit::PermissionRule::command) reads.
 pub(in crate::chat) fn says_whole_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
@@ -26,7 +26,7 @@ pub(in crate::chat) fn says_whole_command(call: &ToolCallUpdate) -> bool {
     says_command(call) && input.iter().all(|(name, value)| is_read(&name, &value))
 }
 
-/// Whether a call says on which paths it works.
+/// Whether a call names the paths on which it works.
 pub(in crate::chat) fn says_paths(call: &ToolCallUpdate) -> bool {
     let has_locations = call.locations.iter().flatten().next().is_some();
     has_locations || has_diff(call)

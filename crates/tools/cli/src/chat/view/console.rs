@@ -81,7 +81,7 @@ pub(in crate::chat) struct Console {
     /// Whether the login of `--auth` was done.
     pub(in crate::chat) is_logged_in: bool,
     pub(in crate::chat) pending: Option<PendingPrompt>,
-    /// What has interrupted the last turn.
+    /// The signal that has interrupted the last turn.
     pub(in crate::chat) interrupted: Option<Interrupted>,
 }
 
@@ -151,7 +151,7 @@ impl Console {
         (self.has_person && !self.user.reads_lines()).then(TerminalModes::without_echo)
     }
 
-    /// Runs until the end, a signal, or an error of the output. Keys that are pressed meanwhile are not shown.
+    /// Runs until the end, a signal, or an error of the output. Keys that are pressed in that time are not shown.
     pub(in crate::chat) async fn interruptible<R>(
         &mut self,
         running: impl Future<Output = Result<R, BoxError>>,
@@ -166,7 +166,7 @@ impl Console {
 
     /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end, and so does
     /// [`CANCEL_TIMEOUT`] where no person can press ^C. After another signal, or the time limit, the agent has
-    /// [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed meanwhile are not shown; the next line has them.
+    /// [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed in that time are not shown; the next line has them.
     pub(in crate::chat) async fn run_turn<R>(
         &mut self,
         turn: impl Future<Output = R>,

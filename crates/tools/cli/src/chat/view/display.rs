@@ -1,4 +1,4 @@
-//! What is shown of a session: its conversation, drawn as it grows. The same for both versions of the protocol.
+//! The display of a session: its conversation, drawn as it grows. The same for both versions of the protocol.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::io;
@@ -22,7 +22,7 @@ const CONVERSATION_LIMIT: usize = 8 << 20;
 /// How many lines of a prompt are shown again.
 const PROMPT_LINES: usize = 20;
 
-/// What a person sees of a session.
+/// The display of a session for a person.
 pub(in crate::chat) struct Display {
     view: Arc<View>,
     completions: Completions,
@@ -41,7 +41,7 @@ pub(in crate::chat) struct Display {
     options: DisplayOptions,
 }
 
-/// What a display shows.
+/// The parts that a display shows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::chat) struct DisplayOptions {
     /// Whether the conversation of earlier turns is shown.
@@ -104,7 +104,7 @@ impl Display {
         self.set_in_replay(replays);
     }
 
-    /// Called when the session is open, or cannot be opened. After a conversation of earlier turns a line tells where it ends.
+    /// Called when the session is open, or cannot be opened. After a conversation of earlier turns a line marks its end.
     pub(in crate::chat) fn opening_ended(&self) -> io::Result<()> {
         self.set_in_flow(false);
         self.set_in_replay(false);
@@ -159,7 +159,7 @@ impl Display {
         self.count_omitted()
     }
 
-    /// Says how many parts were left out after the first.
+    /// Prints how many parts were left out after the first.
     fn count_omitted(&self) -> io::Result<()> {
         match self.omitted.swap(0, Ordering::Relaxed) {
             0 | 1 => Ok(()),
@@ -172,7 +172,7 @@ impl Display {
         self.draw(|renderer, screen| renderer.draw_settings(screen, &self.conversation.lock()))
     }
 
-    /// Shows what our terminals have written meanwhile.
+    /// Shows the new output of our terminals.
     pub(in crate::chat) fn show_running(&self, own: OwnTerminals<'_>) -> io::Result<()> {
         // Output between a question and its answer waits.
         if self.view.output().is_held() {

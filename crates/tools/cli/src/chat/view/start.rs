@@ -1,4 +1,4 @@
-//! What is shown while the agent starts.
+//! The display while the agent starts.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use crate::terminal::{View, is_dumb, short};
 /// How long a start takes before it is shown.
 const START_DELAY: Duration = Duration::from_secs(1);
 
-/// How often the seconds are shown anew.
+/// How often the seconds are redrawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows that the agent starts, with the seconds, if that takes longer than a second. Only at a terminal. Never completes.

@@ -14,7 +14,7 @@ pub(super) enum EndedBy {
 }
 
 /// Copies all bytes and records them, until one of the streams ends. Each piece is recorded before it is passed on, so that an answer
-/// is recorded after its request. Dropping the streams tells both sides.
+/// is recorded after its request. Dropping the streams notifies both sides.
 pub(super) async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

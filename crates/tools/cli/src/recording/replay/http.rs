@@ -57,7 +57,7 @@ pub(super) async fn serve(
 /// Where the messages for a request or a session go.
 type Route = mpsc::Sender<Outgoing>;
 
-/// What connections and exchanges tell the replay.
+/// The events of connections and exchanges for the replay.
 enum Arrival {
     Message { message: RawJson, route: Option<Route>, is_session: bool },
     SessionEnded,

@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     Ok(recording)
 }
 
-/// What is sent in the place of masks.
+/// The values that are sent in the place of masks.
 pub(crate) fn masks() -> Vec<(String, String)> {
     let variable = |names: &[&str]| names.iter().find_map(|name| env::var(name).ok());
     let home = variable(&["HOME", "USERPROFILE"]).map(|home| ("«home»".to_owned(), home));

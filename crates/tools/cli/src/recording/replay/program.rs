@@ -17,7 +17,7 @@ use crate::output::text::Notes;
 /// The most bytes of a line of stderr that are shown: 16 KiB.
 const LINE_LIMIT: u64 = 16 << 10;
 
-/// What a program writes and reads, as lines.
+/// The output and input of a program, as lines.
 pub(crate) type ProgramWire = LineWire<Input, Output>;
 
 /// A program that runs. Dropping it kills it.

@@ -1,7 +1,7 @@
 //! Draws Markdown while it arrives: headings, lists, emphasis and code, with the colours of a terminal.
 //!
 //! Text is shown as soon as its meaning is known: at the latest when its line ends or [`inline::HOLD`] bytes of it are held back.
-//! What is no complete Markdown is shown as it came, so no character is lost but the marks of what is drawn. The time is in
+//! Incomplete Markdown is shown as it came, so no character is lost but the marks of what is drawn. The time is in
 //! proportion to the text.
 
 mod inline;

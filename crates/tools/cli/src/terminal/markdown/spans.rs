@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use agentwire_jsonrpc::Printable;
 
-/// How many open marks a closing one is compared with. More are nested by nobody.
+/// How many open marks a closing one is compared with. No text nests more.
 const DEPTH: usize = 8;
 
 /// The longest run of marks that means something.

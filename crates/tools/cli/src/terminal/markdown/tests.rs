@@ -23,7 +23,7 @@ fn drawn(text: &str) -> String {
 }
 
 #[test]
-fn what_is_marked_is_drawn() {
+fn marked_text_is_drawn() {
     let rows = [
         ("plain\ntext", "plain\ntext"),
         ("# Head *one*\nx", "<b>Head </><b><i>one</>\nx"),
@@ -54,7 +54,7 @@ fn what_is_marked_is_drawn() {
 }
 
 #[test]
-fn what_is_no_mark_stays() {
+fn other_text_stays() {
     for text in [
         "2 * 3 * 4",
         "a_b_c",
