@@ -15,7 +15,7 @@ use crate::program::{Ended, Program, SOON};
 
 const REPORTS: [&str; 5] = ["report.html", "report.xml", "report.sarif", "report.json", "report.md"];
 
-/// What the command passes on to the program under test.
+/// The variable that the command passes on to the program under test.
 const VARIABLE: &str = "TOKEN";
 
 /// A repository whose workflow uses the action.
@@ -24,7 +24,7 @@ struct Job {
     action: Action,
 }
 
-/// What `action.yml` says.
+/// The content of `action.yml`.
 struct Action {
     /// The default of each input.
     defaults: BTreeMap<String, String>,

@@ -102,7 +102,7 @@ fn a_prompt_that_needs_a_login_is_sent_again() {
     answer(&mut chat, &mut seen, "> ", "1", "\"text\":\"hello\"");
     leaves(chat, &terminal, 0);
 
-    // Whoever gives up has the list.
+    // A person who gives up has the list.
     let steps = json!({ "session/prompt": [refusal()] });
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat", "--agent", &acting(&agent(steps)), "hello"]);

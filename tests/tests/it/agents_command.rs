@@ -188,7 +188,7 @@ fn programs_read_the_plan_and_the_result() {
 }
 
 #[test]
-fn what_cannot_be_found_is_said_with_what_to_do() {
+fn missing_files_and_programs_are_reported_with_advice() {
     let place = Place::new();
     let registry = place.path("registry.json");
     let ended = place.run(&["agents", "--registry", registry.to_str().unwrap(), "install", "other", "--yes"]);

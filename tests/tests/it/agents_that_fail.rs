@@ -6,7 +6,7 @@ use crate::binaries::scripted;
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
-/// What the scripted agent says in a turn that goes well.
+/// The text of the scripted agent in a turn that succeeds.
 const WELL: &str = "working done";
 
 /// Begins to talk to an agent that has so many seconds to open the session.
@@ -17,7 +17,7 @@ fn chat(script: &str, limit: &str) -> Program {
     program
 }
 
-/// Asserts what is told of the end of an agent or a server: how it ended, after which moments it counts as one that cannot be
+/// Asserts the report of the end of an agent or a server: how it ended, after which moments it counts as one that cannot be
 /// reached, and its stderr, once. `run` takes the arguments of the scripted program.
 #[track_caller]
 pub(crate) fn assert_end_is_told(faults: &[(&str, &str)], run: impl Fn(&str) -> Ended + Sync) {
@@ -105,7 +105,7 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
     });
 }
 
-/// What interrupts a command in a script does so once.
+/// A script interrupts a command once.
 #[test]
 fn one_interrupt_ends_a_turn_where_no_person_can_interrupt_again() {
     let faults = ["silent", "deaf", "flood", "deaf stubborn", "silent grandchild"];

@@ -12,7 +12,7 @@ use crate::program::{Program, SOON};
 const ARGUMENTS: &str =
     r#"{"message": "hi", "id": 123456789012345678901234567890, "price": 1.10000000000000000000001}"#;
 
-/// What a shell runs to start the server with all that it hears in a file.
+/// The shell command that starts the server with all of its input in a file.
 fn server(heard: &Path) -> String {
     format!("tee '{}' | '{}' server", heard.display(), agentwire().display())
 }

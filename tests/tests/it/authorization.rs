@@ -85,7 +85,7 @@ impl Setup {
 fn a_login_serves_every_command_until_the_logout() {
     let mut setup = Setup::new();
     let url = format!("{}/mcp", setup.origin);
-    // Where nobody is at a terminal, the error says which command to run.
+    // Without a person at a terminal, the error has the command to run.
     let needed = format!("a person has to log in for the scopes tools:read; run `agentwire login {url}`");
     setup.run(&["tools"], &[]).exits(3).tells(&needed);
     setup.run(&["call"], &["add", "{}"]).exits(3).tells(&needed);

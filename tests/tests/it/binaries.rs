@@ -27,12 +27,12 @@ pub(crate) fn openai_agent() -> &'static Path {
     built("openai_agent")
 }
 
-/// The command line of a scripted peer; `script` is what its `main.rs` says.
+/// The command line of a scripted peer; `script` is in the form of its `main.rs`.
 pub(crate) fn scripted(script: &str) -> String {
     format!("'{}' {script}", env!("CARGO_BIN_EXE_scripted_peer"))
 }
 
-/// The command line of an agent that says what `script` says; see its `main`.
+/// The command line of an agent that follows `script`; see its `main`.
 pub(crate) fn acting(script: &Value) -> String {
     let script = script.to_string();
     assert!(!script.contains('\''), "it goes through a command line");

@@ -20,7 +20,7 @@ fn call(terminal: &Terminal, era: &str, more: &[&str]) -> Program {
 }
 
 #[test]
-fn who_is_at_a_terminal_fills_in_the_form_of_a_server() {
+fn person_at_a_terminal_fills_in_the_form_of_a_server() {
     rows::for_each(&ERAS, |era| {
         let terminal = Terminal::new();
         let mut call = call(&terminal, era, &["order"]);
@@ -66,7 +66,7 @@ fn a_form_is_declined_by_a_key_and_an_interrupt_ends_the_call() {
 }
 
 #[test]
-fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
+fn person_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
     let answers = [("y", "the user agreed to visit it"), ("n", "the user declined")];
     let rows: Vec<_> = ERAS.iter().flat_map(|era| answers.map(|answer| (era, answer))).collect();
     rows::for_each(&rows, |(era, (key, shows))| {
@@ -101,7 +101,7 @@ fn a_person_may_take_longer_than_a_server() {
 }
 
 #[test]
-fn where_nobody_is_questions_are_declined_and_that_is_told() {
+fn questions_without_a_person_are_declined_and_reported() {
     let server = recorded("mcp", "server");
     let questions = [
         (vec!["order"], "What may it be?"),
@@ -169,7 +169,7 @@ fn a_question_that_a_task_takes_back_is_asked_no_more() {
         )
     };
     let created = task(r#""resultType":"task","status":"working""#);
-    // The shell counts what it was told.
+    // The shell counts its output.
     let asks = format!(r#""status":"input_required","inputRequests":{{"a":{FORM}}}"#);
     let done = r#""status":"completed","result":{"content":[{"type":"text","text":"did without"}]}"#;
     let stands = task(r#""resultType":"complete",$stands"#);

@@ -43,7 +43,7 @@ fn a_task_asks_whoever_is_at_the_terminal() {
     leaves(call, &terminal, 0);
 }
 
-/// Interrupts a call whose task works, and waits until the server says that it is cancelled.
+/// Interrupts a call whose task works, and waits until the server reports that it is cancelled.
 #[track_caller]
 fn assert_interrupt_cancels(url: &str, arguments: &[&str]) {
     let mut call = Program::start(&[&["call"], arguments].concat());

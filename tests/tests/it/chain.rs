@@ -23,7 +23,7 @@ fn a_tool_is_called_through_the_whole_chain() {
 
 /// Waiting for the end of such a chain also checks all its messages.
 #[test]
-fn what_is_said_in_a_chain_is_valid() {
+fn messages_in_a_chain_are_valid() {
     let folder = tempfile::tempdir().expect("there is room");
     fs::write(folder.path().join("a.txt"), "what is in it").expect("it can be written");
     let (agent, server) = (recorded("acp", "agent"), format!("demo={}", recorded("mcp", "server")));

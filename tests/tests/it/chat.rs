@@ -57,7 +57,7 @@ fn message(kind: &str, text: &str) -> Value {
 
 /// The answer that begins a session, an update of it and a request in it come in one write.
 #[test]
-fn what_comes_right_behind_the_answer_is_of_the_session() {
+fn updates_right_behind_the_answer_belong_to_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("note.txt");
     let commands = json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] });
@@ -82,7 +82,7 @@ fn what_comes_right_behind_the_answer_is_of_the_session() {
 
 /// JavaScript writes a chunk that ends inside a character with half a surrogate pair, and `1e999` is JSON too.
 #[test]
-fn what_serde_json_cannot_hold_is_neither_lost_nor_the_end() {
+fn numbers_beyond_serde_json_are_neither_lost_nor_the_end() {
     let line = |update: &str| {
         let params = format!(r#"{{"sessionId":"s1","update":{update}}}"#);
         json!({ "raw": format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#) })
@@ -98,7 +98,7 @@ fn what_serde_json_cannot_hold_is_neither_lost_nor_the_end() {
 
 /// Items that cannot be read are named, the first of each kind to people and all of them to programs.
 #[test]
-fn what_is_left_out_of_a_list_is_named() {
+fn omitted_entries_of_a_list_are_named() {
     let commands = json!([{ "name": "good", "description": "" }, { "name": 1 }, { "name": 2 }]);
     let commands =
         json!({ "update": { "sessionUpdate": "available_commands_update", "availableCommands": commands } });
@@ -119,7 +119,7 @@ fn what_is_left_out_of_a_list_is_named() {
     assert_eq!(ended.stdout.matches(r#""name":"good""#).count(), 2, "{ended}");
 }
 
-/// What an agent says about an error is shown as it came.
+/// The data of an agent's error is shown as it came.
 #[test]
 fn an_error_with_a_number_that_nothing_holds_is_shown() {
     let refusal = r#"{"code":-32000,"message":"full","data":{"most":1e999}}"#;

@@ -201,7 +201,7 @@ fn a_url_is_shown_in_full_and_not_opened() {
     leaves(chat, &terminal, 0);
 }
 
-/// What is typed before a question stands there was not meant for it.
+/// Text that is typed before a question stands there was not meant for it.
 #[test]
 fn a_question_is_not_answered_by_what_was_typed_before() {
     let options = json!([

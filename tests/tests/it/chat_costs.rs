@@ -1,4 +1,4 @@
-//! What an agent can make `agentwire chat` spend: processor time and memory.
+//! The processor time and the memory that an agent can make `agentwire chat` spend.
 
 use std::time::Duration;
 

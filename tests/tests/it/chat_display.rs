@@ -1,4 +1,4 @@
-//! What a person sees of a turn: at a wide and a narrow terminal, without colours, at a terminal that knows no escape, and
+//! The display of a turn: at a wide and a narrow terminal, without colours, at a terminal that knows no escape, and
 //! without a terminal.
 
 use std::ffi::OsStr;
@@ -233,7 +233,7 @@ fn a_line_stands_between_the_earlier_conversation_and_the_new_turn() {
     assert_eq!(ended.exits(0).stdout.matches("\"update\"").count(), 1, "{ended}");
 }
 
-/// What commands of ours have written is shown while they run.
+/// The output of our commands is shown while they run.
 #[test]
 fn the_output_of_a_command_that_runs_is_shown() {
     let mut chat = Program::start(&["chat", "--yes", "/run echo first; sleep 600"]);

@@ -1,4 +1,4 @@
-//! What `agentwire chat` reads from stdin, what it shows of the agent's stderr, and how its turns end.
+//! The stdin of `agentwire chat`, its display of the agent's stderr, and the ends of its turns.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};

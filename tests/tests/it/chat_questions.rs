@@ -68,7 +68,7 @@ fn a_line_that_was_typed_before_the_question_is_no_answer() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_belongs_to_the_next_prompt() {
+fn text_typed_before_a_question_belongs_to_the_next_prompt() {
     let folder = tempfile::tempdir().expect("there is room");
     let now = folder.path().join("now");
     let call = json!({ "toolCallId": "t", "title": "Delete" });
@@ -94,7 +94,7 @@ fn what_was_typed_before_a_question_belongs_to_the_next_prompt() {
     leaves(chat, &terminal, 0);
 }
 
-/// What a session offers is known again when another one cannot be opened in its place.
+/// The settings of a session are known again when another one cannot be opened in its place.
 #[test]
 fn a_session_that_goes_on_has_its_settings() {
     let modes = json!({ "currentModeId": "ask", "availableModes": [

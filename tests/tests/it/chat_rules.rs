@@ -9,7 +9,7 @@ use crate::program::{Ended, Program, SOON};
 const YES: &str = "\\\"optionId\\\":\\\"yes\\\"";
 const NO: &str = "\\\"optionId\\\":\\\"no\\\"";
 
-/// An agent of version 1 that asks for permission for a call, and says which answer it gets. `before` are the updates that it
+/// An agent of version 1 that asks for permission for a call, and sends the answer that it gets. `before` are the updates that it
 /// sends first.
 fn asks(before: &[Value], call: &Value) -> String {
     let options = json!([
@@ -63,7 +63,7 @@ fn a_kind_a_path_and_a_command_are_allowed_and_denied() {
 
 /// A request may name its call by the id alone.
 #[test]
-fn what_was_said_of_a_call_before_counts() {
+fn earlier_updates_of_a_call_count() {
     let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up", "kind": "execute",
         "rawInput": { "command": ["bash", "-lc", "rm -r build"] } });
     let bare = json!({ "toolCallId": "t" });
@@ -73,7 +73,7 @@ fn what_was_said_of_a_call_before_counts() {
         .prints(NO)
         .tells("rejected by --deny execute:rm: Clean up\n");
     chat(&agent, &["--allow", "execute:rm"]).exits(0).prints(YES);
-    // What the request says in its place hides nothing.
+    // The data of the request in its place hides nothing.
     let hides = json!({ "toolCallId": "t", "kind": "read", "rawInput": { "command": "ls" } });
     chat(&asks(&[call], &hides), &["--yes", "--deny", "execute:rm"]).exits(6).prints(NO);
     // Of an unknown call nothing is said: it is denied, and not allowed.

@@ -1,4 +1,4 @@
-//! `check` with programs that are broken or hostile: it ends, says why, and gives nothing away.
+//! `check` with programs that are broken or hostile: it ends, reports the reason, and gives nothing away.
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -20,7 +20,7 @@ fn judge(arguments: &[&str]) -> Ended {
 }
 
 #[test]
-fn what_a_program_wrote_before_it_ended_is_said() {
+fn output_before_the_end_of_a_program_is_reported() {
     let script = "echo 'no module is named nosuch' >&2; exit 3";
     let ended = judge(&["acp-agent", "--timeout", "1", "--", "sh", "-c", script]);
     assert!(ended.stderr.contains("no module is named nosuch"), "{}", ended.stderr);
@@ -93,7 +93,7 @@ fn echo_server() -> SocketAddr {
             let mut said = [0; 4096];
             let count = stream.read(&mut said).expect("a request");
             let head = format!("HTTP/1.1 500 No\r\nconnection: close\r\ncontent-length: {count}\r\n\r\n");
-            // The client may have heard enough.
+            // The client may have read enough.
             let _written = stream.write_all(&[head.as_bytes(), &said[..count]].concat());
         }
     });

@@ -236,7 +236,7 @@ fn programs_under_test_end_with_a_check_that_is_killed() {
     let arguments = ["check", "acp-agent", "--revision", "1", "--timeout", "60", "--", "sh", "-c", &script];
     let check = Program::start(&arguments);
     let child = Pid::from_raw(line_of(&file).parse().expect("an id")).expect("it is not 0");
-    // The watchdog is told of a program just after its start.
+    // The watchdog gets a program just after its start.
     thread::sleep(Duration::from_millis(500));
     check.signal(Signal::KILL);
     let deadline = Instant::now() + SOON;

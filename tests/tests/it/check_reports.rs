@@ -1,4 +1,4 @@
-//! What people see of `check`: its findings and their list, and what it says of a command line that it cannot follow.
+//! The reports of `check`: its findings and their list, and its errors for a command line that it cannot follow.
 
 use std::fs;
 use std::path::{Path, PathBuf};

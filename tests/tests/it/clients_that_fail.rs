@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::program::{Ended, PROMPT, Program, SOON};
 use crate::rows;
 
-/// What cannot be read, and the answer's code: one that is not JSON, one that is not JSON-RPC.
+/// Text that cannot be read, and the answer's code: one that is not JSON, one that is not JSON-RPC.
 const GARBAGE: [(&[u8], i64); 5] = [
     (b"hello?\n", -32700),
     (b"\xff\xfe\x00\n", -32700),
@@ -29,7 +29,7 @@ fn busy_agent(prompt: &str, update: &str) -> (Conversation, String, u64) {
     (agent, session, turn)
 }
 
-/// What an agent can be busy with, and how it shows that it is.
+/// The work of a busy agent, and the sign of it.
 const BUSY: [(&str, &str); 5] = [
     ("/slow 600", "This takes 600 s."),
     ("/call slow {\"seconds\": 600, \"steps\": 6000}", "step 1 of 6000"),
@@ -131,7 +131,7 @@ fn a_cancelled_turn_cancels_what_its_server_does() {
     let (mut agent, session, turn) = busy_agent(BUSY[1].0, BUSY[1].1);
     agent.say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
     assert_eq!(agent.answer(turn)["result"]["stopReason"], "cancelled");
-    // The server has been told; it may take up the next call before it lets go of this one.
+    // The server has the cancellation; it may take up the next call before it lets go of this one.
     let deadline = Instant::now() + SOON;
     while !agent.turn(&session, "/call cancelled-count").contains("\"text\":\"1\"") {
         assert!(Instant::now() < deadline, "the call goes on: {}", agent.program.stdout.text());

@@ -26,14 +26,14 @@ pub(crate) struct Collector {
     received: Arc<Mutex<Received>>,
 }
 
-/// What was received.
+/// The received telemetry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     pub(crate) spans: Vec<Span>,
     pub(crate) metrics: Vec<Metric>,
     /// The `Content-Type` of each request.
     pub(crate) types: BTreeSet<String>,
-    /// What describes each service, by its name.
+    /// The attributes of each service, by its name.
     pub(crate) services: BTreeMap<String, Attributes>,
 }
 
@@ -75,7 +75,7 @@ impl Collector {
         Self { url, received }
     }
 
-    /// What was received so far.
+    /// The telemetry that was received so far.
     pub(crate) fn received(&self) -> Received {
         lock(&self.received).clone()
     }

@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes, JSON one object a line, nothing else on stdout.
+//! The promises to scripts: exit codes, JSON one object a line, nothing else on stdout.
 
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ fn expect_codes(rows: &[(Vec<&str>, i32)]) {
     });
 }
 
-/// The names of the objects' members, each object having one that says what it is.
+/// The names of the objects' members, each object having one that names its kind.
 fn kinds(objects: &[Value]) -> Vec<&str> {
     let first =
         |object| Value::as_object(object).and_then(|object| object.keys().find(|name| *name != "sessionId"));
@@ -143,7 +143,7 @@ fn failures_as_json() {
             "the agent did not answer session/new within 4s",
         ),
         (&["tools", "--json", "/bin/false"], 4, Value::Null, "exited with status 1 before it answered"),
-        // What fails before the conversation is told in the same way, however the form is named.
+        // A failure before the conversation is reported in the same way, however the form is named.
         (&["chat", "--json", "--agent", "/no/such", "hi"], 4, Value::Null, "there is no such command"),
         (&["chat", "--format", "json", "--agent", "/no/such", "hi"], 4, Value::Null, "no such command"),
         (&["chat", "--format", "json", "--config", "/no/such", "hi"], 2, Value::Null, "/no/such"),
@@ -179,7 +179,7 @@ fn tools_and_results_as_json() {
     assert_eq!(objects[0]["result"]["isError"], true, "{ended}");
 }
 
-/// What an agent writes to stderr is passed on to ours, and never to stdout.
+/// The agent's stderr is passed on to ours, and never to stdout.
 #[test]
 fn log_of_a_healthy_agent_is_shown_with_verbose_only() {
     for json in [false, true] {
@@ -197,7 +197,7 @@ fn log_of_a_healthy_agent_is_shown_with_verbose_only() {
 }
 
 #[test]
-fn what_others_write_does_not_steer_the_terminal() {
+fn output_of_others_does_not_steer_the_terminal() {
     let ended = run(&["chat", "\u{1b}[2Jhello\u{7}"]);
     ended.exits(0).prints("[2Jhello");
     assert!(!ended.stdout.contains(['\u{1b}', '\u{7}']), "{ended}");

@@ -31,7 +31,7 @@ impl Folder {
         self.0.path().canonicalize().expect("it is there").join(name)
     }
 
-    /// A program that writes where it is and what it was told before it becomes our server.
+    /// A program that writes its directory and its arguments before it becomes our server.
     fn program(&self, name: &str) -> String {
         let ours = agentwire().display();
         let said = self.path("said");
@@ -107,7 +107,7 @@ fn a_relative_command_begins_at_the_folder_of_the_file() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_without_its_values() {
+fn fault_of_a_file_is_reported_without_its_values() {
     let folder = Folder::new();
     let server = |server: serde_json::Value| json!({ "mcpServers": { "s": server } }).to_string();
     let asked = json!({ "command": "x", "env": { "T": "${input:token}" } });

@@ -57,7 +57,7 @@ impl Over {
 #[derive(Clone, Debug, PartialEq)]
 enum Cell {
     Works,
-    /// The server does without, and says so.
+    /// The server does without, and reports that.
     Absent,
     Fails(String),
 }
@@ -92,7 +92,7 @@ const COLUMNS: [&str; 17] = [
     "after",
 ];
 
-/// What a revision promises.
+/// The promise of a revision.
 fn promised(column: &str, revision: Revision) -> Cell {
     match column {
         // A form came with 2025-06-18.
@@ -173,7 +173,7 @@ fn open_sse(url: &str) -> Result<Box<dyn Transport>, BoxError> {
     Ok(Box::new(Sse::new(url)?.open()?))
 }
 
-/// What a client of a row hears beside its answers.
+/// The messages that a client of a row receives beside its answers.
 #[derive(Clone, Default)]
 struct Heard {
     packets: Arc<Mutex<Vec<(Direction, Packet)>>>,
@@ -242,7 +242,7 @@ async fn works(check: impl Future<Output = Result<(), BoxError>>) -> Cell {
     }
 }
 
-/// A tool that asks the client something. Where it cannot, it says so instead.
+/// A tool that asks the client something. Where it cannot, it returns that instead.
 async fn asks(server: &RemoteServer, tool: &str, arguments: Value, answer: &str) -> Cell {
     match timeout(SOON, server.call_tool(tool, arguments).into_future()).await {
         Ok(Ok(result)) if result.is_error && !result.text().contains(answer) => Cell::Absent,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::program::Program;
 
-/// A program, and what the test says to it and hears of it.
+/// A program, and the messages of the test to it and from it.
 pub(crate) struct Conversation {
     pub(crate) program: Program,
     requests: u64,
@@ -16,7 +16,7 @@ impl Conversation {
         Self { program: Program::start(arguments), requests: 0 }
     }
 
-    /// Starts our agent and says hello.
+    /// Starts our agent and initializes it.
     pub(crate) fn with_agent() -> Self {
         Self::with_agent_of("60")
     }
@@ -33,7 +33,7 @@ impl Conversation {
         agent
     }
 
-    /// Starts our MCP server and says hello.
+    /// Starts our MCP server and initializes it.
     pub(crate) fn with_server() -> Self {
         let mut server = Self::with(&["server"]);
         let answer = server.ask(
@@ -46,7 +46,7 @@ impl Conversation {
         server
     }
 
-    /// Says something. Whether anybody took it.
+    /// Sends a message. Returns whether the program took it.
     pub(crate) fn say(&mut self, message: &Value) -> bool {
         self.program.write(format!("{message}\n").as_bytes())
     }
@@ -98,7 +98,7 @@ impl Conversation {
         self.request("session/prompt", json!({ "sessionId": session, "prompt": prompt }))
     }
 
-    /// Takes a turn, and gives all that the agent told in it, as one text of JSON.
+    /// Takes a turn, and returns all updates of the agent in it, as one text of JSON.
     pub(crate) fn turn(&mut self, session: &str, text: &str) -> String {
         let before = self.program.stdout.text().len();
         let id = self.prompt(session, text);

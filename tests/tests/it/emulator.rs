@@ -10,7 +10,7 @@ struct Emulator {
     style: u16,
 }
 
-/// What a terminal shows: one line each, with `{2:text}` for text in style 2.
+/// The screen of a terminal: one line each, with `{2:text}` for text in style 2.
 pub(crate) fn screen(columns: usize, shown: &str) -> String {
     let mut emulator = Emulator { columns, lines: vec![Vec::new()], column: 0, style: 0 };
     Parser::new().advance(&mut emulator, shown.as_bytes());

@@ -1,4 +1,4 @@
-//! What errors say to do.
+//! The advice in errors.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};

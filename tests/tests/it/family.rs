@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// The processes that a marked program started, and those they started.
 ///
-/// They are known by a variable of their environment; and since some clear theirs, so is whoever stands in a
+/// They are known by a variable of their environment; and since some clear theirs, so is any process in a
 /// process group in which a marked one was seen.
 #[derive(Debug)]
 pub(crate) struct Family {
@@ -52,7 +52,7 @@ impl Family {
         command.env(VARIABLE, &self.mark);
     }
 
-    /// Those who live. Zombies do not: whoever should wait for them may just not have come to it.
+    /// The living members. Zombies do not count: their parent may just not have waited yet.
     pub(crate) fn living(&mut self) -> Vec<Member> {
         let all = everybody(Instant::now());
         let marked = all.iter().filter(|member| member.mark.as_ref() == Some(&self.mark));
@@ -76,7 +76,7 @@ impl Family {
     }
 
     /// Waits until every process group but that one has its guard. A group has none in its first moments, and
-    /// nobody else can kill it when we are killed then.
+    /// no other process can kill it when we are killed then.
     pub(crate) fn guarded(&mut self, but: i32) {
         let has_guard = |living: &[Member], group| {
             living.iter().any(|member| member.group == group && member.command.contains("; read _; kill"))
@@ -108,7 +108,7 @@ impl Family {
 }
 
 impl Drop for Family {
-    /// What a test leaves behind must not disturb the next. Those without the mark are left to their guards.
+    /// The processes of a test must not disturb the next. Those without the mark are left to their guards.
     fn drop(&mut self) {
         let living = self.living();
         living.iter().filter(|member| member.mark.is_some()).for_each(|member| member.signal(Signal::KILL));

@@ -53,7 +53,7 @@ fn the_agent_does_what_its_guide_says() {
     let place = Place::new("agent");
     let (asks, block) = ("chat 'run echo hello' ", place.last_block());
     assert!(block.contains(asks), "{block}");
-    // The reader of the guide is asked. Without a person, the exit code says that a permission was refused.
+    // The reader of the guide is asked. Without a person, the exit code shows that a permission was refused.
     let said = shell(&place.project, &block.replace(asks, &format!("{asks} || test $? = 6 ")), "");
     let in_order = [
         "Then not.",                       // no person allowed it
@@ -122,7 +122,7 @@ fn the_server_is_reached_over_http_as_its_guide_says() {
     appear_in_order(&said, &["search(word: string, limit?: integer|null)", "{\"notes\":[\"Buy milk\"]}"]);
 }
 
-/// Our client, our agent, both as in the guides: what one of them says is what the other hears.
+/// Our client, our agent, both as in the guides: each receives the messages of the other.
 #[test]
 fn the_programs_of_the_guides_understand_each_other() {
     let place = Place::new("client");
@@ -170,7 +170,7 @@ impl Place {
     }
 }
 
-/// Runs a script and gives what it says on stdout. It must work, and in time. An answer is typed once it asks.
+/// Runs a script and returns its stdout. It must work, and in time. An answer is typed once it asks.
 fn shell(folder: &Path, script: &str, answer: &str) -> String {
     let mut child = Command::new("timeout")
         .args(["60", "sh", "-eu", "-c", script])
@@ -221,7 +221,7 @@ fn file(name: &str) -> String {
     fs::read_to_string(Path::new(REPOSITORY).join("docs/guide").join(name)).expect("it is there")
 }
 
-/// What is in the fenced blocks of a language.
+/// The content of the fenced blocks of a language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let opening = format!("```{language}\n");
     let all = text.split(&opening).skip(1);

@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
-/// Starts the agent on a store and says hello.
+/// Starts the agent on a store and initializes it.
 fn agent(store: &Path) -> Conversation {
     let store = store.to_str().expect("it is UTF-8");
     let mut agent = Conversation::with(&["agent", "--store", store]);
@@ -37,7 +37,7 @@ fn messages(stdout: &str) -> impl DoubleEndedIterator<Item = Value> {
     lines.map(|line| serde_json::from_str(line).expect("each line is a message"))
 }
 
-/// What was told of the conversation.
+/// The updates of the conversation.
 fn updates(messages: impl Iterator<Item = Value>) -> Vec<Value> {
     let update =
         |message: Value| (message["method"] == "session/update").then(|| message["params"]["update"].clone());
@@ -47,7 +47,7 @@ fn updates(messages: impl Iterator<Item = Value>) -> Vec<Value> {
         .collect()
 }
 
-/// What comes out of loading a session.
+/// The updates of loading a session.
 fn load(agent: &mut Conversation, session: &str) -> Vec<Value> {
     let answer = agent.ask("session/load", again(session));
     assert!(answer["result"].is_object(), "{answer}");
@@ -65,12 +65,12 @@ impl Numbers {
     }
 }
 
-/// What the agent does with a prompt.
+/// The reaction of the agent to a prompt.
 #[derive(Debug)]
 enum Turn {
-    /// Says it again.
+    /// Repeats it.
     Echo(String),
-    /// Says so many words.
+    /// Sends so many words.
     Burst(usize),
     /// Writes a file.
     Write(String),
@@ -203,7 +203,7 @@ fn numbered(updates: &[Value]) -> Vec<Value> {
     updates.iter().map(&mut number).collect()
 }
 
-/// Sees that what a session has got by a turn that was cut off is how that turn begins, and no less than was heard.
+/// Checks that the updates of a turn that was cut off are the beginning of that turn, and no fewer than were received.
 fn check(gained: &[Value], story: &[Value], heard: &[Value]) {
     assert!(gained.len() > heard.len() || heard.is_empty(), "{} heard, {} kept", heard.len(), gained.len());
     if let Some((_prompt, told)) = gained.split_first() {
@@ -359,7 +359,7 @@ fn a_journal_that_reaches_the_limit_of_files_fails_the_turn() {
     next.program.end(SOON).exits(0);
 }
 
-/// What was said and set in one life is there in the next.
+/// The messages and settings of one process are there in the next.
 #[test]
 fn a_session_has_a_title_a_mode_and_options_that_stay() {
     let folder = tempfile::tempdir().expect("there is room");

@@ -89,7 +89,7 @@ fn a_killed_agent_is_told_of_and_leaves_nobody_behind() {
     });
 }
 
-/// An agent that is stopped is one that says nothing.
+/// A stopped agent sends nothing.
 #[test]
 fn a_stopped_agent_can_be_left() {
     let mut program = chat(&["/slow 600".into()], "This takes", "agentwire server");

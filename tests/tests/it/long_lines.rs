@@ -15,7 +15,7 @@ const A_WHILE: Duration = Duration::from_secs(40);
 /// In MiB. A line may have 32.
 const MAX_MEMORY: u64 = 100;
 
-/// What is refused is refused by this.
+/// The limit that refuses a line.
 const LIMIT: &str = "limit of 33554432 bytes";
 
 #[test]

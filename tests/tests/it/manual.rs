@@ -1,4 +1,4 @@
-//! What shells and `man` learn of the command line, and the commands that print no JSON.
+//! The completions of shells, the pages of `man`, and the commands that print no JSON.
 
 use std::fs;
 

@@ -132,7 +132,7 @@ fn a_page_that_nobody_opens_is_explained() {
     assert_eq!(ended.exits(6).stderr, expected);
 }
 
-/// What is wrong with the answers themselves is found before anything starts.
+/// Faults of the answers themselves are found before anything starts.
 #[test]
 fn wrong_answers_start_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use crate::program::SOON;
 
-/// What the endpoint answers to a request.
+/// The endpoint's response to a request.
 pub(crate) enum Answer {
     /// A stream of these events, to its end.
     Stream(Vec<Value>),
-    /// A stream of these events that goes on and says nothing more.
+    /// A stream of these events that goes on and sends nothing more.
     Hang(Vec<Value>),
     /// A stream of these events whose connection breaks.
     Broken(Vec<Value>),

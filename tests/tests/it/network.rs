@@ -59,7 +59,7 @@ impl Server {
     }
 }
 
-/// Waits until a server says where it listens, and gives the origin.
+/// Waits until a server prints its address, and returns the origin.
 fn listening(program: &Program, path: &str) -> String {
     program.stderr.until("where it listens", |bytes| {
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -183,7 +183,7 @@ fn exit_codes() {
     server.end();
 }
 
-/// What a server says reaches a terminal without what would steer it.
+/// The text of a server reaches a terminal without control sequences.
 #[test]
 fn no_server_steers_the_terminal() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
@@ -236,7 +236,7 @@ fn nobody_has_to_read_stderr() {
     assert_eq!(ended.expect("it can be started").code(), Some(4));
 }
 
-/// A call that is under way when the server is told to end, and comes to its own end in time.
+/// A call that is under way when the server is signalled to end, and comes to its own end in time.
 #[test]
 fn a_server_that_is_told_to_end_ends_what_it_does() {
     rows::for_each(&WAYS, |(path, era)| {
@@ -335,7 +335,7 @@ fn a_session_has_servers_on_the_network() {
     server.end();
 }
 
-/// All that a client says of a server reaches it, and the agent says that it can.
+/// All that a client sends of a server reaches it, and the agent advertises that it can.
 #[test]
 fn our_agent_takes_every_kind_of_server() {
     let server = Server::start();

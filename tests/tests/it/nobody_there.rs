@@ -1,4 +1,4 @@
-//! What an agent can do, and which answers it gets, without a person at a terminal.
+//! The abilities of an agent, and the answers that it gets, without a person at a terminal.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ fn without_a_person_and_yes_an_agent_runs_and_writes_nothing() {
 }
 
 #[test]
-fn what_is_not_done_is_not_offered_either() {
+fn work_without_a_person_is_not_offered_either() {
     // Our agent asks for nothing in this mode, and looks at what the client offers.
     let arguments = ["chat", "--mode", "auto", "/run echo $((6 * 7))"];
     let ended = Program::run(&arguments, SOON);
@@ -59,7 +59,7 @@ fn what_is_not_done_is_not_offered_either() {
 }
 
 #[test]
-fn what_is_rejected_for_want_of_a_person_is_told() {
+fn rejection_for_want_of_a_person_is_reported() {
     let words = "rejected, because nobody is at a terminal to be asked (--allow execute permits such calls, --yes permits \
                  everything): Run echo hi\n";
     let error = "error: a permission was refused, because nobody is at a terminal to be asked; see --approve-reads, \

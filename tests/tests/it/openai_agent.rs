@@ -39,7 +39,7 @@ impl Setup {
     }
 }
 
-/// The results of tools that the model is told.
+/// The results of tools that the model gets.
 fn results(request: &Request) -> Vec<&str> {
     let messages = request.body["messages"].as_array().expect("there are messages");
     let results = messages.iter().filter(|message| message["role"] == "tool");
@@ -132,7 +132,7 @@ fn a_loaded_session_goes_on_after_a_restart() {
 }
 
 #[test]
-fn what_goes_wrong_at_the_endpoint_is_said_without_the_key() {
+fn fault_of_the_endpoint_is_reported_without_the_key() {
     let told = |message: &str| json!({ "error": { "message": message } }).to_string();
     let rows = [
         (

@@ -23,7 +23,7 @@ const A_WHILE: Duration = Duration::from_secs(240);
 /// idle, and an unoptimised one more.
 const BOUND: u64 = 112;
 
-/// What the program takes when it does next to nothing, in MiB: a server that has been greeted.
+/// The memory of a program that does next to nothing, in MiB: a server after `initialize`.
 fn idle() -> u64 {
     static IDLE: OnceLock<u64> = OnceLock::new();
     *IDLE.get_or_init(|| {
@@ -69,7 +69,7 @@ fn tool(item: &str, members: &str) -> Value {
     update(item, &format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c",{members}}}"#))
 }
 
-/// What an agent sends in a turn.
+/// The messages of an agent in a turn.
 struct Turn {
     name: &'static str,
     protocol: &'static str,
@@ -84,7 +84,7 @@ fn two(name: &'static str, steps: impl Into<Vec<Value>>) -> Turn {
     Turn { name, protocol: "2", steps: steps.into() }
 }
 
-/// What both versions have.
+/// The cases of both versions.
 fn common() -> Vec<(&'static str, Value)> {
     let text = |item| tool(item, r#""content":[{"type":"content","content":{"type":"text","text":"FILL"}}]"#);
     vec![
@@ -318,7 +318,7 @@ fn agent(turn: &Turn) -> String {
     acting(&script(json!({}), json!({ "initialize": [{ "answer": greeting }], "session/prompt": steps })))
 }
 
-/// What the cases took, and those that are over the bound.
+/// The memory of the cases, and those that are over the bound.
 #[derive(Default)]
 struct Table {
     over: String,

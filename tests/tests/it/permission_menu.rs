@@ -60,7 +60,7 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
         next(&chat, &mut seen, ANSWER);
         answer(&mut chat, &mut seen, "> ", line, shows);
     }
-    // A paste, to a terminal that tells of it and to one that does not; and Enter alone.
+    // A paste, to a terminal that reports it and to one that does not; and Enter alone.
     for (keys, shows) in [
         (&b"\r"[..], "`` is none of the answers."),
         (b"look\ra\r", "What is pasted is no answer"),
@@ -216,7 +216,7 @@ fn the_subject_and_every_option_are_in_reach() {
     leaves(chat, &terminal, 0);
 }
 
-/// "Always" is for what the question named, and the option says so.
+/// "Always" is for the subject of the question, and the option names it.
 #[test]
 fn always_is_for_what_the_question_named() {
     let terminal = Terminal::new();

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/chat.svg");
 
-/// What is typed at the shell, each after the other.
+/// The commands that are typed at the shell, one after the other.
 const COMMANDS: [(&str, &[&str]); 2] = [
     (r#"agentwire chat '/call add {"a": 2, "b": 40}'"#, &["chat", r#"/call add {"a": 2, "b": 40}"#]),
     ("agentwire chat --yes '/run echo $((6 * 7))'", &["chat", "--yes", "/run echo $((6 * 7))"]),

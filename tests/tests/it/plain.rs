@@ -95,7 +95,7 @@ fn permission() -> Value {
     )
 }
 
-/// An agent of version 1 that is hostile in all it says.
+/// An agent of version 1 that is hostile in every message.
 fn agent() -> Value {
     let mut said: Vec<_> = ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]
         .iter()
@@ -295,7 +295,7 @@ fn nothing_that_an_agent_says_steers_a_terminal_at_which_it_asks() {
     at_terminal(&shown);
 }
 
-/// A server that is hostile in all it says.
+/// A server that is hostile in every message.
 fn server() -> Value {
     let schema = json!({ "type": "object", "properties": { format!("a{HOSTILE}"): { "type": "string", "description": HOSTILE } } });
     let mut tool = hostile(&json!({ "name": "tool", "title": "Title", "description": "about\nmore" }), false);
@@ -351,7 +351,7 @@ fn nothing_that_a_server_says_steers_a_terminal() {
     });
 }
 
-/// Our own agent tells of its servers on stderr, and they write there as well.
+/// Our own agent reports its servers on stderr, and they write there as well.
 #[test]
 fn nothing_that_a_server_of_our_agent_says_steers_a_terminal() {
     let server = acting(&server());
@@ -375,7 +375,7 @@ fn answering(head: &str, body: &str) -> String {
     url
 }
 
-/// What a server on the network says beside messages: the status, headers, pages, and the fields of events.
+/// The texts of a server on the network beside messages: the status, headers, pages, and the fields of events.
 #[test]
 fn nothing_that_http_says_steers_a_terminal() {
     // What may stand in a head as bytes, and what may not.

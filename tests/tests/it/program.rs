@@ -1,4 +1,4 @@
-//! A program that runs: what it says, how it ends, and who is left then.
+//! A running program: its output, its end, and the processes that are left then.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -117,7 +117,7 @@ impl Program {
         }
     }
 
-    /// Starts it at a terminal: what it says to that is in `stdout`, and what is written is typed.
+    /// Starts it at a terminal: its output there is in `stdout`, and written text is typed.
     pub(crate) fn start_at<A: AsRef<str>>(terminal: &Terminal, arguments: &[A]) -> Self {
         Self::start_at_with(terminal, &[], arguments)
     }
@@ -198,7 +198,7 @@ impl Program {
         Some(kilobytes >> 10)
     }
 
-    /// Sends it a signal, and again, until `done` says that it was taken as often as it has to be.
+    /// Sends it a signal, and again, until `done` is true, because it was taken as often as it has to be.
     pub(crate) fn signal_until(&mut self, signal: Signal, mut done: impl FnMut(&mut Self) -> bool) {
         let deadline = Instant::now() + SOON;
         while !done(self) {
@@ -367,7 +367,7 @@ fn tail(text: &str) -> &str {
     &text[start..]
 }
 
-/// What was read of a stream so far.
+/// The text that was read of a stream so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     hearing: Arc<(Mutex<Hearing>, Condvar)>,

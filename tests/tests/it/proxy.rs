@@ -109,7 +109,7 @@ fn pass_on(client: &TcpStream, server: &str, log: &Mutex<Log>) -> Option<()> {
     Some(())
 }
 
-/// Passes on a response as it comes, and hears the messages in it before the client does.
+/// Passes on a response as it comes, and reads the messages in it before the client does.
 fn pass_back(server: &TcpStream, mut client: &TcpStream, log: &Mutex<Log>) -> Option<()> {
     let mut from_server = BufReader::new(server);
     let head = read_head(&mut from_server)?;

@@ -1,10 +1,10 @@
-//! What `agentwire server` asks of its client.
+//! The questions of `agentwire server` to its client.
 
 use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
 
-/// Our server, to a client that says it can do this.
+/// Our server, with a client of these capabilities.
 fn with(capabilities: Value) -> Conversation {
     let mut server = Conversation::with(&["server"]);
     let client = json!({ "name": "test", "version": "1" });

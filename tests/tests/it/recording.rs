@@ -202,7 +202,7 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
 }
 
 #[test]
-fn what_a_program_leaves_behind_ends_with_it() {
+fn processes_of_a_program_end_with_it() {
     let folder = Folder::new();
     let file = recorded_tools(&folder);
     let left = folder.text("left");
@@ -220,7 +220,7 @@ fn what_a_program_leaves_behind_ends_with_it() {
     }
 }
 
-/// Starts a program that says where it listens, and gives the URL.
+/// Starts a program that prints its address, and returns the URL.
 fn listening(arguments: &[&str]) -> (Program, String) {
     let mut program = Program::start(arguments);
     program.close_stdin();
@@ -389,7 +389,7 @@ fn recordings_of_other_programs_are_read() {
 }
 
 #[test]
-fn what_a_live_side_says_steers_no_terminal() {
+fn text_of_a_live_side_steers_no_terminal() {
     let folder = Folder::new();
     let file = recorded_tools(&folder);
     let script = "printf '\\033[2J\\n{\"method\":\"\\\\u001b[2J\"}\\n\\377\\n'; printf '\\033]0;x\\007\\n' >&2; head -c 40000000 /dev/zero";

@@ -38,7 +38,7 @@ fn home() -> (TempDir, String) {
     (home, project)
 }
 
-/// What our client says to a recorded agent.
+/// The messages of our client to a recorded agent.
 fn chat_with(name: &str, prompt: impl Fn(&str) -> String) -> Ended {
     let (home, project) = home();
     let prompt = prompt(&project);

@@ -55,7 +55,7 @@ fn spoil(path: &Path) -> u64 {
 }
 
 #[test]
-fn what_is_damaged_is_named_and_can_be_used_again() {
+fn damaged_sessions_are_named_and_can_be_used_again() {
     let (folder, all) = store();
     let path = folder.path();
     sessions("check", path, false).exits(0).prints("3 of 3 sessions are sound");

@@ -9,7 +9,7 @@ use std::thread;
 /// How many run at once. They wait for time-outs far more than for processors.
 const AT_ONCE: usize = 24;
 
-/// What is shown of a failure.
+/// The longest text that is shown of a failure.
 const MAX_SHOWN: usize = 3000;
 
 /// Runs a check for every row, and fails with all rows for which it failed.

@@ -1,4 +1,4 @@
-//! What `agentwire server` says to the person who starts it: what it waits for, what it was asked, what other machines can do.
+//! The messages of `agentwire server` to the person who starts it: its wait, its questions, the access of other machines.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::program::{PROMPT, Program, SOON};
 use crate::rows;
 use crate::terminal::Terminal;
 
-/// Waits until a server says where it listens, and gives the origin.
+/// Waits until a server prints its address, and returns the origin.
 fn origin(program: &Program) -> String {
     program.stderr.until("where it listens", |bytes| {
         let text = String::from_utf8_lossy(bytes).into_owned();

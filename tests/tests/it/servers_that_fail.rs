@@ -90,7 +90,7 @@ fn noise_does_not_disturb_a_call() {
     });
 }
 
-/// One server of a session never comes to be. What the turn tells of it, and that the other goes on.
+/// One server of a session never starts. The turn reports it, and the other goes on.
 #[test]
 fn a_server_that_fails_costs_a_session_its_own_tools_only() {
     let rows = [

@@ -258,7 +258,7 @@ fn a_session_goes_on_where_the_key_is() {
 }
 
 #[test]
-fn what_is_wrong_with_the_engine_is_said_without_its_password() {
+fn fault_of_the_engine_is_reported_without_its_password() {
     let folder = tempfile::tempdir().expect("there is room");
     let keys = keys(folder.path());
     let refusing =

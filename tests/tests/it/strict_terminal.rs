@@ -2,7 +2,7 @@
 
 use vte::{Params, Parser, Perform};
 
-/// What was written that is not text.
+/// The bytes that are not text.
 #[derive(Default)]
 struct Strict {
     /// Whether it is a terminal: there are colours, a line that is drawn again, and a carriage return before each line feed.
@@ -16,7 +16,7 @@ pub(crate) fn at_pipe(name: &str, shown: &str) {
     check(name, shown, false);
 }
 
-/// Fails unless this is text and what we draw with at a terminal: colours, a cleared line, and whether it tells of pastes.
+/// Fails unless this is text and what we draw with at a terminal: colours, a cleared line, and the mode that reports pastes.
 #[track_caller]
 pub(crate) fn at_terminal(shown: &str) {
     check("the terminal", shown, true);

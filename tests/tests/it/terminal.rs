@@ -47,7 +47,7 @@ impl Terminal {
         self.ours.try_clone().expect("there are descriptors").into()
     }
 
-    /// What is shown.
+    /// The screen.
     pub(crate) fn screen(&self) -> Screen {
         Screen(self.keyboard())
     }
@@ -59,7 +59,7 @@ impl Terminal {
     }
 }
 
-/// What a terminal shows, to be read. It says where the cursor is when it is asked, as terminals do.
+/// The screen of a terminal, to be read. It reports the position of the cursor when it is asked, as terminals do.
 pub(crate) struct Screen(File);
 
 impl Read for Screen {
@@ -178,7 +178,7 @@ fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
 
 /// Types an answer behind what stands before it, and waits until something is shown again. As a person does: Enter comes after
 /// what was typed can be seen, not in one piece with it. Where the machine holds the program up so long that it was one
-/// piece all the same, it says so and asks again.
+/// piece all the same, it reports that and asks again.
 #[track_caller]
 pub(crate) fn answer(chat: &mut Program, seen: &mut usize, before: &str, line: &str, shows: &str) {
     const BURST: &str = "What is pasted is no answer";

@@ -1,6 +1,6 @@
-//! What our programs put on a wire, held against the generated schema of the version that was agreed on.
+//! The messages of our programs on a wire, held against the generated schema of the negotiated version.
 //!
-//! What others say is only listened to: they are here to go wrong.
+//! The messages of others are only read: they are here to go wrong.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ struct Wire {
     faults: Vec<String>,
 }
 
-/// What a test says to a program, each line with how many bytes it had heard by then.
+/// The messages of a test to a program, each line with how many bytes it had received by then.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     lines: Vec<(usize, Vec<u8>)>,
@@ -26,7 +26,7 @@ pub(crate) struct Said {
 /// How much is kept of a line. The longest are no messages to anybody.
 const LONGEST: usize = 1 << 20;
 
-/// After how many messages of ours notifications are no longer checked: a burst says the same again and again.
+/// After how many messages of ours notifications are no longer checked: a burst repeats the same.
 const ENOUGH: usize = 1000;
 
 impl Said {
@@ -42,7 +42,7 @@ impl Said {
     }
 }
 
-/// Checks what a program has said on its stdout, and says how many messages these were.
+/// Checks a program's messages on its stdout, and returns their number.
 ///
 /// # Panics
 ///
@@ -57,7 +57,7 @@ pub(crate) fn check_program(arguments: &[String], said: &Said, stdout: &str) -> 
     let (mut heard, mut said) = (0, said.lines.iter().peekable());
     for line in whole_lines(stdout.as_bytes()) {
         heard += line.len() + 1;
-        // Who has not heard all of it cannot have answered it.
+        // A program that has not received all of it cannot have answered it.
         while let Some((_, said)) = said.next_if(|(when, _)| *when < heard) {
             wire.hear(Side::Client, said);
         }
@@ -66,7 +66,7 @@ pub(crate) fn check_program(arguments: &[String], said: &Said, stdout: &str) -> 
     wire.into_checked()
 }
 
-/// Checks what was recorded in a folder, and says how many messages of ours these were.
+/// Checks the recordings in a folder, and returns the number of our messages.
 ///
 /// # Panics
 ///

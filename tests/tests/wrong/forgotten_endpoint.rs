@@ -1,4 +1,4 @@
-//! Nobody polls the future that serves an endpoint's sessions.
+//! No task polls the future that serves an endpoint's sessions.
 //~ tokio::spawn(endpoint.run())
 
 #![deny(unused_must_use)]

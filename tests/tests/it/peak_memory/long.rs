@@ -45,7 +45,7 @@ fn of_chat_at_a_terminal() {
     table.check();
 }
 
-/// What is opened and listed may be long as well.
+/// Opened and listed sessions may be long as well.
 #[test]
 #[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_before_a_turn() {

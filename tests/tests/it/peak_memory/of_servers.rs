@@ -1,4 +1,4 @@
-//! What a hostile server makes `agentwire tools` and `call` take.
+//! The memory that a hostile server makes `agentwire tools` and `call` take.
 
 use serde_json::{Value, json};
 
