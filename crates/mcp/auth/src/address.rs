@@ -1,4 +1,4 @@
-//! Which hosts documents and tokens may be fetched from. A server that is asked for a URL must not make us ask its neighbours.
+//! The hosts that documents and tokens may be fetched from. A server that is asked for a URL must not make us ask its neighbours.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use http::uri::Scheme;
 /// How long a name may take to be resolved before the request itself reports it.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which URLs may be requested that a server has named: metadata, endpoints, key sets.
+/// The URLs of a server that may be requested: metadata, endpoints, key sets.
 ///
 /// The default is `https` and public addresses. Names are resolved and each of their addresses is checked. A name that resolves
 /// to something else a moment later is not noticed; a proxy in between decides for itself.
@@ -32,7 +32,7 @@ pub struct AddressPolicy {
     trusted: Vec<String>,
 }
 
-/// What kind of network an address is of.
+/// The kind of an address's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     Public,

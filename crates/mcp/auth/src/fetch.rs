@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::address::AddressPolicy;
 
-/// How long a document may be unless a setter says otherwise: 256 KiB.
+/// The longest document by default: 256 KiB.
 pub(crate) const DEFAULT_LIMIT: usize = 256 << 10;
 
 /// Why there is no document.

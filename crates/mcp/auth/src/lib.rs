@@ -8,7 +8,7 @@
 //! | | [`store::FileStore`] | where several processes of a user keep them; with the feature `keyring`, `store::KeyringStore` |
 //! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata by which clients find who issues them |
 //!
-//! What a server names is requested by the rules of an [`AddressPolicy`], within limits of size and time, and no redirect is followed.
+//! URLs that a server names are requested by the rules of an [`AddressPolicy`], within limits of size and time. No redirect is followed.
 //! No token, code, verifier or secret is in any error or `Debug`.
 //!
 //! # How a client gets its token

@@ -14,13 +14,13 @@ use crate::client::{AuthError, AuthWarning};
 use crate::fetch::DEFAULT_LIMIT;
 use crate::store::{CredentialStore, MemoryStore};
 
-/// How long one request to an authorization server may take unless [`AuthConfig::timeout`] says otherwise: 30 s.
+/// How long one request to an authorization server may take by default: 30 s.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many times one request may ask for more scopes unless [`AuthConfig::step_up_limit`] says otherwise.
+/// How many times one request may ask for more scopes by default.
 pub const DEFAULT_STEP_UP_LIMIT: usize = 2;
 
-/// What is sent as `resource` (RFC 8707) with each request for a code or a token.
+/// The value of `resource` (RFC 8707) in each request for a code or a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceParameter {
@@ -115,7 +115,7 @@ pub struct AuthConfig {
     #[build(into)]
     pub(crate) login_command: Option<String>,
     /// Sets whether the [`client`](Self::client) is kept in the store, its secret included, as the registration at its authorization
-    /// server (default: no). Then programs that share the store need not be told of it. One with a key is not kept.
+    /// server (default: no). Then programs that share the store find it there. One with a key is not kept.
     pub(crate) keep_client: bool,
     /// Sets the authorization server by its issuer, whatever the server's metadata names, for a server whose metadata is wrong.
     /// The metadata of the authorization server must still be that of this issuer, letter by letter.

@@ -18,7 +18,7 @@ const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
-/// What is known of a server and of who issues tokens for it.
+/// The known facts about a server and its authorization server.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovered {
     /// The resource as its metadata spells it; without metadata, the server's URL.

@@ -9,7 +9,7 @@ use agentwire_transport_http::client::BoxError;
 
 use crate::store::StoreError;
 
-/// Why there is no token for a request. Each variant says what can be done about it.
+/// Why there is no token for a request. Each variant names a remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
@@ -17,18 +17,18 @@ pub enum AuthError {
     #[error("{step} was refused{}", reason(.code.as_deref(), .description.as_deref()))]
     #[non_exhaustive]
     Rejected {
-        /// What was refused, such as `the refresh of the token`.
+        /// The refused step, such as `the refresh of the token`.
         step: &'static str,
         /// The error code of OAuth, such as `invalid_grant`.
         code: Option<String>,
-        /// What the server says about it.
+        /// The server's description of the refusal.
         description: Option<String>,
     },
     /// The network, a server or the store failed: trying again later may succeed. Nothing is forgotten.
     #[error("{step} failed for now")]
     #[non_exhaustive]
     Transient {
-        /// What failed.
+        /// The failed step.
         step: &'static str,
         /// Why.
         #[source]
@@ -65,16 +65,16 @@ pub enum AuthError {
     },
 }
 
-/// What is wrong with a server, or between two.
+/// A fault of a server, or a difference between two.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}", Printable::display(.problem), both(.expected.as_deref(), .found.as_deref()))]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// What is wrong, with the URL of the document or the server where that is.
+    /// The fault, with the URL of the document or of the server that has it.
     pub problem: String,
-    /// What should stand there.
+    /// The expected value.
     pub expected: Option<String>,
-    /// What does.
+    /// The value that was found.
     pub found: Option<String>,
     /// The setting that gets around it, if there is one.
     pub remedy: Option<Remedy>,

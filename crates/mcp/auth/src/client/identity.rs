@@ -26,7 +26,7 @@ pub struct ClientIdentity {
     pub(crate) is_kept: bool,
 }
 
-/// What the client proves its identity by.
+/// The proof of the client's identity.
 #[derive(Clone)]
 pub(crate) enum ClientProof {
     None,

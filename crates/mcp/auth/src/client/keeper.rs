@@ -27,7 +27,7 @@ use crate::fetch::Fetcher;
 /// How long before its end a token is renewed at most, in milliseconds; of a shorter-lived one, the last tenth of its life.
 const EARLY: u64 = 30_000;
 
-/// How long a new token is not renewed before its use, in milliseconds. An authorization server that says that its tokens last for
+/// How long a new token is not renewed before its use, in milliseconds. An authorization server whose tokens last for
 /// no time at all must not be asked with each request.
 const MIN_AGE: u64 = 1_000;
 
@@ -127,7 +127,7 @@ impl Job {
         }
     }
 
-    /// Whether a token that has come meanwhile does.
+    /// Whether a token that has come since does.
     fn is_served_by(&self, token: &Token) -> bool {
         let is_another = self.used().is_none_or(|used| !token.is(used));
         is_another
@@ -255,7 +255,7 @@ impl Keeper {
         task.await.unwrap_or_else(|error| Err(AuthError::transient("the renewal of the token", error)))
     }
 
-    /// The result for a job that others have done meanwhile: a token that does, or the result of the same job.
+    /// The result for a job that others have done since: a token that does, or the result of the same job.
     fn settled(&self, job: &Job, seen: u64) -> Option<Result<Option<Arc<Token>>, AuthError>> {
         let state = self.state.lock();
         if let Some(token) = state.token.as_ref().filter(|token| job.is_served_by(token)) {
@@ -265,7 +265,7 @@ impl Keeper {
         last.map(|last| last.result.clone())
     }
 
-    /// What the store has for this server.
+    /// The token that the store has for this server.
     pub(crate) async fn stored(&self) -> Result<Option<Arc<Token>>, AuthError> {
         let Some(server) = self.records.server(&self.name).await? else { return Ok(None) };
         let token = self.records.token(&server).await?;

@@ -75,7 +75,7 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// An [`AuthError`]. That the server cannot be reached is none: the next request says so.
+    /// An [`AuthError`]. An unreachable server is not an error here: the next request reports it.
     pub async fn ensure(&self, server: &str) -> Result<(), AuthError> {
         let keeper = self.keeper(server).map_err(|error| AuthError::misconfigured(error.to_string()))?;
         let http = Timed { http: self.http.clone(), after: self.config.timeout };
@@ -89,7 +89,7 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// An [`AuthError`]. One that is not a [`NeedsPerson`](AuthError::NeedsPerson) says what was wrong.
+    /// An [`AuthError`]. One that is not a [`NeedsPerson`](AuthError::NeedsPerson) has the fault.
     pub async fn login(&self, server: &str) -> Result<(), AuthError> {
         let keeper = self.keeper(server).map_err(|error| AuthError::misconfigured(error.to_string()))?;
         let challenge = self.challenge(&keeper.server).await?;
@@ -115,7 +115,7 @@ impl Authorization {
         Ok(self.keepers.lock().entry(url.to_string()).or_insert_with(make).clone())
     }
 
-    /// What the server asks for when a request has no token.
+    /// The demands of the server for a request without a token.
     async fn challenge(&self, server: &Uri) -> Result<Option<Challenge>, AuthError> {
         let http = Timed { http: self.http.clone(), after: self.config.timeout };
         let failed = |error: BoxError| AuthError::transient("a request to the server", error);
@@ -213,7 +213,7 @@ async fn send<C: HttpClient + ?Sized>(
                 renewals += 1;
                 let is_challenged = challenge.is_some();
                 token = match keeper.run(Job::Unauthorized { challenge, used: token }).await {
-                    // A server that says nothing of tokens may want something else, which its response says.
+                    // A server without a challenge about tokens may demand something else, which is in its response.
                     Err(AuthError::NeedsPerson { .. }) if !is_challenged => return Ok(response),
                     renewed => renewed?,
                 };

@@ -10,11 +10,11 @@ use http::Uri;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// No listener for the redirect, or no browser. Nobody was asked.
+    /// No listener for the redirect, or no browser. No person was asked.
     #[error("{what}")]
     #[non_exhaustive]
     Unavailable {
-        /// What there is not.
+        /// The missing part.
         what: &'static str,
         /// Why.
         #[source]

@@ -1,4 +1,4 @@
-//! What a token says, once its signature has been verified.
+//! The content of a token, once its signature has been verified.
 
 use serde_json::{Map, Value};
 

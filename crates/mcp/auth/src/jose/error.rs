@@ -1,4 +1,4 @@
-//! What can be wrong with a key or a token.
+//! The faults of a key or a token.
 
 use agentwire_jsonrpc::Printable;
 
@@ -12,7 +12,7 @@ pub enum KeyError {
     #[error("it is no private key in PEM: {why}")]
     #[non_exhaustive]
     Pem {
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// The key is damaged, or is none of the algorithm.
@@ -21,7 +21,7 @@ pub enum KeyError {
     Rejected {
         /// The algorithm that was asked for.
         algorithm: Algorithm,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// The operating system has no randomness, or the signature failed.

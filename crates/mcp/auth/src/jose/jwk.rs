@@ -94,7 +94,7 @@ impl Jwk {
         self
     }
 
-    /// Says what the key is for: `use` is `sig`, and the algorithm.
+    /// Sets the purpose of the key: `use` is `sig`, and the algorithm.
     #[must_use]
     pub fn for_signatures(mut self, algorithm: Algorithm) -> Self {
         self.usage = Some("sig".to_owned());
@@ -115,7 +115,7 @@ impl Jwk {
         sha256_base64url(text.as_bytes())
     }
 
-    /// Whether the key is for signatures with that algorithm, by its kind and by what it says of itself.
+    /// Whether the key is for signatures with that algorithm, by its kind and by its members.
     pub fn verifies(&self, algorithm: Algorithm) -> bool {
         let fits = match &self.material {
             Material::P256 { .. } => algorithm == Algorithm::Es256,

@@ -66,7 +66,7 @@ impl Jwt {
         self.claims.text("iss")
     }
 
-    /// When the token says that it was made, in seconds since 1970.
+    /// The time at which the token was made by its own words, in seconds since 1970.
     pub(crate) fn unverified_issue_time(&self) -> Option<u64> {
         self.claims.seconds("iat").ok().flatten()
     }
@@ -78,7 +78,7 @@ impl Jwt {
         claims.text("iss").map(str::to_owned)
     }
 
-    /// Checks the signature, and returns what the token says. The dates, the issuer and the audience are the caller's to check.
+    /// Checks the signature, and returns the claims. The dates, the issuer and the audience are the caller's to check.
     pub(crate) fn verify(&self, key: &Jwk) -> Result<Claims, JwtError> {
         key.verify(self.algorithm, self.signed.as_bytes(), &self.signature)?;
         Ok(self.claims.clone())

@@ -56,7 +56,7 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// When it is no such text, or the key does not fit the algorithm.
+    /// When it is not such a text, or the key does not fit the algorithm.
     pub fn from_pkcs8_pem(pem: &str, algorithm: Algorithm) -> Result<Self, KeyError> {
         Self::from_pkcs8(&pkcs8_of(pem, algorithm)?, algorithm)
     }

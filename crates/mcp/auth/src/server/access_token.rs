@@ -1,4 +1,4 @@
-//! What an access token says: who sends a request, and what the sender may do.
+//! The content of an access token: who sends a request, and what the sender may do.
 
 pub(crate) mod claims;
 pub(crate) mod credentials;
@@ -37,7 +37,7 @@ struct Info {
     token: Option<Secret>,
 }
 
-/// What a token is bound to.
+/// The binding of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmation {
     /// A key, by its thumbprint.
@@ -136,7 +136,7 @@ impl AccessToken {
         self.info.subject.as_deref()
     }
 
-    /// The client that it was issued to, if the issuer says so.
+    /// The client that it was issued to, if the issuer names it.
     pub fn client_id(&self) -> Option<&str> {
         self.info.client_id.as_deref()
     }
@@ -151,7 +151,7 @@ impl AccessToken {
         self.info.expires_at
     }
 
-    /// Everything it says: the claims of the JWT, or the members of the introspection response.
+    /// All of its content: the claims of the JWT, or the members of the introspection response.
     pub fn claims(&self) -> &Map<String, Value> {
         &self.info.claims
     }
@@ -206,7 +206,7 @@ impl AccessToken {
         Err(InsufficientScope { needed })
     }
 
-    /// What the handler of the request has demanded in vain.
+    /// The scopes that the handler of the request has demanded in vain.
     pub(crate) fn take_demanded(&self) -> Vec<String> {
         std::mem::take(&mut *self.demanded.lock())
     }

@@ -1,4 +1,4 @@
-//! Decides about a request by its head: finds the token, has it checked, and puts what it says into the extensions.
+//! Decides about a request by its head: finds the token, has it checked, and puts its content into the extensions.
 
 use std::sync::Arc;
 use std::time::Duration;

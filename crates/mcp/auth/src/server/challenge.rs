@@ -1,4 +1,4 @@
-//! What a refused client learns: a status, an error code, and in `WWW-Authenticate` what would be needed.
+//! The response to a refused client: a status, an error code, and in `WWW-Authenticate` the requirements.
 
 use agentwire_jsonrpc::code;
 use agentwire_transport_http::server::Denied;
@@ -13,7 +13,7 @@ use crate::server::dpop::DpopPolicy;
 use crate::server::rejection::{Coarse, Rejection};
 use crate::server::scopes::joined;
 
-/// What is the same in all challenges of a server.
+/// The part that all challenges of a server share.
 pub(crate) struct Challenger<'a> {
     pub(crate) metadata_url: &'a str,
     pub(crate) dpop: DpopPolicy,

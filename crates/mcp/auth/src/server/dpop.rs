@@ -26,7 +26,7 @@ const MAX_JTI: usize = 256;
 /// The members of a JWK that only a private or a shared key has.
 const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/// Whether tokens are bound to keys of their clients.
+/// The policy for tokens that are bound to keys of their clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DpopPolicy {
@@ -49,7 +49,7 @@ pub(crate) struct Proofs {
     pub(crate) store: Arc<dyn ReplayStore>,
 }
 
-/// What a proof is for.
+/// The request that a proof is for.
 pub(crate) struct Proven<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'a str,

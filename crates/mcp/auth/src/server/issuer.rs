@@ -22,7 +22,7 @@ use crate::server::issuer::introspection::Introspection;
 use crate::server::issuer::key_set::KeySet;
 use crate::server::rejection::{Rejection, short};
 
-/// How long an authorization server may take to answer unless a setter says otherwise.
+/// How long an authorization server may take to answer by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An authorization server whose tokens a [`ResourceServer`](crate::server::ResourceServer) takes, and how they are checked. A
@@ -78,7 +78,7 @@ impl Issuer {
     /// One that is asked about each token (RFC 7662), at that endpoint, as that client. Answers about active tokens are
     /// remembered for up to a [minute](Self::remember).
     ///
-    /// The token must name its audience, unless [`any_audience`](Self::any_audience) says that the endpoint checks it.
+    /// The token must name its audience, unless the endpoint checks it ([`any_audience`](Self::any_audience)).
     pub fn introspection(
         issuer: impl Into<String>,
         endpoint: impl Into<String>,
@@ -118,7 +118,7 @@ impl Issuer {
         self
     }
 
-    /// Takes only JWTs whose header says that they are access tokens: `typ` is `at+jwt`, by RFC 9068 (default: also those
+    /// Takes only JWTs whose header marks them as access tokens: `typ` is `at+jwt`, by RFC 9068 (default: also those
     /// without a `typ`, and with `JWT`).
     #[must_use]
     pub fn require_type(mut self) -> Self {

@@ -40,21 +40,21 @@ pub enum Rejection {
     #[error("the token cannot be read: {why}")]
     #[non_exhaustive]
     Malformed {
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// The token is signed with something that is not accepted, such as `none` or a shared secret.
     #[error("the token is signed with `{}`, which is not accepted", Printable::one_line(.name))]
     #[non_exhaustive]
     Algorithm {
-        /// What the token names.
+        /// The name in the token.
         name: String,
     },
     /// The issuer is none of those that are trusted.
     #[error("the issuer {} is not trusted", quoted(.found.as_deref()))]
     #[non_exhaustive]
     Issuer {
-        /// What the token names, if it names one.
+        /// The name in the token, if it has one.
         found: Option<String>,
     },
     /// The token is for something else, such as an ID token.
@@ -115,7 +115,7 @@ pub enum Rejection {
     #[error("the proof of possession is not valid: {why}")]
     #[non_exhaustive]
     Proof {
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// The proof of possession has no nonce of this server, or an old one. The client gets a new one.
@@ -138,12 +138,12 @@ pub enum Rejection {
     #[error("{what} cannot be used: {}", Printable::one_line(.why))]
     #[non_exhaustive]
     Unavailable {
-        /// What is needed, such as `the key set`.
+        /// The missing part, such as `the key set`.
         what: &'static str,
         /// Why it is not there.
         why: String,
     },
-    /// What a check of your own refused.
+    /// A refusal of your own check.
     #[error("{}", Printable::one_line(.why))]
     #[non_exhaustive]
     Other {
@@ -152,7 +152,7 @@ pub enum Rejection {
     },
 }
 
-/// What the client learns.
+/// The part that the client learns.
 pub(crate) struct Coarse {
     pub(crate) status: StatusCode,
     /// The error code of RFC 6750 or RFC 9449. `None` if there was no token.

@@ -32,7 +32,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 /// A check of tokens by a function.
 pub(crate) type CustomCheck =
     dyn Fn(Secret) -> BoxFuture<'static, Result<AccessToken, Rejection>> + Send + Sync;
-/// A server that takes access tokens: by whom they are issued, what they must allow, and what clients are told. It makes the
+/// A server that takes access tokens: by whom they are issued, what they must allow, and its responses to clients. It makes the
 /// [layer](Self::layer) that checks requests and the [metadata](Self::metadata) by which clients find the authorization server.
 ///
 /// A clone shares the keys that were fetched and the proofs that were used.
@@ -64,7 +64,7 @@ pub struct ResourceServer {
     pub(crate) documents: Documents,
 }
 
-/// What only the metadata has.
+/// The part that only the metadata has.
 #[derive(Clone, Debug, Default, Build)]
 #[build(of = ResourceServer, at = documents)]
 pub(crate) struct Documents {
@@ -174,7 +174,7 @@ impl ResourceServer {
         self.with_policy(|policy| policy.set_function(Arc::new(scopes)))
     }
 
-    /// Says that a broader scope implies narrower ones, and what those imply (default: none does). May be called again.
+    /// Declares that a broader scope implies narrower ones, and what those imply (default: none does). May be called again.
     #[must_use]
     pub fn scope_implies<S: Into<String>>(
         self,

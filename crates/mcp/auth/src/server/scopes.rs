@@ -1,4 +1,4 @@
-//! Which scopes an operation needs, and which of them a token has.
+//! The scopes that an operation needs, and the check that a token has them.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -35,10 +35,10 @@ struct Entries {
 }
 
 impl MemoryStore {
-    /// How many entries a store holds unless [`entry_limit`](Self::entry_limit) says otherwise.
+    /// The entries of a store by default.
     pub const DEFAULT_ENTRY_LIMIT: usize = 10_000;
 
-    /// How many bytes the keys and texts may have unless [`byte_limit`](Self::byte_limit) says otherwise: 16 MiB.
+    /// The bytes of all keys and texts by default: 16 MiB.
     pub const DEFAULT_BYTE_LIMIT: usize = 16 << 20;
 
     fn replace(&self, key: String, entry: Option<Secret>) -> Result<(), StoreError> {

@@ -26,7 +26,7 @@ use crate::Secret;
 #[error("{what}")]
 #[non_exhaustive]
 pub struct StoreError {
-    /// What failed, such as `cannot write /home/user/.config/app/credentials.json`.
+    /// The failed step, such as `cannot write /home/user/.config/app/credentials.json`.
     pub what: String,
     /// Why.
     #[source]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
-/// What a server asks for when it refuses a request: the first challenge of a response that concerns tokens.
+/// The demands of a server that refuses a request: the first challenge of a response that concerns tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Challenge {
     /// Whether the scheme is `DPoP`; `Bearer` otherwise.
@@ -40,7 +40,7 @@ impl Challenge {
         found
     }
 
-    /// The same, with what only another challenge says.
+    /// The same, completed from another challenge.
     fn or(self, other: Self) -> Self {
         Self {
             dpop: self.dpop,

@@ -89,7 +89,7 @@ impl Keeper {
                 let _ = self.records.keep_login(&self.name, None).await;
             }
         } else if self.is_declined() {
-            // The person was asked. Other processes that wait need not ask again; if they cannot be told, the error stays the same.
+            // The person was asked. Other processes that wait need not ask again; if they cannot be notified, the error stays the same.
             let failed = LoginRecord { failed_at: unix_now_millis(), trial: 0 };
             let _ = self.records.keep_login(&self.name, Some(&failed)).await;
         } else if by_person {

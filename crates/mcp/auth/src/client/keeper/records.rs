@@ -1,4 +1,4 @@
-//! What is kept in the store: for each server who issues its tokens, the tokens, and the registrations.
+//! The records in the store: for each server its authorization server, the tokens, and the registrations.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) struct ServerRecord {
     pub(crate) issuer: String,
     /// The resource as its metadata spells it, which names the tokens.
     pub(crate) resource: String,
-    /// What is sent as `resource`; `None` if nothing is.
+    /// The value of `resource`; `None` if it is not sent.
     pub(crate) parameter: Option<String>,
     pub(crate) client_id: String,
     /// All scopes that were asked for, so that a later login asks for no less.
@@ -70,7 +70,7 @@ impl TokenRecord {
         let dpop_key = match (answer.token_type.as_deref(), dpop) {
             (None, None) => None,
             (None, Some(key)) if is_bound => Some(key.stored()),
-            // RFC 9449, section 5: without its binding a token serves whoever steals it.
+            // RFC 9449, section 5: without its binding a token serves a thief.
             (Some(kind), _) if is_bound && kind.eq_ignore_ascii_case("bearer") => {
                 let problem = "the token is not bound to the client's key";
                 return Err(AuthError::differs(problem, "DPoP", kind));

@@ -1,4 +1,4 @@
-//! What a keeper does when it has the turn: adopt, refresh, obtain, log in.
+//! The steps of a keeper that has the turn: adopt, refresh, obtain, log in.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -87,7 +87,7 @@ impl Keeper {
                 );
                 return Err(AuthError::rejected(SERVER, None, what));
             }
-            // One whose lifetime nobody has said may have ended since.
+            // A token without a lifetime may have ended since.
             let is_useless = used.is_refused_new(TokenSource::Refresh)
                 && used.record.expires_at.is_some()
                 && !used.is_expired();
@@ -99,7 +99,7 @@ impl Keeper {
             if let Some(stored) = refreshable {
                 let found = match self.discover(challenge).await {
                     Ok(found) => Some(found),
-                    // Who has issued the token is known, whatever the server says now.
+                    // The issuer of the token is known, whatever the server sends now.
                     Err(AuthError::Misconfigured(_)) => None,
                     Err(error) => return Err(error),
                 };
@@ -128,7 +128,7 @@ impl Keeper {
         }
         let result = self.authorize(Some(challenge), used, Wish::Implied).await;
         if let Err(AuthError::NeedsPerson { .. }) = &result {
-            // The server tells a login, which sends no token, only what every request needs.
+            // The server gets only the scopes that every request needs, because a login sends no token.
             let demanded = &challenge.scopes[..challenge.scopes.len().min(MAX_SCOPES)];
             let kept = self.records.keep_demanded(&self.name, Some(demanded)).await;
             self.warn_unless_kept("the scopes that a request needs", kept);
@@ -193,7 +193,7 @@ impl Keeper {
             }
             Err(error) => {
                 if let AuthError::Rejected { .. } = error {
-                    // Nobody else should try it.
+                    // No other process should try it.
                     let spent = TokenRecord { refresh_token: None, ..record };
                     let kept = self.records.keep_token(&token.server, Some(&spent)).await;
                     self.warn_unless_kept("the end of the refresh token", kept);
@@ -205,7 +205,7 @@ impl Keeper {
 
     /// Revokes a token where its authorization server supports that.
     pub(crate) async fn revoke(&self, token: &Token) {
-        // It is forgotten here whatever the authorization server says.
+        // It is forgotten here whatever the authorization server answers.
         let _ = self.try_revoke(token).await;
     }
 

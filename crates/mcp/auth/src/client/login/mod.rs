@@ -20,7 +20,7 @@ use self::listener::Listener;
 use self::opener::Opener;
 use super::user_agent::{LoginError, RedirectListener, UserAgent};
 
-/// How long a person may take unless [`Browser::timeout`] says otherwise: 5 minutes.
+/// How long a person may take by default: 5 minutes.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// How this machine is named in the redirect URI. The port is always bound to loopback addresses only.

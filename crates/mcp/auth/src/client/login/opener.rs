@@ -17,7 +17,7 @@ use crate::address::is_loopback_host;
 /// A program that fails within this time has opened nothing. Later it may be the browser itself that ends.
 const FAILURE_PERIOD: Duration = Duration::from_secs(5);
 
-/// What opens a URL.
+/// The program that opens a URL.
 #[derive(Clone)]
 pub(super) enum Opener {
     System,
@@ -107,7 +107,7 @@ fn run(command: &mut Command, name: &str) -> Option<io::Error> {
     }
 }
 
-/// The status of `rundll32` says nothing.
+/// The status of `rundll32` has no meaning.
 fn is_failure(status: ExitStatus) -> bool {
     !cfg!(windows) && !status.success()
 }

@@ -2,14 +2,14 @@
 
 use crate::Secret;
 
-/// What the redirect looks like.
+/// The form of the redirect.
 pub(super) struct Expected {
     authority: String,
     path: String,
     state: Secret,
 }
 
-/// What a request is answered with.
+/// The response to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The redirect, with its query.

@@ -6,7 +6,7 @@ use crate::jose::Claims;
 use crate::server::access_token::{AccessToken, Confirmation};
 use crate::server::rejection::{Rejection, short};
 
-/// What the claims of a token are compared with.
+/// The expected values of a token's claims.
 pub(crate) struct Expected<'a> {
     pub(crate) issuer: &'a str,
     /// The resource, and other names of it.
@@ -67,7 +67,7 @@ pub(crate) fn check_expiry(expires_at: Option<u64>, now: u64, leeway: u64) -> Re
     }
 }
 
-/// What a token is by claims that no access token has. ID tokens have hashes of what was issued with them (OpenID Connect Core,
+/// The kind of a token by claims that no access token has. ID tokens have hashes of what was issued with them (OpenID Connect Core,
 /// 3.3.2.11), logout tokens have events (RFC 8417). Keycloak writes `typ`, and Cognito and Hydra write `token_use`. Introspection
 /// endpoints answer about refresh tokens, too.
 fn other_kind(claims: &Claims) -> Option<&'static str> {

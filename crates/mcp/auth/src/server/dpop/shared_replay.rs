@@ -69,7 +69,7 @@ mod tests {
             inserted.expect("memory answers at once").expect("there is room")
         };
         assert!(insert(&one, "name", unix_now() + 60) && !insert(&two, "name", unix_now() + 60));
-        // Whoever accepts an expired proof, for a clock that differs, accepts it once too.
+        // A server that accepts an expired proof, for a clock that differs, accepts it once too.
         assert!(insert(&two, "old", unix_now() - 5) && !insert(&one, "old", unix_now() - 5));
         let known = store.contains("dpop:name").now_or_never().expect("memory answers at once");
         assert!(known.expect("it is there"));

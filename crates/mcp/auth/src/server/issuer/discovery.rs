@@ -29,7 +29,7 @@ pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, 
         let metadata: Metadata = match fetcher.get_json(&url).await {
             Ok(metadata) => metadata,
             Err(error) => {
-                // A document that cannot be read says more than places without one.
+                // A document that cannot be read is a better report than places without one.
                 let is_better = error_to_report
                     .as_ref()
                     .is_none_or(|first| first.is_absence() && matches!(error, FetchError::Invalid { .. }));

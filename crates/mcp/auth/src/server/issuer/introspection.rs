@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 const CONCURRENT: usize = 64;
 /// How many answers are remembered; the oldest gives way.
 const MAX_ENTRIES: usize = 10_000;
-/// What the answers that are remembered may take together, in bytes of JSON.
+/// The memory of all remembered answers together, in bytes of JSON.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The endpoint of an authorization server, and what it has said. A clone shares the answers.
@@ -69,8 +69,8 @@ impl Introspection {
         self.remember = time.min(LONGEST);
     }
 
-    /// What the authorization server says of a token. Fails where it does not know the token. What is remembered is only what it
-    /// said of an active one.
+    /// The authorization server's answer about a token. Fails if it does not know the token. Only answers about
+    /// active tokens are remembered.
     pub(crate) async fn ask(&self, token: &str, fetcher: &Fetcher) -> Result<Claims, Rejection> {
         let key = hash(token);
         let known = || self.answers.lock().get(&key, self.remember);

@@ -146,7 +146,7 @@ impl KeySet {
             FetchStart::Pending(pending, begun) => {
                 let finished = self.finish(pending);
                 match &usable {
-                    // An issuer that does not answer holds nobody up whose key is known.
+                    // An issuer that does not answer delays no token whose key is known.
                     Some(keys) => {
                         let waited = tokio::time::timeout_at(begun + PATIENCE, finished).await;
                         waited.unwrap_or_else(|_| Ok(keys.clone()))

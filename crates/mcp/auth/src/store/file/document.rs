@@ -17,7 +17,7 @@ pub(super) struct Document {
     entries: BTreeMap<String, Secret>,
 }
 
-/// What every version of the file has.
+/// The members of every version of the file.
 #[derive(Deserialize)]
 struct Head {
     version: u64,
@@ -68,7 +68,7 @@ impl Default for Document {
     }
 }
 
-/// Says where the text is damaged, and no more: serde's own text quotes values, which are secrets.
+/// The place where the text is damaged, and no more: serde's own text quotes values, which are secrets.
 fn damaged(error: &serde_json::Error) -> io::Error {
     let (line, column) = (error.line(), error.column());
     io::Error::other(format!(

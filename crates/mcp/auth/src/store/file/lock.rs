@@ -11,7 +11,7 @@ use agentwire_sync::Backoff;
 /// The pauses between two attempts: 5 ms at first, up to 100 ms.
 const BACKOFF: Backoff = Backoff::new(u32::MAX).pauses(Duration::from_millis(5), Duration::from_millis(100));
 
-/// Which file is locked.
+/// The locked file.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) folder: PathBuf,

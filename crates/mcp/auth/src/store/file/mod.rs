@@ -61,7 +61,7 @@ struct Location {
 }
 
 impl FileStore {
-    /// How many bytes the file may have unless [`size_limit`](Self::size_limit) says otherwise: 16 MiB.
+    /// The longest file by default: 16 MiB.
     pub const DEFAULT_SIZE_LIMIT: u64 = 16 << 20;
 
     /// Opens the store at a path. The file need not exist; a missing folder is created with mode `0700`.

@@ -1,4 +1,4 @@
-//! Hostile servers: each is refused with an error that says why, before anything secret is sent.
+//! Hostile servers: each is refused with an error that names the reason, before anything secret is sent.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::DEADLINE;
 /// How far a client may go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Until {
-    /// It sends nobody to the authorization server.
+    /// It sends no person to the authorization server.
     Authorization,
     /// It sends no code to the token endpoint.
     Token,
@@ -123,7 +123,7 @@ async fn a_token_goes_to_no_other_origin() {
 }
 
 #[tokio::test]
-async fn what_the_program_has_set_is_sent_as_it_is() {
+async fn setting_of_the_program_is_sent_as_it_is() {
     let server = AuthServer::builder().start().await.unwrap();
     let client = Client::new(&server, AuthConfig::new("Test").user_agent(Person::new()));
     assert_eq!(client.get().await.unwrap(), 200);

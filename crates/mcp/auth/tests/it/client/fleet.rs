@@ -12,7 +12,7 @@ use agentwire_mcp_auth_testkit::{AuthServer, Endpoint, Fault};
 use super::{Client, Person, count, get, hyper};
 use agentwire_mcp_auth::client::Authorization;
 
-/// What a worker gets: the URL, the file of credentials and the file that ends it, a line each.
+/// The variable with a worker's URL, its file of credentials and the file that ends it, a line each.
 const WORKER: &str = "AGENTWIRE_TEST_FLEET_WORKER";
 
 const PROCESSES: usize = 8;
@@ -89,7 +89,7 @@ async fn p03_processes_refresh_one_after_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("credentials.json");
     let server = AuthServer::builder().access_token_lifetime(LIFETIME).start().await.unwrap();
-    // Nobody says when a token ends: the resource's 401 does.
+    // The end of a token is not known in advance: the resource's 401 shows it.
     server.set(Fault::ExpiresInMissing);
     let url = server.resource_url();
     let store = FileStore::open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What belongs to one authorization server goes to no other.
+//! The secrets of one authorization server go to no other.
 
 use std::sync::Arc;
 use std::time::Duration;

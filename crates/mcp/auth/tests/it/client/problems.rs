@@ -17,7 +17,7 @@ fn config(person: &Person) -> AuthConfig {
     AuthConfig::new("Test").user_agent(person.clone())
 }
 
-/// A config for another process of the same user, at which nobody sits.
+/// A config for another process of the same user, without a person.
 fn unattended(store: &Arc<MemoryStore>) -> AuthConfig {
     AuthConfig::new("Test").store(store.clone())
 }
@@ -271,7 +271,7 @@ async fn p17_an_error_says_what_can_be_done() {
         assert!(matches!(&*error, AuthError::Transient { .. }), "{fault}: {error:?}");
         server.clear(fault);
     }
-    // Nobody is logged out by that.
+    // That logs no person out.
     assert_eq!(Client::new(&server, unattended(&store)).get().await.unwrap(), 200);
     server.set(Fault::RefreshRefused);
     server.advance(LATER);
@@ -346,7 +346,7 @@ async fn products_that_differ_from_the_standard_can_be_used() {
     assert_eq!(asked.params("access_type"), ["offline"]);
     assert_eq!(asked.params("prompt"), ["login"]);
     assert_ne!(asked.params("code_challenge"), ["mine"]);
-    // One that says that it does not is refused.
+    // One that declares that it does not is refused.
     let server = AuthServer::builder().start().await.unwrap();
     server.set(Fault::PkcePlainOnly);
     let config = self::config(&Person::new()).assume_pkce(true);

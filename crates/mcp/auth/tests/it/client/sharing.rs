@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::{Client, Person, count, get};
 
-/// A person who logs in once, and declines the next login when the test says so.
+/// A person who logs in once, and declines the next login when the test wants it.
 #[derive(Clone)]
 struct Hesitant {
     person: Person,

@@ -1,4 +1,4 @@
-//! What a page or a program of this machine may send to the port.
+//! The requests of a page or a program of this machine to the port.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::{Login, browser, response};
 
 #[tokio::test]
-async fn what_is_not_the_redirect_is_refused_and_the_wait_goes_on() {
+async fn other_request_than_the_redirect_is_refused_and_the_wait_goes_on() {
     let login = Login::start(browser()).await;
     let port = login.port;
     for (status, request) in [

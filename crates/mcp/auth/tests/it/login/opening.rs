@@ -1,4 +1,4 @@
-//! What is opened, and what is not.
+//! The URLs that are opened, and those that are not.
 
 use std::io;
 use std::sync::{Arc, Mutex};

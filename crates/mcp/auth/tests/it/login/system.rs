@@ -13,7 +13,7 @@ const URL: &str = "https://as.example/authorize?a=%24%28id%29&b=*&state=right";
 /// Names what a helper process does.
 const ROLE: &str = "AGENTWIRE_TEST_BROWSER_ROLE";
 
-/// What a helper process runs; nothing in the process of the tests. Writes the error of a login to stderr.
+/// The work of a helper process; nothing in the process of the tests. Writes the error of a login to stderr.
 #[tokio::test]
 async fn helper() {
     if std::env::var_os(ROLE).is_none() {

@@ -1,4 +1,4 @@
-//! What an attacker sends, each refused, with nothing of the token in what an operator or a client reads.
+//! The requests of an attacker, each refused, with nothing of the token in the texts for an operator or a client.
 
 use agentwire_mcp_auth::server::Rejection;
 use agentwire_mcp_auth::{Algorithm, SigningKey};

@@ -1,4 +1,4 @@
-//! What went through, or what one client could do to others, before it was found.
+//! Attacks that succeeded, or that harmed other clients, before they were found.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -156,7 +156,7 @@ async fn a_handler_in_a_session_can_demand_more() {
     let send = |token: &str| server.send(in_session(Some(session), token, &demand));
     let reply = Reply::of(send(&narrow).await).await;
     assert_eq!(outcome(&reply), (403, Some("mcp extra")), "{}", reply.body);
-    // What one request demanded is no matter of the next, and a better token is taken in the same session.
+    // The demand of one request does not count for the next, and a better token is taken in the same session.
     assert_eq!(Reply::of(send(&token(json!({ "scope": "mcp extra" }))).await).await.status, OK);
     let whoami = json!({ "jsonrpc": "2.0", "id": 2, "method": "whoami" });
     assert_eq!(Reply::of(server.send(in_session(Some(session), &narrow, &whoami)).await).await.status, OK);

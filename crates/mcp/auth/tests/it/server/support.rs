@@ -1,4 +1,4 @@
-//! An issuer whose documents tests change, tokens signed by another implementation, and an endpoint that says who calls.
+//! An issuer whose documents tests change, tokens signed by another implementation, and an endpoint that returns its caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ pub(crate) const KEYS: &str = "https://login.example/keys";
 pub(crate) const RSA: &str = include_str!("../../keys/rsa.pem");
 pub(crate) const EC: &str = include_str!("../../keys/ec.pem");
 
-/// What a URL answers.
+/// The responses of a URL.
 type Answering = Arc<dyn Fn(&Request<Bytes>) -> Response<ClientBody> + Send + Sync>;
 
 /// An HTTP client for which the web is a table.

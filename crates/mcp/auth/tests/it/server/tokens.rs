@@ -1,4 +1,4 @@
-//! Which tokens are taken, and what a client and an operator learn of the others.
+//! The tokens that are taken, and the texts about others for a client and an operator.
 
 use agentwire_mcp_auth::Algorithm;
 use agentwire_mcp_auth::Secret;

@@ -162,7 +162,7 @@ async fn links_in_the_place_of_helper_files_are_not_followed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_is_no_regular_file_is_refused_without_waiting() {
+async fn irregular_file_is_refused_without_waiting() {
     let (_folder, path) = place();
     let store = FileStore::open(&path).unwrap();
     let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap();

@@ -25,7 +25,7 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A helper process. It says what it has done in lines of its stderr, and is killed with SIGKILL when it is dropped.
+/// A helper process. It writes its steps as lines to its stderr, and is killed with SIGKILL when it is dropped.
 struct Helper {
     child: Child,
     lines: BufReader<ChildStderr>,
@@ -69,7 +69,7 @@ fn say(line: impl std::fmt::Display) {
     stderr.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-/// What a helper process runs; nothing in the process of the tests.
+/// The work of a helper process; nothing in the process of the tests.
 #[tokio::test]
 async fn helper() {
     let (Ok(role), Some(path)) = (std::env::var(ROLE), std::env::var_os(STORE)) else { return };
