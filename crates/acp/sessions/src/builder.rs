@@ -119,7 +119,7 @@ impl SessionAgent {
         self.set(|settings| settings.hub = config)
     }
 
-    /// Lends the agent's language model to MCP servers (default: not, and servers are told so).
+    /// Lends the agent's language model to MCP servers (default: not, and servers do not see the capability).
     ///
     /// While a turn runs, a server can ask for a message. The hook gets that turn, the server's name and the request. It
     /// decides whether to ask the user first. Its future is dropped when the turn is cancelled or over, or the server

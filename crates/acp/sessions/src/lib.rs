@@ -102,7 +102,7 @@
 //! | closing a session that is not open | is refused (-32002) | succeeds |
 //! | a second prompt of a session | is refused as busy (-32600) | waits for the first to end |
 //! | a session is replayed by | `session/load` | `session/resume` with `replayFrom` |
-//! | modes | are modes, and an option may show them | are an option of the category `mode`, which is added where there is none |
+//! | modes | are modes, and an option may show them | are an option of the category `mode`, which is added if it is missing |
 //! | slash commands | are an update behind the answer that opens the session | are part of that answer |
 //! | files and terminals | are the client's | are those of the agent's machine: the client is shown the terminals' output |
 //! | a cancelled tool call | is `failed` | is `cancelled` |

@@ -30,7 +30,7 @@ pub(crate) type OnSampling =
 
 /// Sets how a session's hub answers its servers. What the author has set stays.
 ///
-/// Servers are told of forms and of web pages where the client advertises them, and of the model where `samples` is set.
+/// Servers learn of forms and of web pages where the client advertises them, and of the model where `samples` is set.
 pub(crate) fn answering(
     mut config: HubConfig,
     responder: &Responder,

@@ -22,7 +22,7 @@ pub const DEFAULT_PATH_LIMIT: usize = 4 << 10;
 /// The default of [`SessionAgent::setup_limit`](crate::SessionAgent::setup_limit): 64 KiB.
 pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
 
-/// Whether the user is asked before a tool of an MCP server is called.
+/// The policy for questions to the user before a tool of an MCP server is called.
 ///
 /// ```
 /// use agentwire_acp_sessions::{PermissionPolicy, Turn, agent, schema::StopReason};

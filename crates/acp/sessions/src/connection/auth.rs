@@ -12,7 +12,7 @@ use crate::client::RemoteClient;
 
 /// How a user authenticates.
 ///
-/// Before that, requests that need a session are refused with -32000, which tells the client to authenticate. Cancelling a
+/// Before that, requests that need a session are refused with -32000, which makes the client authenticate. Cancelling a
 /// turn and closing a session are allowed even then.
 ///
 /// A client without a terminal is not offered methods of type `terminal`. Where there are no others, requests are refused

@@ -96,7 +96,7 @@ impl Runtime {
         let session = self.sessions.session(id)?;
         match session.log.choose(change).await {
             Ok(()) => Ok(session),
-            // The session may have been closed meanwhile.
+            // The session may have been closed since.
             Err(_) if session.log.is_closed() => Err(not_open(id)),
             Err(why) => Err(why.into()),
         }

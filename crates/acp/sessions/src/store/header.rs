@@ -136,7 +136,7 @@ impl PartialOrd for Position {
     }
 }
 
-/// Which sessions to list, in the order of their [`Position`]s. The default is all.
+/// A selection of sessions to list, in the order of their [`Position`]s. The default is all.
 ///
 /// ```
 /// use agentwire_acp_sessions::{ListQuery, SessionStore, StoreError};

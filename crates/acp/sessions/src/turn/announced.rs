@@ -71,7 +71,7 @@ impl AnnouncedCalls {
     }
 }
 
-/// What an update changes of an open call.
+/// The change of an update to an open call.
 pub(super) enum CallChange {
     Announced(Box<ToolCallUpdate>),
     Changed(Box<ToolCallUpdate>),

@@ -70,7 +70,7 @@ impl TurnError {
     }
 
     /// Returns whether nothing more of the turn can reach the client: it was cancelled or is over, its session cannot be
-    /// written, or the client is gone. An agent returns such an error. Any other is about one step, and a model can be told of
+    /// written, or the client is gone. An agent returns such an error. Any other is about one step, and a model can get
     /// it and go on.
     ///
     /// ```

@@ -48,7 +48,7 @@ impl Turn {
         Ok(self.unless_cancelled(self.0.workspace.read_text_file(request)).await??.content)
     }
 
-    /// Writes a file, and creates it where there is none. The path may be relative to [`cwd`](Self::cwd). The client writes
+    /// Writes a file, and creates it if it is missing. The path may be relative to [`cwd`](Self::cwd). The client writes
     /// it in version 1, the agent's machine in version 2.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ fn options(subject: &PermissionSubject<'_>) -> [PermissionOption; 4] {
 impl Turn {
     /// Asks the user about a tool call, with options of your own. The question is withdrawn when the turn is cancelled.
     ///
-    /// What `tool_call` omits of the title, name, kind, locations, input and content is filled from the turn's earlier updates
+    /// An omitted title, name, kind, location, input or content of `tool_call` is filled from the turn's earlier updates
     /// of that call, so that the client's rules and the user see it: `ToolCallUpdate::new(id)` is enough for a call that was
     /// announced. What it has stays as it is. A turn keeps that of its open calls, of at most 4 MiB together; beyond that the
     /// oldest are forgotten.
@@ -68,7 +68,7 @@ impl Turn {
     /// …". A scope that covers more than the call, such as "every command", permits all of that without a question. An open
     /// session keeps at most 1,000 such answers, with scopes of at most 4 KiB; beyond that the user is asked again.
     ///
-    /// What `call` omits is filled as by [`request_permission`](Self::request_permission). [`tool`](Self::tool) asks this
+    /// Omitted parts of `call` are filled as by [`request_permission`](Self::request_permission). [`tool`](Self::tool) asks this
     /// way, too, and shows the whole call.
     ///
     /// ```

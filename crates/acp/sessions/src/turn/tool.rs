@@ -50,7 +50,7 @@ impl Turn {
     /// tool that reports a failure itself is not an error here: see `is_error` of its result.
     ///
     /// Each call that was announced is part of [`Turn::messages`], with the error as its result: also one of a tool that does
-    /// not exist, so the model sees what it did wrong. [`TurnError::ends_turn`] says whether a loop around a model goes on.
+    /// not exist, so the model sees what it did wrong. [`TurnError::ends_turn`] is false if a loop around a model goes on.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> PendingToolCall {
         PendingToolCall {
             turn: self.clone(),

@@ -19,7 +19,7 @@ use crate::update::call_status::CANCELLED;
 pub struct RunningToolCall {
     turn: Turn,
     id: ToolCallId,
-    /// What the question about the call shows. It is not looked up by the id, which another call may have.
+    /// The data of the call in its question. It is not looked up by the id, which another call may have.
     announced: Arc<ToolCallUpdate>,
 }
 

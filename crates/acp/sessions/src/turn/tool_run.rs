@@ -58,7 +58,7 @@ impl Turn {
     ///     });
     ///     match written.await {
     ///         Err(error) if error.ends_turn() => Err(error),
-    ///         // The model sees the result of the call, which says what failed, in `Turn::messages`.
+    ///         // The model sees the result of the call, which has the failure, in `Turn::messages`.
     ///         Ok(_) | Err(_) => Ok(()),
     ///     }
     /// }

@@ -1,4 +1,4 @@
-//! Which message a chunk belongs to.
+//! The message that a chunk belongs to.
 
 use agentwire_acp_schema::v1::{MessageId, SessionUpdate};
 

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_left_out() {
+    fn binary_content_is_left_out() {
         let call = ToolCall::new("c", "t".repeat(9000)).content([Diff::new("/a", "x".repeat(9000))]);
         let short = short(call).unwrap();
         assert_eq!(short["content"].as_array().unwrap().len(), 1);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_shorter_form_has_none() {
+    fn update_without_a_shorter_form_has_none() {
         assert!(short(ToolCallUpdate::new("c".repeat(9000))).is_none());
         let entry = PlanEntry::new("x".repeat(9000), PlanEntryPriority::Low, PlanEntryStatus::Pending);
         assert!(short(Plan::new(vec![entry])).is_none());

@@ -61,7 +61,7 @@ impl V2Agent {
     ///
     /// # Errors
     ///
-    /// When the session is not open, or the prompt is cancelled meanwhile.
+    /// When the session is not open, or the prompt is cancelled in the meantime.
     async fn begin_turn(&self, id: &SessionId, turn: &TurnHandle) -> Result<TurnGuard, Error> {
         loop {
             let session = self.0.sessions.session(id)?;

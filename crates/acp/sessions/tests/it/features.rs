@@ -1,4 +1,4 @@
-//! What the crate depends on follows from its features.
+//! The dependencies of the crate follow from its features.
 
 use agentwire_acp_sessions::schema::StopReason;
 use agentwire_acp_sessions::{Turn, agent};

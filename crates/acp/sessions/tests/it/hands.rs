@@ -1,4 +1,4 @@
-//! What a turn does through its client: terminals and files.
+//! The work of a turn through its client: terminals and files.
 
 use agentwire_acp_sessions::schema::{CreateTerminalRequest, StopReason};
 use agentwire_acp_sessions::{BoxError, Turn, agent};
@@ -69,7 +69,7 @@ async fn term_04_10_every_terminal_is_given_back_before_the_turn_is_answered() {
             ("drop", None, "end_turn", &["create", "kill", "release"]),
             ("forget", None, "end_turn", &["create", "kill", "release"]),
             ("wait", None, "end_turn", &["create", "wait_for_exit", "release"]),
-            // One that is made although nobody waits for it any more.
+            // One that is made although no turn waits for it any more.
             ("whole", Some("create"), "cancelled", &["create", "kill", "release"]),
             ("wait", Some("wait_for_exit"), "cancelled", &["create", "wait_for_exit", "kill", "release"]),
         ];

@@ -109,7 +109,7 @@ async fn an_update_over_the_limit_is_refused_and_nothing_of_it_holds() {
             other => panic!("{other:?}"),
         };
         too_long(turn.say("x".repeat(LONG)).await);
-        // The mode could be told, and the option that shows it could not.
+        // The mode could be sent, and the option that shows it could not.
         too_long(turn.set_mode("code").await);
         too_long(turn.update(ToolCall::new("c", "x".repeat(LONG))).await);
         too_long(turn.update_shortened(long_plan()).await);

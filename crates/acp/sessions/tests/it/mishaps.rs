@@ -1,4 +1,4 @@
-//! What goes wrong between a session, its store and its client, and what holds all the same.
+//! Failures between a session, its store and its client, and the guarantees that hold all the same.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ fn modes() -> SessionModeState {
     SessionModeState::new("ask", [SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")].to_vec())
 }
 
-/// An agent with two modes, which says the one it is in.
+/// An agent with two modes, which answers with its current mode.
 fn moded(store: &Arc<Moody>) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         if turn.text() == "wait" {
@@ -106,7 +106,7 @@ async fn a_session_is_not_closed_before_what_was_on_its_way_into_the_journal_is_
 
 /// The one who failed is not polled before somebody else has begun a turn, which tries the store again.
 #[tokio::test(start_paused = true)]
-async fn what_was_not_kept_is_not_answered_as_if_it_were() {
+async fn change_that_was_not_stored_is_not_acknowledged() {
     let store = Arc::new(Moody::default());
     with(moded(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -172,7 +172,7 @@ async fn a_store_that_hangs_does_not_keep_the_agent_from_ending() {
     tokio::time::timeout(Duration::from_secs(60), served).await.expect("it ends");
 }
 
-/// Nor does closing or deleting a session, though nobody is told that all is well, and nobody else has it meanwhile.
+/// Nor does closing or deleting a session, though no client gets a success, and no other connection has it in that time.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_does_not_hold_up_a_close() {
     let store = Arc::new(Moody::default());
@@ -196,7 +196,7 @@ async fn a_store_that_hangs_does_not_hold_up_a_close() {
     .await;
 }
 
-/// It may still delete it, so nobody has the session until that is known.
+/// It may still delete it, so no connection has the session until that is known.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_does_not_hold_up_a_delete() {
     let store = Arc::new(Moody::default());
@@ -263,7 +263,7 @@ async fn unreadable_block_of_a_prompt_is_a_warning() {
     .await;
 }
 
-/// A journal that is damaged in its middle is told up to there, and its owner is told what to do about it.
+/// A journal that is damaged in its middle is replayed up to there, and its owner gets advice about it.
 #[cfg(feature = "file")]
 #[tokio::test]
 async fn a_damaged_session_is_named_and_can_be_mended_or_deleted() {

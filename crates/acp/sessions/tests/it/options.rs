@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, with};
 
-/// An agent that changes what its prompt tells it to, and says what holds.
+/// An agent that makes the change in its prompt, and answers with its current settings.
 fn choosy() -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         match turn.text().split_once('=') {
@@ -48,7 +48,7 @@ fn choosy() -> SessionAgent {
     ])
 }
 
-/// What the options are set to, by their ids.
+/// The values of the options, by their ids.
 fn values(options: &Value) -> Vec<String> {
     let value = |option: &Value| {
         format!("{}={}", option["id"].as_str().unwrap(), option["currentValue"].to_string().replace('"', ""))
@@ -64,7 +64,7 @@ async fn mode_01_to_04_cfg_02_03_04_09_modes_and_options_are_complete_and_agree(
         assert_eq!(new["modes"]["currentModeId"], "ask");
         assert_eq!(new["modes"]["availableModes"].as_array().unwrap().len(), 2);
         assert_eq!(values(&new["configOptions"]), ["mode=ask", "model=small", "loud=false"]);
-        // The client sets the mode, also while a turn runs, and hears of the option.
+        // The client sets the mode, also while a turn runs, and receives the option.
         let prompt = peer.begin_prompt(session, "wait").await;
         let set = json!({ "sessionId": session, "modeId": "code" });
         assert_eq!(peer.call("session/set_mode", set).await, json!({}));
@@ -73,7 +73,7 @@ async fn mode_01_to_04_cfg_02_03_04_09_modes_and_options_are_complete_and_agree(
         peer.cancel(session).await;
         peer.stopped(prompt).await;
         assert_eq!(short(&peer.updates()), ["agent code code small false none"]);
-        // It sets the option, and hears of the mode.
+        // It sets the option, and receives the mode.
         let set = json!({ "sessionId": session, "configId": "mode", "value": "ask" });
         let options = peer.call("session/set_config_option", set).await;
         assert_eq!(values(&options["configOptions"]), ["mode=ask", "model=small", "loud=false"]);
@@ -135,7 +135,7 @@ async fn cfg_01_options_that_are_on_or_off_are_for_clients_that_know_such() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_chosen_last_holds_when_the_session_is_opened_again() {
+async fn last_choice_holds_when_the_session_is_opened_again() {
     let store = Arc::new(MemoryStore::new());
     let mut session = String::new();
     with(choosy().shared_store(store.clone()), async |peer| {

@@ -20,7 +20,7 @@ async fn answer(peer: &mut Peer, kind: &str) -> Value {
     ask["params"].clone()
 }
 
-/// Runs a tool that the prompt names, and says what became of it.
+/// Runs the tool in its prompt, and answers with its outcome.
 fn running() -> (SessionAgent, Arc<AtomicUsize>) {
     struct Dropped(Arc<AtomicUsize>);
     impl Drop for Dropped {

@@ -19,7 +19,7 @@ pub(crate) struct Peer {
     kept: VecDeque<Value>,
 }
 
-/// What a client can do that can do everything.
+/// The capabilities of a client that can do everything.
 pub(crate) fn capable() -> Value {
     json!({
         "fs": { "readTextFile": true, "writeTextFile": true },
@@ -29,7 +29,7 @@ pub(crate) fn capable() -> Value {
     })
 }
 
-/// Serves an agent to a client that the test plays. Everything that the agent says is checked by the schema.
+/// Serves an agent to a client that the test plays. Each message of the agent is checked by the schema.
 pub(crate) async fn play(agent: SessionAgent, client: impl AsyncFnOnce(&mut Peer)) {
     let (near, far) = duplex(64);
     let near = checked(near, Conversation::acp(), Side::Server);
@@ -90,7 +90,7 @@ impl Peer {
         self.kept.clear();
     }
 
-    /// What comes next, if anything does.
+    /// The next message, if there is one.
     pub(crate) async fn late(&mut self) -> Option<Value> {
         self.read().await
     }
@@ -195,7 +195,7 @@ pub(crate) fn text(update: &Value) -> &str {
     update["content"]["text"].as_str().unwrap_or_default()
 }
 
-/// What the updates are, in short.
+/// The updates, in short.
 pub(crate) fn short(updates: &[Value]) -> Vec<String> {
     let short = |update: &Value| {
         let kind = update["sessionUpdate"].as_str().unwrap();

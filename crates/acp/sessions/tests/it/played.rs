@@ -42,7 +42,7 @@ impl Played {
         ServerConfig::new(name, target)
     }
 
-    /// Sets the tools, and tells the client that they changed.
+    /// Sets the tools, and notifies the client of the change.
     pub(crate) fn set_tools(&self, tools: &[(&str, &str)]) {
         let own = |(name, about): &(&str, &str)| ((*name).to_owned(), (*about).to_owned());
         let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
@@ -63,7 +63,7 @@ impl Played {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
 
-    /// What was called so far.
+    /// The calls so far.
     pub(crate) fn calls(&self) -> Vec<(String, String)> {
         self.lock().calls.clone()
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// How long anything that should happen at once may take on a machine that is busy.
 const SOON: Duration = Duration::from_secs(20);
 
-/// The agent, started. Each line that it says must be a message as the schema has it.
+/// The agent, started. Each line of it must be a message as the schema has it.
 pub(crate) struct Program {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -45,7 +45,7 @@ impl Program {
         Self { child, stdin, lines, conversation: Conversation::acp(), heard: Vec::new(), next_id: 100 }
     }
 
-    /// Starts it and says hello.
+    /// Starts it and initializes it.
     pub(crate) fn ready(folder: &Path) -> Self {
         let mut program = Self::start(folder);
         let hello = program.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }));
@@ -56,7 +56,7 @@ impl Program {
     /// Writes lines, whatever they are, in one go.
     pub(crate) fn raw(&mut self, lines: &str) {
         for message in lines.lines().filter_map(|line| serde_json::from_str(line).ok()) {
-            // What the client says wrong is its own affair.
+            // A fault of the client's messages does not matter here.
             let _checked = self.conversation.hear(Side::Client, &message);
         }
         let stdin = self.stdin.as_mut().expect("stdin is open");

@@ -1,4 +1,4 @@
-//! What MCP servers ask during a turn.
+//! The questions of MCP servers during a turn.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::peer::{Peer, capable, play, text};
 use crate::tools::within;
 
-/// What a tool says of an answer.
+/// The text of a tool for an answer.
 fn told(answer: Result<String, AskError>) -> String {
     answer.unwrap_or_else(|error| format!("cannot ask: {}", WithCauses::new(&error)))
 }
@@ -68,7 +68,7 @@ fn calling() -> SessionAgent {
     noting(&Arc::default())
 }
 
-/// Calls the tool that the prompt names, and says what it answers. With `later`, the turn ends before the call, and the
+/// Calls the tool that the prompt names, and sends its answer. With `later`, the turn ends before the call, and the
 /// answer is noted.
 fn noting(answers: &Arc<Mutex<Vec<String>>>) -> SessionAgent {
     let answers = answers.clone();
@@ -202,7 +202,7 @@ async fn a_question_ends_with_its_turn_and_none_is_asked_without_one() {
         let prompt = peer.begin_prompt(session, "later form").await;
         assert_eq!(peer.stopped(prompt).await, "end_turn");
         peer.drain();
-        // The call is made, and the client hears nothing of it.
+        // The call is made, and the client receives nothing of it.
         peer.silence().await;
         assert_eq!(*answers.lock().unwrap(), ["cancelled"]);
     })

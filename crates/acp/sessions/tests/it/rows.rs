@@ -1,4 +1,4 @@
-//! Which of the protocol's demands on an agent are seen to here, and where it is shown.
+//! The protocol's demands on an agent that are met here, and the tests that show it.
 //!
 //! The ids are those of the project's list of what version 1 demands. The names of tests bear them.
 
@@ -158,7 +158,7 @@ const ROWS: &[(&str, Where)] = &[
     ("CMP-02", Below("acp/schema")),
 ];
 
-/// What rows' ids begin with.
+/// The beginnings of rows' ids.
 const FAMILIES: &[&str] = &[
     "tr", "rpc", "init", "auth", "ses", "list", "del", "pr", "plan", "tc", "fs", "term", "mode", "cfg",
     "con", "el", "not", "cmp",
@@ -218,7 +218,7 @@ fn every_row_is_shown_where_the_table_says() {
     assert_eq!(program.difference(&table).collect::<Vec<_>>(), [""; 0], "rows that are not in the table");
 }
 
-/// What the README shows is what was tested.
+/// The README shows the tested program.
 #[test]
 fn the_program_is_the_one_of_the_readme() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

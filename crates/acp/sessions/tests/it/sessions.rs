@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, text, with};
 
-/// Says the prompt again, or waits, thinks, or tells where it is.
+/// Repeats the prompt, or waits, thinks, or sends its directory.
 async fn echo(turn: Turn) -> Result<StopReason, BoxError> {
     match &*turn.text() {
         "wait" => turn.cancelled().await,
@@ -393,10 +393,10 @@ fn path(bytes: usize) -> String {
     format!("/{}", "x".repeat(bytes - 1))
 }
 
-/// What a session keeps of the request that opened it is bounded, however the bytes are spread.
+/// The memory of a session for the request that opened it is bounded, however the bytes are spread.
 #[cfg(feature = "http")]
 #[tokio::test(start_paused = true)]
-async fn what_a_session_is_set_up_with_has_a_limit() {
+async fn setup_of_a_session_has_a_limit() {
     let store = Arc::new(MemoryStore::new());
     let server = |args: Value| json!({ "name": "n", "command": "/none", "args": args, "env": [] });
     let variable = |bytes| json!({ "name": "v", "value": "x".repeat(bytes) });

@@ -60,7 +60,7 @@ async fn a_permission_for_one_servers_tool_does_not_call_anothers() {
     .await;
 }
 
-/// A name that meant nothing when the call was announced, so that nobody was asked.
+/// A name without a tool when the call was announced, so that no person was asked.
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_appears_after_it_was_looked_up_is_not_called_without_a_permission() {
     // It appears while the client is shown the call: the updates of the turn wait for the client to read them.
@@ -96,7 +96,7 @@ async fn a_tool_that_appears_after_it_was_looked_up_is_not_called_without_a_perm
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changes_while_the_person_is_asked_is_not_called() {
+async fn tool_that_changes_while_the_person_is_asked_is_not_called() {
     let server = Played::new(&[("read", "Reads a file")]);
     with(calling(&[("s", &server)]), async |peer| {
         let session = peer.open("/repo").await;
@@ -150,7 +150,7 @@ async fn always_is_for_the_tool_that_was_shown() {
     .await;
 }
 
-/// What a schedule does next.
+/// The next step of a schedule.
 #[derive(Clone, Debug)]
 enum Step {
     /// Gives a server other tools.
@@ -186,7 +186,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(round, 1..8).prop_map(|rounds| rounds.concat())
 }
 
-/// What the client knows of a turn that runs.
+/// The client's knowledge of a turn that runs.
 struct Running {
     prompt: u64,
     server: usize,

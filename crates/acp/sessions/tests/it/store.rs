@@ -1,4 +1,4 @@
-//! What every store does, and what is particular to the one in a directory.
+//! The behaviour of every store, and the particulars of the one in a directory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -151,7 +151,7 @@ fn a_list_in_pages_has_each_session_once() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn missing_session_is_not_found() {
     block_on(async {
         let directory = TempDir::new().unwrap();
         let long = "a".repeat(1_000_000);
@@ -210,7 +210,7 @@ async fn of_many_that_create_the_same_session_one_does() {
         assert_eq!(created.len(), 1, "{refused:?}");
         assert!(refused.iter().all(|result| matches!(result, Err(StoreError::Exists { .. }))), "{refused:?}");
 
-        // Whoever waited for its files while it was deleted finds no session.
+        // A connection that waited for its files while it was deleted finds no session.
         let session_id = &id.as_str().into();
         let more = [record("x".repeat(100_000))];
         let (deleted, appended) =
@@ -400,7 +400,7 @@ fn a_directory_that_others_may_write_to_is_refused() {
 }
 
 #[test]
-fn what_was_cut_off_is_brought_to_its_end() {
+fn interrupted_deletion_is_completed() {
     block_on(async {
         let directory = TempDir::new().unwrap();
         let path = |name: &str| directory.path().join(name);
@@ -436,7 +436,7 @@ fn what_was_cut_off_is_brought_to_its_end() {
 }
 
 #[test]
-fn what_has_records_is_no_session_that_was_just_being_created() {
+fn journal_with_records_is_not_a_session_that_was_just_being_created() {
     block_on(async {
         let directory = TempDir::new().unwrap();
         let path = |name: &str| directory.path().join(name);

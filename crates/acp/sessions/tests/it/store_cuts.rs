@@ -99,7 +99,7 @@ fn a_hole_in_what_the_disk_did_not_hold_is_a_torn_write() {
     });
 }
 
-/// What is dropped of a journal but for the beginning of a record is kept in a file of its own, until the session is deleted.
+/// The dropped part of a journal, except the beginning of a record, is kept in a file of its own, until the session is deleted.
 #[test]
 fn whole_lines_behind_a_hole_are_kept_aside() {
     block_on(async {
@@ -124,7 +124,7 @@ fn whole_lines_behind_a_hole_are_kept_aside() {
 
 /// An emptied journal is one of these.
 #[test]
-fn what_is_missing_of_what_the_disk_held_is_an_error_wherever_it_is_cut() {
+fn missing_synced_bytes_are_an_error_wherever_the_journal_is_cut() {
     block_on(async {
         let journal = Journal::synced().await;
         let ends = journal.ends();
@@ -138,7 +138,7 @@ fn what_is_missing_of_what_the_disk_held_is_an_error_wherever_it_is_cut() {
     });
 }
 
-/// What was appended behind what the disk held may be cut off anywhere.
+/// Records that were appended behind the synced ones may be cut off anywhere.
 #[test]
 fn the_synced_length_grows_with_each_sync() {
     block_on(async {
@@ -166,7 +166,7 @@ fn the_synced_length_grows_with_each_sync() {
     });
 }
 
-/// Checks what comes back, what is told, and that the session goes on. Half of the time the first thing that happens is
+/// Checks the records and the report, and that the session goes on. Half of the time the first operation is
 /// an append, as when a session is resumed.
 async fn check_cut(journal: &Journal, torn: &[u8], good: usize, whole: &[RawJson]) {
     let context = format!("{:?}", String::from_utf8_lossy(torn));

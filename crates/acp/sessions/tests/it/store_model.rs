@@ -45,7 +45,7 @@ fn header(id: usize, updated: u64) -> SessionHeader {
     header
 }
 
-/// Does a step and says what came of it, as far as one may see.
+/// Does a step and returns its outcome, as far as it is visible.
 async fn run(store: &dyn SessionStore, step: &Step) -> String {
     let outcome = |result: Result<(), StoreError>| format!("{result:?}");
     match step {

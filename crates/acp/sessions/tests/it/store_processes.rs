@@ -22,7 +22,7 @@ use crate::store::{open, read_well, record};
 /// Where the child finds its directory.
 const DIRECTORY: &str = "AGENTWIRE_STORE_DIRECTORY";
 
-/// A process that runs one test of this program, and what it says on its stderr.
+/// A process that runs one test of this program, and its stderr.
 struct Process {
     child: Child,
     says: Lines<BufReader<ChildStderr>>,
@@ -79,7 +79,7 @@ fn holder(directory: &Path) -> ! {
     }
 }
 
-/// What everybody but the store that has it is refused of a session.
+/// The operations on a session that are refused to all but the store that has it.
 async fn is_refused(store: &FileStore, session_id: &str) {
     let before = Instant::now();
     let header = SessionHeader::new(session_id, "/elsewhere");
@@ -110,7 +110,7 @@ fn a_session_has_one_store_until_its_process_is_killed() {
     let mut holder = Process::run(SELF, &path);
     assert_eq!(holder.hear(), "open");
     block_on(async {
-        // Others use other sessions of the directory meanwhile, and see what there is of this one.
+        // Others use other sessions of the directory at the same time, and see the records of this one.
         let store = open(&path);
         let ids = async |store: &FileStore| -> Vec<_> {
             let listed = store.list(&ListQuery::new()).await.unwrap();
@@ -137,7 +137,7 @@ fn a_session_has_one_store_until_its_process_is_killed() {
         assert_eq!(read_well(&again, "one").await, [record("held")]);
         again.append(&"one".into(), &[record("more")]).await.unwrap();
         drop(claim);
-        // What a claim has let go of may be another's at once, who finds what was done meanwhile.
+        // A released session may be claimed by another at once, which finds the changes since.
         let store = open(&path);
         let claim = store.claim(&"one".into()).await.unwrap();
         store.append(&"one".into(), &[record("most")]).await.unwrap();
@@ -161,7 +161,7 @@ fn numbered(number: usize) -> RawJson {
     record(format!("{number} {}", "x".repeat(size)))
 }
 
-/// Appends, and says how many records are there, until it is killed.
+/// Appends, and prints how many records are there, until it is killed.
 fn appender(directory: &Path) {
     let store = open(directory);
     block_on(async {
@@ -243,7 +243,7 @@ fn kill(journals: usize) {
 fn append_and_kill(directory: &Path, after: u64) -> usize {
     let mut process = Process::run("kills_cost_no_record_that_was_acknowledged", directory);
     let first = process.hear();
-    // Heard on a thread of its own, so that no full pipe keeps the process from appending.
+    // Read on a thread of its own, so that no full pipe keeps the process from appending.
     let (sender, heard) = mpsc::channel();
     let Process { mut child, says } = process;
     let listener = thread::spawn(move || says.for_each(|line| sender.send(line.unwrap()).unwrap()));

@@ -1,4 +1,4 @@
-//! What is kept when, and what happens when it cannot be; with a store that the test holds up or breaks.
+//! The time at which records are stored, and the effects of a failure; with a store that the test delays or breaks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -120,7 +120,7 @@ fn on(store: &Arc<Moody>) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         match &*turn.text() {
             "hold on" => {
-                // One that is given up half-way, and one that nobody goes on with.
+                // One that is given up half-way, and one that is not continued.
                 let mut left = Box::pin(turn.say("left"));
                 let _pending = futures::poll!(left.as_mut());
                 turn.say("after").await?;
@@ -153,7 +153,7 @@ async fn nothing_is_sent_before_it_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_waits_for_any_more_holds_up_nobody() {
+async fn abandoned_appends_delay_no_other() {
     let store = Arc::new(Moody::default());
     with(on(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -278,7 +278,7 @@ async fn a_load_that_fails_leaves_an_open_session_as_it_was() {
     .await;
 }
 
-/// The agent was killed while a tool ran. Whoever loads the session shall not wait for the tool's end.
+/// The agent was killed while a tool ran. A client that loads the session shall not wait for the tool's end.
 #[tokio::test(start_paused = true)]
 async fn tc_04_a_tool_call_that_an_earlier_life_left_open_has_failed() {
     let store = Arc::new(Moody::default());

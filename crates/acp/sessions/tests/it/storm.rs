@@ -63,7 +63,7 @@ fn storm(runs: u64) {
     }
 }
 
-/// What happened in all runs of a thread.
+/// The counts of all runs of a thread.
 #[derive(Debug, Default)]
 struct Totals {
     prompts: usize,
@@ -256,7 +256,7 @@ struct Seat {
     terminals: usize,
     given_back: bool,
     end: Option<End>,
-    /// Whether the turn could not have ended by itself when it was told to.
+    /// Whether the turn could not have ended by itself when it was cancelled.
     must_be_cancelled: bool,
 }
 
@@ -464,7 +464,7 @@ impl Storm {
                 self.client.say("session/close", &params).await;
             }
         }
-        // Whoever cancels owes an answer to what is still asked.
+        // A client that cancels owes an answer to each open question.
         if let Some(id) = self.seats[place].asked.take()
             && end == End::Cancel
         {

@@ -1,4 +1,4 @@
-//! What a turn does with its hands: MCP tools and permissions.
+//! The tools and permissions of a turn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +71,7 @@ pub(crate) fn tools(slow: &Slow) -> Server {
         )
 }
 
-/// An MCP server for `sh -c`: its one tool, `where`, tells the variable WORD, the first argument and the directory.
+/// An MCP server for `sh -c`: its one tool, `where`, returns the variable WORD, the first argument and the directory.
 pub(crate) const SCRIPT: &str = r#"
         while IFS= read -r line; do
             id=${line#*\"id\":}; id=${id%%,*}
@@ -83,7 +83,7 @@ pub(crate) const SCRIPT: &str = r#"
             esac
         done"#;
 
-/// Calls the tool that the prompt names, and says what became of it.
+/// Calls the tool that the prompt names, and sends its outcome.
 fn calling(policy: PermissionPolicy) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         let called = turn.call_tool(turn.text(), json!({ "x": 1 })).await;
@@ -138,10 +138,10 @@ async fn choose(peer: &mut Peer, ask: &Value, kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_decided_once_is_asked_again_and_what_was_decided_for_always_is_not() {
+async fn decision_for_once_is_asked_again_and_decision_for_always_is_not() {
     with(calling(PermissionPolicy::Ask), async |peer| {
         let session = peer.open("/repo").await;
-        // The tool, what is answered (nothing where nobody may be asked), and what comes of it.
+        // The tool, the answer (empty if no person may be asked), and the outcome.
         let rounds = [
             ("look", Some("reject_once"), "agent not permitted: look"),
             ("look", Some("allow_always"), "agent false seen"),
@@ -179,7 +179,7 @@ async fn what_was_decided_once_is_asked_again_and_what_was_decided_for_always_is
 
 /// Tools of the agent's own are asked for with the same answers as those of servers.
 #[tokio::test(start_paused = true)]
-async fn what_is_answered_for_always_is_not_asked_again() {
+async fn answer_for_always_is_not_asked_again() {
     let agent = agent(async |turn: Turn| {
         let call = ToolCallUpdate::new(turn.new_tool_call_id()).title("Own");
         let allowed = turn.permits(&turn.text(), call).await?;
@@ -202,7 +202,7 @@ async fn what_is_answered_for_always_is_not_asked_again() {
             let prompt = peer.begin_prompt(&session, tool).await;
             if let Some(answer) = answer {
                 let ask = peer.asked("session/request_permission").await;
-                // "Always" says what it is about.
+                // "Always" names its subject.
                 let names = ask["params"]["options"].as_array().unwrap().iter().map(|option| &option["name"]);
                 let always = [format!("Always allow: {tool}"), format!("Always reject: {tool}")];
                 assert_eq!(names.collect::<Vec<_>>(), ["Allow", "Reject", &*always[0], &*always[1]]);

@@ -345,7 +345,7 @@ async fn pr_21_a_prompt_whose_request_is_cancelled_is_answered() {
     .await;
 }
 
-/// What an author's own tool calls began, the end of the turn ends.
+/// The end of the turn ends the author's own tool calls.
 #[tokio::test(start_paused = true)]
 async fn tc_04_a_tool_call_that_never_ended_has_failed_when_the_turn_has() {
     let agent = agent(async |turn: Turn| {

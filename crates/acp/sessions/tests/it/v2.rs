@@ -50,7 +50,7 @@ pub(crate) async fn prompt(peer: &mut Peer, session: &str, text: &str) -> Vec<Va
     until_idle(peer).await
 }
 
-/// What messages are, in short.
+/// The messages, in short.
 pub(crate) fn brief(messages: &[Value]) -> Vec<String> {
     let brief = |message: &Value| {
         let update = &message["params"]["update"];

@@ -1,4 +1,4 @@
-//! What a store keeps of a session, loaded by a client of the same version or of the other.
+//! The stored parts of a session, loaded by a client of the same version or of the other.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ async fn make_v2(folder: &Path) -> String {
     id
 }
 
-/// What a replay of that session is. The call of the first turn was left open by the closure.
+/// The replay of that session. The call of the first turn was left open by the closure.
 const REPLAYED: [&str; 10] = [
     "user one",
     "thought hm",
@@ -138,7 +138,7 @@ async fn a_client_of_version_1_loads_a_session_of_version_2() {
     .await;
 }
 
-/// What an agent of version 1 stored before there was version 2: no ids of messages, a terminal of the client's.
+/// The records of an agent of version 1 before there was version 2: no ids of messages, a terminal of the client's.
 const OLD: [&str; 7] = [
     r#"{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hi"}}"#,
     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}"#,

@@ -1,4 +1,4 @@
-//! The headers of all sessions, for lists. Lists lock nothing: other stores may change the files meanwhile.
+//! The headers of all sessions, for lists. Lists lock nothing: other stores may change the files at the same time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Catalogue {
         kinds: &[Kind],
         warnings: &Warnings,
     ) -> Result<Option<Arc<SessionHeader>>, StoreError> {
-        // Read before the header, so that a header that is replaced meanwhile is read again the next time.
+        // Read before the header, so that a header that is replaced in between is read again the next time.
         let version = directory.version(stem, Kind::Header)?;
         let unfinished = kinds.contains(&Kind::NewHeader) || kinds.contains(&Kind::Deleted);
         match self.entries.get(stem) {

@@ -56,7 +56,7 @@ pub struct Damage {
 pub enum Repair {
     /// No repair was tried.
     NotTried,
-    /// The session can be used again. The text says what was kept, and where the rest was moved.
+    /// The session can be used again. The text has the kept part, and the new place of the rest.
     Done(String),
     /// The session is unchanged. The text is the reason.
     Failed(String),

@@ -16,7 +16,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory, and creates it where there is none.
+    /// Opens a directory, and creates it if it is missing.
     pub(super) fn create(path: &Path) -> Result<Self, StoreError> {
         Self::opened(path, PrivateDir::create(path, Privacy::OthersMayRead))
     }

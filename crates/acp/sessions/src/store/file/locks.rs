@@ -157,7 +157,7 @@ pub(super) struct LockHandle {
 }
 
 impl LockHandle {
-    /// Keeps the session locked until the claim on it ends or, where there is none, the store is dropped. So an append without
+    /// Keeps the session locked until the claim on it ends or, without a claim, the store is dropped. So an append without
     /// a claim need not read the journal each time.
     pub(super) fn keep(&self) {
         self.locks.change(&self.session_id, |session| session.is_kept = true);

@@ -120,7 +120,7 @@ struct StoreInner {
 }
 
 impl FileStore {
-    /// Opens the sessions in a directory, which is created where there is none. A relative path is resolved now, against the
+    /// Opens the sessions in a directory, which is created if it is missing. A relative path is resolved now, against the
     /// current directory.
     ///
     /// Blocks while it reads the headers of all sessions: about 0.1 s for some thousands.
@@ -142,8 +142,8 @@ impl FileStore {
         Ok(Self { shared: Arc::new(shared), fsync: Fsync::default() })
     }
 
-    /// Checks all sessions in a directory, and changes nothing. What the next opening of a session cleans up by itself is no
-    /// damage. Sessions may be open meanwhile.
+    /// Checks all sessions in a directory, and changes nothing. Parts that the next opening of a session cleans up are not
+    /// damage. Sessions may be open at the same time.
     ///
     /// Blocks while it reads all journals.
     ///

@@ -20,7 +20,7 @@ pub(super) struct Scan {
     pub(super) checksum: u32,
     /// The end of the file.
     pub(super) end: u64,
-    /// What follows the valid records.
+    /// The text behind the valid records.
     pub(super) last: Line,
 }
 

@@ -41,7 +41,7 @@ fn steps(random: &mut Random, count: usize) -> Vec<Step> {
     steps
 }
 
-/// What is to be expected of a session.
+/// The expected content of a session.
 #[derive(Debug, Default, Clone)]
 struct Expected {
     /// Whether it may be there, and whether it must.
@@ -52,7 +52,7 @@ struct Expected {
     acknowledged: Vec<RawJson>,
     /// How many of them a power cut must leave.
     durable_records: usize,
-    /// What was to be appended behind so many acknowledged records, and was not acknowledged.
+    /// The records that were appended behind so many acknowledged ones, and were not acknowledged.
     failed: Vec<(usize, Vec<RawJson>)>,
     /// The titles that it was to have, in order; the one that it has; and the first that it may have after a power cut.
     titles: Vec<Option<String>>,
@@ -220,7 +220,7 @@ impl Run {
         self.store = Some(store);
     }
 
-    /// Sees that a disk has what it must have, and nothing that nobody wrote, and that each session can be gone on with.
+    /// Checks that a disk has what it must have, and nothing that was not written, and that each session can be continued.
     async fn check(&mut self, disk: &Simulated, power_cut: bool) {
         self.store = None;
         let store = open(disk, self.fsync).unwrap();

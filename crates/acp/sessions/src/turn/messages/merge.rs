@@ -15,7 +15,7 @@ use crate::update::tool_call::{apply, is_open};
 /// The longest name that is made of a title: the limit that the APIs of models have for a tool's name.
 const NAME_LIMIT: usize = 64;
 
-/// What a message, a block and a tool call count beside their text and JSON, in bytes. Their texts may be empty.
+/// The bytes that a message, a block and a tool call count beside their text and JSON. Their texts may be empty.
 const PART_COST: usize = 64;
 
 /// Merges updates, in their order, and keeps the newest turns.

@@ -78,7 +78,7 @@ impl ToolResult {
 
     /// Returns the result as one text: its blocks as in [`UserMessage::text`], the new text of a diff behind a line with its
     /// path, and a note for a terminal. Without content it is the JSON of the raw output. For a call that has not ended, a
-    /// note says so; for one that failed without a word, the text is its status.
+    /// note marks that; for one that failed without a word, the text is its status.
     pub fn text(&self) -> String {
         render::result(&self.status, &self.content, self.raw_output.as_ref())
     }

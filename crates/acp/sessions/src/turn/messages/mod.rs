@@ -23,7 +23,7 @@ impl Turn {
     /// - Chunks of the answer are joined, and so are thoughts, which are separate. They and the tool calls that follow them
     ///   are one [`AssistantMessage`]. Text behind a tool call begins another one, and so does a tool call that is announced
     ///   when the earlier ones have ended: the model knew their results.
-    /// - Each tool call has exactly one result, in its [`ToolUse`]. The result of a call that was cut off says so: by a
+    /// - Each tool call has exactly one result, in its [`ToolUse`]. The result of a call that was cut off has the reason: by a
     ///   cancellation, by the end of its turn or of the agent's process, or because it still runs.
     /// - Plans, modes, titles and other updates are left out, and so is an answer of thoughts alone or of white space.
     ///
