@@ -1,5 +1,5 @@
 //! Calls tools of a server that may ask something in return, and answers that: which folders we work in, what our model
-//! says, what our user says.
+//! sends, the answer of our user.
 //!
 //! ```text
 //! cargo run -p agentwire-mcp-hub --example answering -- [--legacy] TARGET (TOOL JSON)...

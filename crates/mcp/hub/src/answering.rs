@@ -15,7 +15,7 @@ use crate::questions::Answer;
 
 /// # Questions of servers
 ///
-/// A server may ask while it works on a call. It is told that it may only for what is set here. The functions get the
+/// A server may ask while it works on a call. It gets a capability only for each function that is set here. The functions get the
 /// server's name, which belongs beside whatever is shown to a person: a server must not pass for another one, or for the
 /// program. They answer in sessions, in modern rounds and in tasks alike, and concurrently; see
 /// [`Client`](agentwire_mcp_client::Client#questions). When a call is dropped or the connection ends, their futures are dropped.
@@ -66,7 +66,7 @@ impl HubConfig {
         self
     }
 
-    /// Tells these folders to servers that ask for them.
+    /// Sends these folders to servers that ask for them.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.questions.roots = Some(roots.into_iter().collect());
@@ -104,7 +104,7 @@ impl HubConfig {
         self.questions.sampling.is_some()
     }
 
-    /// Returns whether the folders are told.
+    /// Returns whether the folders are sent.
     pub fn has_roots(&self) -> bool {
         self.questions.roots.is_some()
     }

@@ -37,13 +37,13 @@ impl ServerConfig {
     }
 }
 
-/// How many bytes of short names are recorded for each server unless [`HubConfig::short_name_limit`] says otherwise: 256 KiB.
+/// The most bytes of short names that are recorded for each server by default: 256 KiB.
 pub const DEFAULT_SHORT_NAME_LIMIT: usize = 256 << 10;
 
-/// How many servers a hub may have over its life unless [`HubConfig::server_limit`] says otherwise: 1024.
+/// The most servers of a hub over its life by default: 1024.
 pub const DEFAULT_SERVER_LIMIT: usize = 1024;
 
-/// How long the pause between two listings of a server's tools is at least, unless [`HubConfig::relist_pause`] says otherwise:
+/// The shortest pause between two listings of a server's tools, by default of [`HubConfig::relist_pause`]:
 /// 1 s.
 pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -70,7 +70,7 @@ pub struct HubConfig {
     /// How long a server may take from its start until it has listed its tools (default 30 s).
     #[build(default = Duration::from_secs(30))]
     pub connect_limit: Duration,
-    /// How long a call waits for its answer unless it says otherwise (default 60 s); `None` for ever.
+    /// How long a call waits for its answer unless it has a time-out of its own (default 60 s); `None` for ever.
     #[build(optional, default = Some(Duration::from_secs(60)))]
     pub timeout: Option<Duration>,
     /// The era to speak with the servers (default [`Era::Auto`]).
@@ -101,7 +101,7 @@ pub struct HubConfig {
     /// those that it is made with are not refused.
     #[build(default = DEFAULT_SERVER_LIMIT)]
     pub server_limit: usize,
-    /// How long the pause is before the tools of a server that has told of a change twice are listed once more (default
+    /// How long the pause is before the tools of a server that has reported a change twice are listed once more (default
     /// [`DEFAULT_RELIST_PAUSE`]). Each next pause is twice as long, up to 30 s, until the server is silent for one.
     #[build(default = DEFAULT_RELIST_PAUSE)]
     pub relist_pause: Duration,

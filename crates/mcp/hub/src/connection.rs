@@ -121,7 +121,7 @@ impl Connection<'_> {
             self.stay(server, Relisting::new(config.relist_pause)).await
         });
         let mut connection = pin!(connection.fuse());
-        // Neither connecting for long nor closing may wait for a server that says nothing.
+        // Neither connecting for long nor closing may wait for a server that sends nothing.
         select_biased! {
             outcome = connection => outcome.map_err(ConnectionError::into_inner),
             () = shared.until_abandoned(place).fuse() => Ok(()),
@@ -139,7 +139,7 @@ impl Connection<'_> {
                 () = pin!(shared.until_stopping(place).fuse()) => return Ok(()),
                 () = pin!(self.list_again(&mut relisting, &clock).fuse()) => {}
             }
-            // Where that fails, the old list is the best there is; if the connection is over, the next round tells.
+            // Where that fails, the old list is the best there is; if the connection is over, the next round ends.
             select_biased! {
                 tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
                     shared.tools_changed(place, tools);
@@ -178,7 +178,7 @@ impl Relisting {
         Self { first: pause, pause, until: None }
     }
 
-    /// When to list, where a change is told now.
+    /// When to list, after a change that is reported now.
     fn due(&mut self, now: Instant) -> Instant {
         match self.until.filter(|until| now < *until) {
             Some(until) => {
@@ -254,7 +254,7 @@ fn client(server: &ServerConfig, config: &HubConfig, mut changes: mpsc::Sender<(
     }
 }
 
-/// A hook that is told the name of its server with everything.
+/// A hook that gets the name of its server with everything.
 fn named<T: 'static>(name: &str, hook: &Option<Hook<T>>) -> Option<impl Fn(T) + Send + use<T>> {
     let (name, hook) = (name.to_owned(), hook.clone()?);
     Some(move |what| hook(&name, what))
@@ -268,7 +268,7 @@ mod tests {
     fn a_server_that_tells_of_changes_without_pause_is_listed_less_and_less_often() {
         let begun = Instant::now();
         let (mut relisting, mut now) = (Relisting::new(Duration::from_secs(1)), begun);
-        // How long after a listing the next change is told.
+        // How long after a listing the next change is reported.
         let told = [0, 0, 0, 0, 0, 0, 0, 0, 31, 1, 0];
         let listed: Vec<_> = told
             .map(|silence| {

@@ -12,7 +12,7 @@ use crate::config::HubConfig;
 use crate::connection;
 use crate::state::Shared;
 
-/// What runs the connections of a [`Hub`](crate::Hub), all in one future, also those to servers that are added later.
+/// The driver of the connections of a [`Hub`](crate::Hub), all in one future, also those to servers that are added later.
 ///
 /// It completes when the hub is closed, or all handles on it are dropped, and every server has ended. Dropping
 /// it before kills them. It needs a tokio runtime with I/O and time enabled.

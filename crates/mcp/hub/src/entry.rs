@@ -1,4 +1,4 @@
-//! What a hub knows of one server.
+//! A hub's record of one server.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -42,13 +42,13 @@ pub(crate) struct Entry {
     pub(crate) begun_again: bool,
     /// How often its process was started again, ever and in a row.
     pub(crate) restarts: (u32, u32),
-    /// What it listed last, also when it is dead: calling one of these fails with the reason of its death.
+    /// The tools that it listed last, also when it is dead: calling one of these fails with the reason of its death.
     pub(crate) tools: Vec<Tool>,
     /// Whether a future of the driver runs its connections, or is to.
     pub(crate) is_running: bool,
     /// Whether the connection that runs has listed its tools.
     pub(crate) is_established: bool,
-    /// What the connection that runs is to end for.
+    /// The reason for which the running connection is to end.
     pub(crate) stop: Option<Stop>,
     pub(crate) is_removed: bool,
 }
@@ -140,7 +140,7 @@ impl Entry {
         begins
     }
 
-    /// Whether its process, which has crashed, shall be started again, and after which pause. It is no longer callable then.
+    /// Returns the pause before its process, which has crashed, is started again, if it is. It is no longer callable then.
     pub(crate) fn restarts(
         &mut self,
         now: Instant,
@@ -168,7 +168,7 @@ impl Entry {
         matches!(self.state, ServerState::Connecting | ServerState::Restarting(_))
     }
 
-    /// Whether it has ever told its tools, or never will.
+    /// Whether it has ever listed its tools, or never will.
     pub(crate) fn has_settled(&self) -> bool {
         self.since.is_some() || self.is_over()
     }

@@ -66,7 +66,7 @@ pub enum HubError {
     Unanswered {
         /// The server.
         server: String,
-        /// What it asks for, in words.
+        /// The wanted capabilities, in words.
         wanted: Vec<&'static str>,
     },
     /// The call failed.

@@ -87,7 +87,7 @@ pub struct Hub {
     selection: Option<Arc<Selection>>,
 }
 
-/// What all handles have in common: when the last one goes, so do the servers.
+/// The common part of all handles: when the last one goes, so do the servers.
 #[derive(Debug)]
 struct Handle(Arc<Shared>);
 
@@ -168,7 +168,7 @@ impl Hub {
         self.shared().reconnect(name)
     }
 
-    /// All tools that can be called, once every server has told its own or has failed.
+    /// All tools that can be called, once every server has listed its own or has failed.
     ///
     /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
     /// for; [`changes`](Self::changes) reports its return.
@@ -201,7 +201,7 @@ impl Hub {
     /// arguments are as in [`call`](Self::call).
     ///
     /// Awaiting the call fails with [`HubError::ToolChanged`] if the server has dropped the tool or describes it in another
-    /// way by then: whoever agreed to the call agreed to something else.
+    /// way by then: a person who agreed to the call agreed to something else.
     pub fn call_tool<A: Serialize>(&self, tool: &HubTool, arguments: A) -> ToolCall {
         if !self.has(tool) {
             return ToolCall::failed(HubError::NotSelected { name: tool.name.clone() });
@@ -300,8 +300,8 @@ impl Hub {
     }
 
     /// Ends all servers in good order: the stdin of processes is closed, and those that do not end by that are
-    /// asked, then made to; servers on the network are told that their sessions are over. Completes when all have
-    /// ended, which takes a few seconds at most. The driver has to be polled meanwhile.
+    /// asked, then made to; sessions of servers on the network are ended. Completes when all have
+    /// ended, which takes a few seconds at most. The driver has to be polled until then.
     pub async fn close(&self) {
         self.shared().close();
         self.shared().until_ended().await;

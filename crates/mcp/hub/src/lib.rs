@@ -41,13 +41,13 @@
 //! added: `files__a_b-8ac2e1f0`. The result is the same in every hub, for a server of that name. [`HubTool::tool`] has the
 //! server's own name, which is sent. A server's name of more than 32 characters is cut in the same way.
 //!
-//! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has told
+//! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has listed
 //! its tools or failed, and then to each tool that is new, so they follow from the configuration and the lists, not from
 //! which server was faster. One that begins like a full name is not given out.
 //!
 //! **A name never changes its meaning** while the hub lives: what was one tool's is never another's, also when the tool is
-//! gone, and a tool that comes back has the name that it had. A server can change what its own tool is. Whoever shows a
-//! tool to somebody before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
+//! gone, and a tool that comes back has the name that it had. A server can change what its own tool is. A program that shows a
+//! tool to a person before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
 //! dropped it or describes it in another way by then, the call fails.
 //!
 //! Servers can be [added](Hub::add), [removed](Hub::remove) and [reconnected](Hub::reconnect) while the hub runs. An added
@@ -84,8 +84,8 @@
 //! # When a server is gone
 //!
 //! A process that ends after it could be called is started again: three times in a row with pauses that grow, as often
-//! as [`HubConfig::restarts`] says. The calls that were under way fail and are not made again, its tools keep their names,
-//! and whoever [listens](Hub::listen) to it goes on listening. [`Hub::status`] tells of it meanwhile.
+//! by [`HubConfig::restarts`]. The calls that were under way fail and are not made again, its tools keep their names,
+//! and a program that [listens](Hub::listen) to it goes on listening. [`Hub::status`] shows it in that time.
 //!
 //! A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break off; then the calls that are
 //! under way fail, and the server is reconnected: once in any case, and again if the session before has answered
@@ -94,7 +94,7 @@
 //! # Questions of servers
 //!
 //! A server may ask for a form or a visit of a page by the user, for an answer of the host's model, and for the host's
-//! folders. [`HubConfig`](HubConfig#questions-of-servers) has a function for each. A server is told of those that are set, and
+//! folders. [`HubConfig`](HubConfig#questions-of-servers) has a function for each. A server gets the capabilities of those that are set, and
 //! a call that needs another one fails with [`HubError::Unanswered`].
 //!
 //! # Configuration files

@@ -1,4 +1,4 @@
-//! Which tool a name means, now and for as long as the hub lives.
+//! The tool that a name means, now and for as long as the hub lives.
 //!
 //! A tool's full name is `server__tool`. A server's name holds no `__` and does not end in `_`, so the first `__` of a full
 //! name is the separator: full names need no record, and none ever means another tool. A tool's plain name is its short
@@ -18,10 +18,10 @@ use agentwire_mcp_schema::Tool;
 
 use crate::names::model_name::{NAME_LIMIT, SERVER_LIMIT, is_safe, looks_mapped, safe_part, with_code};
 
-/// What stands between a server's name and a tool's.
+/// The text between a server's name and a tool's.
 const SEPARATOR: &str = "__";
 
-/// What the record of a short name costs beyond its text, in bytes.
+/// The memory of a short name's record beyond its text, in bytes.
 const OVERHEAD: usize = 64;
 
 /// A tool of one of the servers, as the server described it when this was made.
@@ -33,11 +33,11 @@ pub struct HubTool {
     pub name: String,
     /// The name of its server.
     pub server: String,
-    /// What the server says of it, with the name that it has there.
+    /// The server's description of it, with the name that it has there.
     pub tool: Tool,
 }
 
-/// What each name means.
+/// The tools of all names.
 #[derive(Debug)]
 pub(crate) struct Names {
     servers: Vec<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Names {
     room: Vec<usize>,
     /// How many of them there are for a server at first.
     limit: usize,
-    /// Whether every server has told its tools or failed. Before that, no short name is given.
+    /// Whether every server has listed its tools or failed. Before that, no short name is given.
     settled: bool,
 }
 
@@ -74,7 +74,7 @@ impl Names {
         self.settled
     }
 
-    /// Gives short names to the tools that all servers list, once every server has told its own or failed. Which those are
+    /// Gives short names to the tools that all servers list, once every server has listed its own or failed. Which those are
     /// depends on the lists and their order, and not on which server was faster.
     pub(crate) fn settle<'a>(&mut self, listed: impl Iterator<Item = (usize, &'a str)> + Clone) {
         let mut uses: HashMap<&str, usize> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What the hub's owner answers when a server asks: forms, web pages, the language model and the folders.
+//! The answers of the hub's owner when a server asks: forms, web pages, the language model and the folders.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 pub(crate) type Answer<Q, A> =
     Arc<dyn Fn(String, Q) -> BoxFuture<'static, Result<A, ErrorObject>> + Send + Sync>;
 
-/// How the questions of servers are answered. A server is told only of what is set.
+/// The answers to questions of servers. A server gets the capabilities only of those that are set.
 #[derive(Clone, Default)]
 pub(crate) struct Questions {
     pub(crate) form: Option<Answer<ElicitFormRequest, ElicitResult>>,

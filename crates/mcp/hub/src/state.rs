@@ -1,4 +1,4 @@
-//! What the handles and the driver share.
+//! The state that the handles and the driver share.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -143,7 +143,7 @@ impl Shared {
         self.change(|state| !state.closing && state.servers[place].begins_again(now))
     }
 
-    /// Whether a process that has crashed shall be started again, and after which pause. It is no longer callable then.
+    /// Returns the pause before a process that has crashed is started again, if it is. It is no longer callable then.
     pub(crate) fn restarts(
         &self,
         place: usize,
@@ -159,7 +159,7 @@ impl Shared {
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
         let tools = self.0.with(|state| state.names.first_of_each(place, tools));
-        // A server that tells of changes without any wakes nobody.
+        // A server that reports changes without any wakes no task.
         let is_new = |entry: &Entry| entry.stop.is_none() && entry.tools != tools;
         if self.0.with(|state| is_new(&state.servers[place])) {
             self.change(|state| state.set_tools(place, tools));
@@ -382,7 +382,7 @@ impl State {
         self.servers[place].tools = tools;
     }
 
-    /// Gives short names, once, as soon as every server has told its tools or failed.
+    /// Gives short names, once, as soon as every server has listed its tools or failed.
     fn settle_names(&mut self) {
         if !self.names.is_settled() && self.servers.iter().all(Entry::has_settled) {
             let servers = self.servers.iter().enumerate();

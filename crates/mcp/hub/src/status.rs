@@ -21,7 +21,7 @@ pub struct ServerStatus {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It has not told its tools yet, or its session is begun again.
+    /// It has not listed its tools yet, or its session is begun again.
     Connecting,
     /// It can be called.
     Connected,
@@ -29,7 +29,7 @@ pub enum ServerState {
     Failed(Arc<dyn Error + Send + Sync>),
     /// Its process has crashed for this reason, and is started again, after a pause.
     Restarting(Arc<dyn Error + Send + Sync>),
-    /// It could be called once. The reason of a process tells how it ended and what it last wrote to stderr.
+    /// It could be called once. The reason of a process has its status and the end of its stderr.
     Died(Arc<dyn Error + Send + Sync>),
     /// We closed it.
     Closed,

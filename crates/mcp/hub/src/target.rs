@@ -41,7 +41,7 @@ pub enum Target {
     Custom(CustomTarget),
 }
 
-/// The text says of no server where it is.
+/// The text names no place of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTargetError {
@@ -143,7 +143,7 @@ pub(crate) trait Moved:
 impl<T: Transport + Send> Moved for T {}
 
 impl CustomTarget {
-    /// A server of that name, which tells it from others in a [`Memory`](crate::Memory); `open` makes a connection to
+    /// A server of that name, which identifies it in a [`Memory`](crate::Memory); `open` makes a connection to
     /// it, each time that one is needed.
     pub fn new<T: Transport + Send + 'static>(
         name: impl Into<String>,

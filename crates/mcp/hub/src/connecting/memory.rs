@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_is_kept_longest() {
+    fn used_entry_is_kept_longest() {
         let memory = Memory::new();
         for number in 0..MOST {
             memory.remember(&number.to_string(), Attempt::Legacy);

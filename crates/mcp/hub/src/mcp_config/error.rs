@@ -12,7 +12,7 @@ pub struct McpConfigError {
     fault: McpConfigFault,
 }
 
-/// What is wrong with a configuration file.
+/// The fault of a configuration file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpConfigFault {
@@ -80,7 +80,7 @@ pub enum McpConfigFault {
     /// `${workspaceFolder}` is used, and there is none.
     #[error("`${{workspaceFolder}}` is used, and this program has set none")]
     NoWorkspaceFolder,
-    /// An input of VS Code is used, which nobody is asked for here.
+    /// An input of VS Code is used. No person is asked for inputs here.
     #[error(
         "the input {0:?} is used: nobody is asked for inputs here, so write a variable of the environment instead"
     )]
@@ -115,7 +115,7 @@ impl McpConfigError {
         self.member.as_deref()
     }
 
-    /// What is wrong.
+    /// The fault.
     pub fn fault(&self) -> &McpConfigFault {
         &self.fault
     }

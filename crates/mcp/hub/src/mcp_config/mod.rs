@@ -24,7 +24,7 @@ use self::unique::{UniqueNames, check_unique};
 use self::variables::Variables;
 use crate::config::ServerConfig;
 
-/// How long a configuration file may be, unless [`McpConfigReader::size_limit`] says otherwise: 1 MiB.
+/// The longest configuration file by default: 1 MiB.
 pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 
 /// The servers of a configuration file.

@@ -8,7 +8,7 @@ use super::error::McpConfigFault;
 /// The longest name that an error shows, in characters.
 const SHOWN: usize = 64;
 
-/// What variables become.
+/// The values of variables.
 pub(super) struct Variables<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     workspace_folder: Option<&'a Path>,

@@ -14,7 +14,7 @@ const MODERN: &str = r#"
     *'"tools/call"'*) answer '{"resultType":"complete","content":[{"type":"text","text":"done"}]}' ;;
     *'"initialize"'*) refuse -32022 ;;"#;
 
-/// A server that says this to `server/discover`.
+/// A server that answers this to `server/discover`.
 fn legacy(says: &str) -> String {
     format!("*'\"server/discover\"'*) {says} ;;")
 }

@@ -110,7 +110,7 @@ async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
 
 /// Who asks, when, or that a server is ill, is not a question of how it is spoken to.
 #[tokio::test]
-async fn what_is_no_question_of_the_era_is_told() {
+async fn error_to_no_question_of_the_era_is_reported() {
     let discovered: &[&str] = &["server/discover"];
     let initialized: &[&str] = &["server/discover", "initialize"];
     let streamed: &[&str] = &["server/discover", "initialize", "GET"];
@@ -142,7 +142,7 @@ async fn what_is_no_question_of_the_era_is_told() {
             "initialize: failed: HTTP status 500",
         ),
         (Part { initialize: Refuses(400, -1, &[]), ..Part::legacy(unknown) }, initialized, "played"),
-        // It knows `initialize`, so its refusal of what comes next says nothing of the transport.
+        // It knows `initialize`, so its refusal of the next request shows nothing of the transport.
         (
             Part { logs: true, ..Part::legacy(unknown) },
             initialized,
@@ -183,7 +183,7 @@ async fn nobody_there_is_told_at_once() {
 
 /// An era, a transport, a server that may not know them, and what is tried of it.
 #[tokio::test]
-async fn what_was_asked_for_is_not_left() {
+async fn chosen_era_is_not_left() {
     use Era::{Auto, Legacy, Modern};
     let both = Part { discover: Works, ..Part::legacy(Works) };
     let legacy = Part::legacy(Refuses(200, -32601, &[]));
@@ -218,7 +218,7 @@ async fn what_was_asked_for_is_not_left() {
 }
 
 #[tokio::test]
-async fn what_has_worked_is_where_the_next_connection_begins() {
+async fn next_connection_begins_where_the_last_one_succeeded() {
     let memory = Memory::new();
     let options = ConnectOptions::new().memory(memory.clone());
     let web = Web::playing(Part::old(Status(404))).await;
@@ -237,14 +237,14 @@ async fn what_has_worked_is_where_the_next_connection_begins() {
     again(Part::MODERN, &["initialize", "server/discover"], Some(MODERN)).await;
     again(Part::MODERN, &["server/discover"], Some(MODERN)).await;
     again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
-    // Nothing of sessions is known to it any more, and it says so to nobody in particular.
+    // It knows nothing of sessions any more, and its refusal has no id.
     let only_modern = Part { initialize: RefusesNobody(400, -32022, &["2026-07-28"]), ..Part::MODERN };
     again(only_modern, &["initialize", "server/discover"], Some(MODERN)).await;
     again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
-    // It is ill, which says nothing of its era; but what is known may be why.
+    // It is ill, which shows nothing of its era; but the memory may be the reason.
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
-    // What is known from whoever wanted one era is not news to others.
+    // Knowledge from a client that wanted one era is not news to others.
     let options = ConnectOptions::new().memory(memory);
     for (part, tried, expected) in [
         (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),
@@ -287,7 +287,7 @@ async fn the_limits_of_the_transports_can_be_set() {
     }
 }
 
-/// The error names every way, and says most of the one that counts.
+/// The error names every attempt, and has most about the one that counts.
 #[tokio::test]
 async fn all_that_was_tried_is_told() {
     let web = Web::playing(Part { get: Status(405), ..Part::old(Status(404)) }).await;

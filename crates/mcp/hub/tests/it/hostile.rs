@@ -56,7 +56,7 @@ fn custom<F: Future<Output = ()> + Send + 'static>(
     ServerConfig::new(name, target)
 }
 
-/// What a server of a session answers; none to what is not a request.
+/// The response of a server of a session; none to text that is not a request.
 fn answer(message: &Value, tools: &Value) -> Option<Packet> {
     let id = message.get("id")?;
     let result = match message["method"].as_str()? {
@@ -106,7 +106,7 @@ async fn a_server_that_tells_of_changes_without_any_wakes_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_server_says_steers_no_terminal() {
+async fn text_of_a_server_steers_no_terminal() {
     let name = "x\u{1b}[2J\u{202e}";
     let refusing = custom("refusing", |mut wire| async move {
         while let Some(Ok(packet)) = wire.next().await {
@@ -291,7 +291,7 @@ async fn whatever_is_done_at_once_the_last_word_counts() {
 
 /// A repository may have a link to a device in the place of the file, such as the stdin that carries the protocol.
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn irregular_file_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let (pipe, link) = (folder.path().join("pipe"), folder.path().join(".mcp.json"));
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -10,7 +10,7 @@ use futures::StreamExt;
 
 use crate::script::{check_heard, heard, server};
 
-/// Tells of a resource when `touch` is called, and is killed by `die`.
+/// Reports a change of a resource when `touch` is called, and is killed by `die`.
 const TOOLS: &str = r#"
     *'"name":"die"'*) kill -KILL $$ ;;
     *'"name":"touch"'*) tell; text ok ;;"#;
@@ -24,11 +24,11 @@ const MODERN: &str = r#"
     *'"tools/list"'*) answer '{"resultType":"complete","tools":[{"name":"touch","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}' ;;
     *'"toolsListChanged"'*) say subscriptions/acknowledged "{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$id}}" ;;"#;
 
-/// What it does about a user's subscription.
+/// Its response to a user's subscription.
 const AGREES: &str = r#"to=$id
     say subscriptions/acknowledged "{\"notifications\":{\"resourceSubscriptions\":[\"file:///a\"]},\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$id}}""#;
 
-/// With sessions: what it tells of, it does not say to whom.
+/// With sessions: its notifications do not name the subscription.
 const LEGACY: &str = r#"
     *'"server/discover"'*) refuse -32601 ;;
     *'"initialize"'*)
@@ -78,7 +78,7 @@ fn count(method: &str) -> usize {
 }
 
 #[tokio::test]
-async fn who_listens_to_a_server_that_is_killed_goes_on_listening() {
+async fn listener_of_a_killed_server_goes_on_listening() {
     let rows =
         [(modern(AGREES), "subscriptions/listen", 2), (format!("{LEGACY}{TOOLS}"), "resources/subscribe", 1)];
     for (cases, method, a_process) in rows {
@@ -108,7 +108,7 @@ async fn who_listens_to_a_server_that_is_killed_goes_on_listening() {
 #[tokio::test]
 async fn a_server_that_no_longer_lets_itself_be_listened_to_is_told_of() {
     for now in ["refuse -32603", "kill -KILL $$"] {
-        // What it hears, each process writes into a file.
+        // Each process writes the received messages into a file.
         let first = processes() + 1;
         let cases =
             modern(&format!("if [ $(ls \"$HEARD\" | wc -l) -gt {first} ]; then {now}; else {AGREES}; fi"));

@@ -12,7 +12,7 @@ use crate::played::Played;
 /// How many schedules are tried.
 const SEEDS: u64 = 300;
 
-/// What each of those who call does so often.
+/// How often each of the callers calls.
 const STEPS: usize = 40;
 
 const RELIST_PAUSE: Duration = Duration::from_millis(50);
@@ -62,7 +62,7 @@ impl Random {
     }
 }
 
-/// What was learned of names so far. None of it may ever change.
+/// The names that were learned so far. None of them may ever change.
 #[derive(Default)]
 struct Known {
     /// The server's place and its tool.
@@ -205,7 +205,7 @@ async fn names_keep_their_meaning_and_what_was_shown_is_called_whenever_lists_ch
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_changed_since_it_was_shown_is_not_called() {
+async fn tool_that_has_changed_since_it_was_shown_is_not_called() {
     let played = Played::default();
     played.set_tools([("same", 1), ("other", 1), ("gone", 1)]);
     let (hub, driver) = Hub::new([played.config("s")]);

@@ -17,9 +17,9 @@ pub(crate) struct Played(Arc<Mutex<State>>);
 struct State {
     tools: Vec<(String, u64)>,
     listings: usize,
-    /// Says something to the client, or with nothing hangs up.
+    /// Sends a message to the client, or with `None` hangs up.
     wire: Option<mpsc::UnboundedSender<Option<String>>>,
-    /// How often it tells of a change right after it has listed its tools.
+    /// How often it reports a change right after it has listed its tools.
     restless: usize,
     /// How often the task yields before the next answer.
     delays: Vec<usize>,
@@ -38,7 +38,7 @@ impl Played {
         ServerConfig::new(name, target)
     }
 
-    /// Sets the tools: the name of each, and a number that its description holds. Tells the client that they changed.
+    /// Sets the tools: the name of each, and a number that its description holds. Notifies the client of the change.
     pub(crate) fn set_tools<'a>(&self, tools: impl IntoIterator<Item = (&'a str, u64)>) {
         let tools = tools.into_iter().map(|(name, version)| (name.to_owned(), version)).collect();
         self.lock().tools = tools;
@@ -103,7 +103,7 @@ impl Played {
                 "serverInfo": { "name": "played", "version": "1" },
             }),
             "tools/list" => self.list(),
-            // Who called tells what it meant to call, and is told what it called.
+            // The caller sends the tool that it meant to call, and gets the tool that it called.
             "tools/call" => {
                 json!({ "content": [{ "type": "text", "text": request["params"]["name"] }] })
             }

@@ -121,7 +121,7 @@ async fn a_server_is_told_only_of_what_is_answered() {
         (all, r#"{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}"#),
         (HubConfig::new().elicitation(async |_, _| Ok(ElicitResult::decline())), r#"{"elicitation":{}}"#),
     ];
-    // It shows what it was told.
+    // It returns its capabilities.
     let cases = r#"*'"initialize"'*)
             told=${line#*\"capabilities\":}; told=${told%%,\"clientInfo\"*}; answer "$hello" ;;
         *'"tools/call"'*) text "$(printf '%s' "$told" | sed 's/"/\\"/g')" ;;"#;

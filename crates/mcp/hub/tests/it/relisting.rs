@@ -6,7 +6,7 @@ use agentwire_mcp_hub::Hub;
 
 use crate::played::Played;
 
-/// A server that tells of a change whenever it is asked for its tools.
+/// A server that reports a change whenever it is asked for its tools.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_tells_of_changes_without_pause_is_not_listed_without_pause() {
     let played = Played::default();

@@ -8,11 +8,11 @@ use agentwire_transport_stdio::{Command, Stderr};
 use tempfile::TempDir;
 
 thread_local! {
-    /// What the servers of one test hear: a file for each process.
+    /// The messages to the servers of one test: a file for each process.
     static HEARD: TempDir = tempfile::tempdir().unwrap();
 }
 
-/// Checks all that servers of this test have heard so far by the schema of the revision.
+/// Checks all messages that servers of this test have received so far by the schema of the revision.
 pub(crate) fn check_heard() {
     for entry in HEARD.with(|folder| fs::read_dir(folder.path()).unwrap()) {
         let mut conversation = Conversation::mcp();
@@ -25,7 +25,7 @@ pub(crate) fn check_heard() {
     }
 }
 
-/// The methods of all requests that servers of this test have heard, one process after the other.
+/// The methods of all requests that servers of this test have received, one process after the other.
 pub(crate) fn heard() -> Vec<String> {
     let mut files: Vec<_> = HEARD.with(|folder| {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());

@@ -1,4 +1,4 @@
-//! A trace that goes on from a hub over HTTP to a tool, and the counts of the endpoint meanwhile.
+//! A trace that goes on from a hub over HTTP to a tool, and the counts of the endpoint in that time.
 
 use std::sync::{Arc, Mutex};
 

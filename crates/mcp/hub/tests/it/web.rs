@@ -18,7 +18,7 @@ pub(crate) struct Web {
 
 struct State {
     part: Part,
-    /// What was tried: methods of the handshakes, and GETs that belong to no session.
+    /// The attempts: methods of the handshakes, and GETs that belong to no session.
     tried: Vec<String>,
     /// All headers of the last request, in lower case.
     headers: String,
@@ -36,7 +36,7 @@ pub(crate) struct Part {
     pub(crate) get: Answer,
     /// How many requests of a session are answered after `tools/list`.
     pub(crate) session_lasts: usize,
-    /// Says that it has a log, and refuses whoever asks for it.
+    /// Advertises a log, and refuses requests for it.
     pub(crate) logs: bool,
 }
 
@@ -70,13 +70,13 @@ impl Part {
         logs: false,
     };
 
-    /// Has sessions, and says `discover` to what it does not know.
+    /// Has sessions, and answers `discover` to unknown requests.
     pub(crate) const fn legacy(discover: Answer) -> Self {
         let get = Answer::Status(405);
         Self { discover, initialize: Answer::Works, get, session_lasts: usize::MAX, logs: false }
     }
 
-    /// Has no Streamable HTTP, and says `post` to who tries.
+    /// Has no Streamable HTTP, and answers `post` to a POST.
     pub(crate) const fn old(post: Answer) -> Self {
         let get = Answer::Works;
         Self { discover: post, initialize: post, get, session_lasts: usize::MAX, logs: false }
@@ -239,7 +239,7 @@ impl State {
     }
 }
 
-/// What a server that works answers. None to a notification.
+/// The response of a working server. `None` to a notification.
 fn result(method: &str, modern: bool) -> Option<Value> {
     let info = json!({ "name": "web", "version": "1" });
     let capabilities = json!({ "tools": {} });
@@ -301,7 +301,7 @@ impl Reply {
             if !supported.is_empty() {
                 error["data"] = json!({ "supported": supported, "requested": "some" });
             }
-            // A session for whoever asks, as some servers have it.
+            // A session for any client, as some servers have it.
             let headers = "mcp-session-id: of-no-use\r\n";
             Self::json(status, headers, &json!({ "jsonrpc": "2.0", "id": id, "error": error }))
         };
