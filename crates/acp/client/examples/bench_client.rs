@@ -1,5 +1,5 @@
 //! A client to measure: prompts `burst N` (N is the first argument) over its own stdin and stdout, counts the
-//! updates, and says on stderr how many came and in which time.
+//! updates, and writes their number and the time to stderr.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Starts an agent, gives it one prompt and prints what it says.
+//! Starts an agent, gives it one prompt and prints its messages.
 //!
 //! ```text
 //! cargo run -p agentwire-acp-client --example prompt -- "What is in this folder?" my-agent --acp
@@ -22,7 +22,7 @@ impl Client for Printer {
             SessionUpdate::AgentMessageChunk(chunk) => {
                 if let ContentBlock::Text(text) = chunk.content {
                     print!("{}", text.text);
-                    // Nobody is there to be told that nobody reads.
+                    // A failure here has no reader.
                     let _flushed = std::io::stdout().flush();
                 }
             }

@@ -6,7 +6,7 @@ use agentwire_acp_client::{AnyAgent, AnyClient, BoxError, Client, Context, Error
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 
-/// Nobody who would be asked or told anything.
+/// A client without a person.
 struct Nobody;
 
 impl Client for Nobody {

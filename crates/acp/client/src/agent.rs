@@ -60,7 +60,7 @@ impl AgentHandle {
         }
     }
 
-    /// Returns the agent's name and version, or none where it sent none.
+    /// Returns the agent's name and version, or `None` if it sent none.
     pub fn info(&self) -> Option<&Implementation> {
         self.greeting().and_then(|answer| answer.agent_info.as_ref())
     }

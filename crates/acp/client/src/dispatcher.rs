@@ -28,7 +28,7 @@ macro_rules! dispatcher {
                 decode(params, self.value_limit, |skipped| self.client.skipped(method, skipped))
             }
 
-            /// Runs the client's answer to a permission request until the request is cancelled. None where that came first.
+            /// Runs the client's answer to a permission request until the request is cancelled. `None` if that came first.
             async fn ask_permission(
                 &self,
                 request: RequestPermissionRequest,

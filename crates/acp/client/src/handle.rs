@@ -105,7 +105,7 @@ macro_rules! handle {
                 })
             }
 
-            /// Stores what a session offers when the answer that opens it arrives. `session_id` is none where the answer has
+            /// Stores what a session offers when the answer that opens it arrives. `session_id` is `None` if the answer has
             /// the id of a new session.
             pub(crate) fn remember<R: OpenedSession<Option = SessionConfigOption>>(
                 &self,

@@ -1,4 +1,4 @@
-//! Which version an answer to `initialize` is of, for a client that speaks several.
+//! The version of an answer to `initialize`, for a client that speaks several.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

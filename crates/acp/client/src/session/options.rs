@@ -34,7 +34,7 @@ struct SessionOffer {
     /// Whether this connection has the answer that opened the session. Then modes and options that it did not offer are
     /// refused.
     set_up: bool,
-    /// None where no message has listed the modes.
+    /// `None` if no message has listed the modes.
     modes: Option<Vec<SessionModeId>>,
     options: Options,
     /// Whether a message has listed the options.

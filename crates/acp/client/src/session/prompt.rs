@@ -85,7 +85,7 @@ impl<R> fmt::Debug for PromptCall<R> {
 pub(crate) struct TurnGuard {
     shared: Arc<ConnectionState>,
     session_id: SessionId,
-    /// None where a rule keeps the prompt from being sent.
+    /// `None` if a rule keeps the prompt from being sent.
     prompt: Option<CallId>,
     begun: bool,
 }

@@ -118,7 +118,7 @@ struct Queue<U, O> {
     updates: VecDeque<(U, usize)>,
     /// The sum of their lengths.
     bytes: usize,
-    /// None where the reader takes no updates, or no more of them.
+    /// `None` if the reader takes no updates, or no more of them.
     limit: Option<Limit>,
     /// The limit that an update exceeded. From then on no update is queued.
     excess: Option<Excess>,

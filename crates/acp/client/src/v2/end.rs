@@ -59,7 +59,7 @@ pub(crate) struct EndDetector {
 enum Mark {
     Inserted(MessageId),
     Worked,
-    /// An update behind the answer that is no state.
+    /// An update behind the answer that is not a state.
     Spoke,
     Idle(Box<IdleStateUpdate>),
 }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn the_end_is_the_first_idle_after_the_message() {
         for (busy, events, end) in [
-            // In whichever order the answer, the message and the work are told.
+            // In whichever order the answer, the message and the work arrive.
             (false, "-mr1", Some(1)),
             (false, "m-r1", Some(1)),
             (false, "mr1-", Some(1)),
@@ -262,7 +262,7 @@ mod tests {
             // Not yet.
             (false, "mr-", None),
             (false, "-", None),
-            // A state that is said again is no end, nor is that of work that was done before.
+            // A repeated state is not an end, nor is that of work that was done before.
             (false, "1-", None),
             (false, "1-mr2", Some(2)),
             (false, "r1m-r2", Some(2)),
@@ -293,7 +293,7 @@ mod tests {
             // The answer comes at the end.
             (false, false, "r1?", Some(1)),
             (false, false, "r1-", Some(1)),
-            // Added to work that goes on, or done after it: nobody can tell.
+            // Added to work that goes on, or done after it: the client cannot know.
             (true, false, "-1r2", Some(1)),
             // This agent will tell, or has more to do.
             (true, true, "-1mr2", Some(2)),
@@ -339,12 +339,12 @@ mod tests {
                 }
             }
         }
-        // It tells of its messages, but not of this one.
+        // It reports its messages, but not this one.
         assert!(rests(true, true, &[], &['i']));
     }
 
     #[test]
-    fn who_tells_of_a_message_is_known_to() {
+    fn agent_that_reports_a_message_is_known_to() {
         let mut end = end(false, false);
         end.accepted(Some("m".into()));
         end.mark(Mark::Inserted("o".into()));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_answer_is_bounded() {
+    fn updates_before_the_answer_are_bounded() {
         let mut end = end(false, false);
         for number in 0..10 * MARKS {
             end.mark(Mark::Inserted(number.to_string().into()));

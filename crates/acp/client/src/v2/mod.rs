@@ -86,7 +86,7 @@ crate::list::sessions! { ListSessionsRequest => SessionInfo }
 
 connection! { "2", "v2::" }
 
-/// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.
+/// The versions of the agent, if it refused `initialize` because it speaks none up to the one that was named.
 pub fn unsupported_version(error: &CallError) -> Option<UnsupportedProtocolVersionErrorData> {
     match ErrorData::of(error.refusal()?) {
         Some(ErrorData::UnsupportedProtocolVersion(data)) => Some(data),

@@ -210,7 +210,7 @@ struct PromptState {
     late: Option<Timer>,
     /// The timer of an idle agent, and the number of updates when it was started.
     quiet: Option<(u64, Timer)>,
-    /// The limits of the queue. None where the turn is not read as a stream.
+    /// The limits of the queue. `None` if the turn is not read as a stream.
     limit: Option<Limit>,
     done: bool,
 }

@@ -28,7 +28,7 @@ async fn an_agent_that_leaves_in_the_middle_of_a_turn() {
 
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
 
-/// What the transport knows of the end is in the error of the call that waited.
+/// The transport's reason of the end is in the error of the call that waited.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_dies_says_why() {
     let (near, mut far) = duplex(8);

@@ -1,4 +1,4 @@
-//! What comes first, and what was agreed on by it.
+//! The handshake, and its agreement.
 
 use agentwire_acp_schema::v1::*;
 
@@ -21,7 +21,7 @@ async fn init_01_initialize_comes_first() {
         ] {
             assert!(error.ends_with(": initialize must be called, and have succeeded, first"), "{error}");
         }
-        // A value that is not awaited is no call.
+        // A value that is not awaited is not a call.
         drop(agent.initialize(greeting()));
         let client = Implementation::new("editor", "1.0.0").title("Editor");
         let capabilities = ClientCapabilities::new()
@@ -40,7 +40,7 @@ async fn init_01_initialize_comes_first() {
     .unwrap();
 }
 
-/// INIT-08: nothing else is sent, and the error says what is wrong.
+/// INIT-08: nothing else is sent, and the error has the fault.
 #[tokio::test(start_paused = true)]
 async fn init_08_a_version_that_we_do_not_speak() {
     let error = check!("INIT-08-unsupported-version", &Recorder::default(), async |agent| {

@@ -44,7 +44,7 @@ impl Dice {
     }
 }
 
-/// What both sides saw, by the text of the prompt, which is different for every turn.
+/// The records of both sides, by the text of the prompt, which is different for every turn.
 #[derive(Default)]
 struct Seen {
     /// Updates that the agent sent, and whether it had been cancelled when the turn ended.
@@ -282,7 +282,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
             }
         });
         join_all(sessions).await;
-        // Turns that nobody waits for end, too.
+        // Turns that no caller waits for end, too.
         sleep(Duration::from_secs(60)).await;
         Ok(())
     };
@@ -298,8 +298,8 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     seen.stops
 }
 
-/// Every prompt is answered exactly once, with `cancelled` where it was; all of a turn's updates are heard in order
-/// before its prompt returns; nobody is asked for permission once the turn is cancelled.
+/// Every prompt is answered exactly once, with `cancelled` where it was; all of a turn's updates are handled in order
+/// before its prompt returns; no person is asked for permission once the turn is cancelled.
 #[test]
 fn prompts_that_are_cancelled_at_random_moments() {
     let mut stops = BTreeMap::new();

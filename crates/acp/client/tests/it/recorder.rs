@@ -1,4 +1,4 @@
-//! A client that writes down what it hears and asks, and the one function that plays scripts to it.
+//! A client that records its messages and questions, and the one function that plays scripts to it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the agent asks of the client.
+//! The agent's requests to the client.
 
 use agentwire_acp_schema::v1::*;
 
@@ -31,7 +31,7 @@ async fn capabilities_count_from_initialize_on() {
     .unwrap();
 }
 
-/// FS-06, FS-07, TERM-11; and PR-22: work that stops because nobody wants it is answered so.
+/// FS-06, FS-07, TERM-11; and PR-22: work that stops because it was cancelled is answered with that.
 #[tokio::test(start_paused = true)]
 async fn files_and_terminals() {
     let client = Recorder::default();

@@ -1,4 +1,4 @@
-//! Which test shows which demand of the protocol: the rows that bind a client and can be seen on the wire, under the ids
+//! The tests of each demand of the protocol: the rows that bind a client and can be seen on the wire, under the ids
 //! that the project gives them.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::script::{folder, read};
 /// `crate/file`, where the row is that crate's to keep; a sentence, where it is up to the program that uses this crate.
 const ROWS: &[(&str, &str)] = &[
     // Transport and JSON-RPC. What every script and every conversation is checked for has no test of its own: each
-    // message of ours is held to the schema, and nothing but what the script says may come.
+    // message of ours is held to the schema, and nothing but the messages of the script may come.
     ("TR-01", "core/jsonrpc/line"),
     ("TR-02", "core/jsonrpc/frame"),
     ("TR-04", "requests::rpc_odd_messages_from_the_agent"),

@@ -1,4 +1,4 @@
-//! What a client must not send, whatever its code asks for.
+//! The requests that a client must not send, whatever its code asks for.
 
 use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::*;
@@ -37,9 +37,9 @@ async fn mode_02_only_modes_that_the_session_listed() {
     .unwrap();
 }
 
-/// CFG-05: only values that are listed, of the option's type, and by the last list that was heard: in the answer that set
+/// CFG-05: only values that are listed, of the option's type, and by the last list that was received: in the answer that set
 /// the session up, in an update before or after it, in the answer to a change. CFG-07: what is of an unknown type is
-/// left alone. CFG-06: a category that nobody knows does not matter.
+/// left alone. CFG-06: an unknown category does not matter.
 #[tokio::test(start_paused = true)]
 async fn cfg_05_and_07_only_values_that_the_session_listed() {
     let client = Recorder::default();
@@ -64,7 +64,7 @@ async fn cfg_05_and_07_only_values_that_the_session_listed() {
         // And an update offers it again, in a group.
         client.until(2).await;
         set("model", "large".into()).await?;
-        // What came before the answer counts where the answer says nothing.
+        // An update before the answer counts if the answer has no value.
         let early = agent.new_session(NewSessionRequest::new("/early")).await?.session_id;
         agent.set_session_config_option(SetSessionConfigOptionRequest::new(&early, "web", true)).await?;
         let error =
@@ -76,7 +76,7 @@ async fn cfg_05_and_07_only_values_that_the_session_listed() {
 }
 
 /// TC-08: an option that was not offered is never selected, though the client's code does. The agent gets an error, which
-/// is no consent.
+/// is not consent.
 #[tokio::test(start_paused = true)]
 async fn tc_08_only_options_that_were_offered() {
     let client = Recorder::default();
@@ -147,7 +147,7 @@ async fn list_07_lists_without_end() {
     .unwrap();
 }
 
-/// EL-13: the end of a visit is heard once, and only of one that the person agreed to or is being asked for.
+/// EL-13: the end of a visit is reported once, and only of one that the person agreed to or is being asked for.
 #[tokio::test(start_paused = true)]
 async fn el_13_only_visits_that_are_open_are_completed() {
     let client = Recorder::default();
@@ -162,7 +162,7 @@ async fn el_13_only_visits_that_are_open_are_completed() {
     assert_eq!(client.heard(), ["completed agreed"]);
 }
 
-/// AUTH-09: an agent that wants to know anew who asks is an error of the call, and the session goes on.
+/// AUTH-09: a demand for another login is an error of the call, and the session goes on.
 #[tokio::test(start_paused = true)]
 async fn auth_09_an_agent_that_wants_a_login_in_between() {
     check!("AUTH-09-login-in-between", &Recorder::default(), async |agent| {
@@ -194,7 +194,7 @@ async fn init_03_the_version_is_ours() {
     .unwrap();
 }
 
-/// INIT-10: what is no number, or none of those that there can be, is no answer. The agent may try again.
+/// INIT-10: a version that is not a number, or not a possible one, is not an answer. The agent may try again.
 #[tokio::test(start_paused = true)]
 async fn init_10_a_version_is_a_whole_number() {
     check!("INIT-10-versions", &Recorder::default(), async |agent| {

@@ -12,7 +12,7 @@ use futures::{FutureExt, StreamExt, join};
 use crate::check;
 use crate::recorder::{Recorder, begin};
 
-/// What an event is, in a word.
+/// The kind of an event, in a word.
 fn word(event: Result<TurnEvent, CallError>) -> String {
     match event {
         Ok(TurnEvent::Update(SessionUpdate::AgentMessageChunk(chunk))) => {
@@ -26,7 +26,7 @@ fn word(event: Result<TurnEvent, CallError>) -> String {
     }
 }
 
-/// All updates, in order, then the answer, then the end; and the client hears the same. Updates of other sessions are
+/// All updates, in order, then the answer, then the end; and the client receives the same. Updates of other sessions are
 /// not the turn's.
 #[tokio::test(start_paused = true)]
 async fn a_turn_is_its_updates_and_the_answer() {
@@ -50,7 +50,7 @@ async fn a_turn_is_its_updates_and_the_answer() {
     assert_eq!(heard.len(), 5, "{heard:?}");
 }
 
-/// What the agent refuses is the last that the stream gives; so is what is refused here, for which nothing is sent.
+/// A refusal of the agent is the last event of the stream; so is a refusal here, for which nothing is sent.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_fails_ends_in_the_error() {
     check!("STREAM-refused", &Recorder::default(), async |agent| {
@@ -67,7 +67,7 @@ async fn a_turn_that_fails_ends_in_the_error() {
             events,
             ["error: session/prompt: the agent did not advertise the capability promptCapabilities.image"]
         );
-        // One that is never polled is no turn.
+        // A stream that is never polled is not a turn.
         drop(agent.prompt(PromptRequest::new(&session, "never polled")).updates());
         Ok(())
     })

@@ -10,7 +10,7 @@ use crate::check;
 use crate::recorder::{Recorder, begin, check};
 
 /// PR-15: all permission requests that wait are answered `cancelled` at once, and so are those that still come for the
-/// same turn. PR-16: updates that still come are heard. The next turn asks the user again.
+/// same turn. PR-16: updates that still come are handled. The next turn asks the user again.
 #[tokio::test(start_paused = true)]
 async fn pr_15_permissions_end_with_the_turn() {
     let client = Recorder::default();
@@ -76,7 +76,7 @@ async fn pr_21_a_permission_request_is_cancelled() {
     assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
 }
 
-/// A dropped prompt is cancelled in both of the protocol's ways, and what is asked meanwhile too.
+/// A dropped prompt is cancelled in both of the protocol's ways, and requests in that time too.
 #[tokio::test(start_paused = true)]
 async fn a_dropped_prompt_cancels_its_turn() {
     let client = Recorder::default();
@@ -114,7 +114,7 @@ async fn a_prompt_whose_time_is_over_cancels_its_turn() {
     assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a"]);
 }
 
-/// A prompt that is refused here, or never awaited, is no turn: nothing is sent for it.
+/// A prompt that is refused here, or never awaited, is not a turn: nothing is sent for it.
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_was_not_sent_is_not_cancelled() {
     check!("PR-unsent-prompt", &Recorder::default(), async |agent| {
@@ -144,12 +144,12 @@ async fn two_turns_at_once() {
     .unwrap();
 }
 
-/// What does not come is not waited for; the clock is paused.
+/// A message that does not come is not waited for; the clock is paused.
 async fn soon(heard: impl Future<Output = ()>) {
     let _late = tokio::time::timeout(Duration::from_secs(60), heard).await;
 }
 
-/// Once the agent has answered the prompt its turn is over, whoever has seen that, and what it asks is for the user.
+/// Once the agent has answered the prompt its turn is over, and its later requests are for the user.
 #[tokio::test(start_paused = true)]
 async fn permissions_outside_of_turns_are_asked() {
     for script in ["PR-answered-unseen", "PR-refused-unseen"] {
@@ -162,7 +162,7 @@ async fn permissions_outside_of_turns_are_asked() {
                 () = client.until(1).fuse() => {}
             }
             agent.cancel(CancelNotification::new(&session)).await?;
-            // Nobody looks for the answer until then.
+            // No caller polls for the answer until then.
             soon(client.until(3)).await;
             drop(prompt);
             Ok(())
@@ -191,7 +191,7 @@ async fn permissions_behind_a_late_answer_are_asked() {
     assert_eq!(client.heard(), ["asked session-1 a", "dropped session-1 a", "asked session-1 after"]);
 }
 
-/// A cancel that has no turn to cancel is no answer to what comes later.
+/// A cancel without a turn is not an answer to later requests.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_without_a_turn_answers_nothing_later() {
     let client = Recorder::default();
@@ -205,7 +205,7 @@ async fn a_cancel_without_a_turn_answers_nothing_later() {
     assert_eq!(client.heard(), ["asked session-1 a"]);
 }
 
-/// A prompt that is dropped before it has left is no turn, and has no answer that would end one.
+/// A prompt that is dropped before it has left is not a turn, and has no answer that would end one.
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_has_not_left_is_no_turn() {
     let client = Recorder::default();

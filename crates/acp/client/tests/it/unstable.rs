@@ -1,4 +1,4 @@
-//! What drafts add to version 1.
+//! The additions of drafts to version 1.
 
 use agentwire_acp_client::unstable::{auth_status_update, mcp_message};
 use agentwire_acp_schema::v1::unstable::{
@@ -27,7 +27,7 @@ fn said() -> MessageMcpNotification {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_lacks_is_refused_here() {
+async fn request_that_the_agent_lacks_is_refused_here() {
     check_drafts("UNSTABLE-what-the-agent-lacks", &Recorder::default(), async |agent| {
         let drafts = agent.drafts();
         let error = refused(drafts.auth_status(AuthStatusRequest::new())).await;
@@ -71,7 +71,7 @@ async fn what_the_agent_lacks_is_refused_here() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_offers_is_sent() {
+async fn request_that_the_agent_offers_is_sent() {
     check_drafts("UNSTABLE-what-the-agent-offers", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let drafts = agent.drafts();
@@ -111,9 +111,9 @@ async fn what_the_agent_offers_is_sent() {
     .unwrap();
 }
 
-/// What comes to the client as what the version does not know.
+/// Messages that come to the client as unknown to the version.
 #[test]
-fn what_the_agent_says_beyond_the_version() {
+fn messages_beyond_the_version() {
     let raw = |text: &str| RawJson::parse(text.to_owned().into()).unwrap();
     let update = raw(r#"{"state":"unauthenticated"}"#);
     let read = auth_status_update("auth/status_update", Some(&update)).unwrap();

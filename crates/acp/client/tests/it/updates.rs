@@ -1,11 +1,11 @@
-//! What a client hears.
+//! The updates that a client receives.
 
 use agentwire_acp_schema::v1::*;
 
 use crate::check;
 use crate::recorder::{Recorder, begin, greeting};
 
-/// SES-29: what comes before the answer to `session/new` is heard, and before it.
+/// SES-29: updates before the answer to `session/new` are handled, and before it.
 #[tokio::test(start_paused = true)]
 async fn ses_29_updates_before_the_session_is_known() {
     let client = Recorder::default();
@@ -26,7 +26,7 @@ async fn updates_come_in_order_and_before_the_answer() {
         assert_eq!(turn.stop_reason, StopReason::EndTurn);
         let said = |text: &str| format!("session-1 agent_message_chunk {text}");
         assert_eq!(client.heard()[..3], ["one", "two", "three"].map(said));
-        // What comes after the answer is heard all the same.
+        // Updates after the answer are handled all the same.
         client.until(4).await;
         assert_eq!(client.heard()[3], "session-1 session_info_update");
         Ok(())
@@ -34,7 +34,7 @@ async fn updates_come_in_order_and_before_the_answer() {
     .unwrap();
 }
 
-/// FWD-01, CFG-07, TC-12: what is unknown is kept; what is no update at all is passed over.
+/// FWD-01, CFG-07, TC-12: an unknown update is kept; text that is not an update is skipped.
 #[tokio::test(start_paused = true)]
 async fn fwd_01_updates_that_nobody_knows() {
     let client = Recorder::default();
@@ -61,7 +61,7 @@ async fn fwd_01_updates_that_nobody_knows() {
     );
 }
 
-/// A line over the limit may have been an update, so the client's code is told that one is lost.
+/// A line over the limit may have been an update, so the loss is reported to the client's code.
 #[tokio::test(start_paused = true)]
 async fn a_line_that_is_lost_is_reported() {
     use agentwire_acp_client::connect;
@@ -84,7 +84,7 @@ async fn a_line_that_is_lost_is_reported() {
             )
         };
         far.write_all(format!("{}\n{}\n", update(&pad), update("after")).as_bytes()).await.unwrap();
-        // The agent is told as well.
+        // The agent gets a report as well.
         let mut told = Vec::new();
         while !told.ends_with(b"\n") {
             far.read_buf(&mut told).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_line_that_is_lost_is_reported() {
     assert_eq!(client.heard(), [lost, "s agent_message_chunk after"]);
 }
 
-/// The kinds that nobody knows, as a client's code sees them. TC-12.
+/// The unknown kinds, as a client's code sees them. TC-12.
 #[tokio::test(start_paused = true)]
 async fn fwd_01_unknown_is_passed_on_whole() {
     use agentwire_acp_client::{Client, ConnectionError, Context, Error, connect};

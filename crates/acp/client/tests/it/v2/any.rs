@@ -37,7 +37,7 @@ async fn check<R>(
     Ok(result?)
 }
 
-/// What the agent says right behind its answer is heard in the version of the answer.
+/// Updates right behind the agent's answer are read in the version of the answer.
 #[tokio::test(start_paused = true)]
 async fn an_agent_of_version_2() {
     let (one, two) = (One::default(), Two::default());

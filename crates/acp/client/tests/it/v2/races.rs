@@ -22,7 +22,7 @@ const SEEDS: u64 = 300;
 const SESSIONS: u64 = 3;
 const TURNS: u64 = 6;
 
-/// What both sides saw, by the text of the prompt, which is different for every turn.
+/// The records of both sides, by the text of the prompt, which is different for every turn.
 #[derive(Default)]
 struct Seen {
     /// How much the agent had said when its work on a prompt ended, whichever way.
@@ -95,7 +95,7 @@ impl Side {
                 sleep(self.dice.moment()).await;
                 drop(work);
             }
-            // Something in the background says something.
+            // Work in the background sends a message.
             3 => client.session_update(UpdateSessionNotification::message(session, "b", "/other")).await?,
             _ => {}
         }
@@ -262,7 +262,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
             }
         });
         join_all(sessions).await;
-        // Turns that nobody waits for end, too.
+        // Turns that no caller waits for end, too.
         sleep(Duration::from_secs(60)).await;
         Ok(())
     };
@@ -279,7 +279,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     seen.stops
 }
 
-/// Every turn ends, and none before the agent's work on it; all that was said in it has been heard then, in order. Every
+/// Every turn ends, and none before the agent's work on it; all of its messages have been handled then, in order. Every
 /// request is answered once.
 #[test]
 fn turns_that_end_at_random_moments() {

@@ -1,4 +1,4 @@
-//! A client of version 2 that writes down what it hears and asks.
+//! A client of version 2 that records its messages and questions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a client must not send in version 2.
+//! The requests that a client must not send in version 2.
 
 use agentwire_acp_schema::v2::*;
 
@@ -24,7 +24,7 @@ fn prompt(block: impl Into<ContentBlock>) -> PromptRequest {
 
 /// The agent has sessions and nothing else: no MCP server goes without saying.
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_lacks_is_refused_here() {
+async fn request_that_the_agent_lacks_is_refused_here() {
     check_v2!("RULES-what-the-agent-lacks", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let resource = TextResourceContents::new("t", "file:///a");
@@ -95,9 +95,9 @@ async fn an_agent_without_sessions() {
     .unwrap();
 }
 
-/// What the agent offers is sent, and the rest still is not.
+/// An offered request is sent, and the rest still is not.
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_offers_is_sent() {
+async fn request_that_the_agent_offers_is_sent() {
     check_v2!("RULES-what-the-agent-offers", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         for (method, why) in [

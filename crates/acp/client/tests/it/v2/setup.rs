@@ -1,4 +1,4 @@
-//! What comes before the turns, and what the agent asks in version 2.
+//! The messages before the turns, and the agent's questions in version 2.
 
 use agentwire_acp_client::CallError;
 use agentwire_acp_client::v2::unsupported_version;
@@ -36,7 +36,7 @@ async fn initialize_comes_first_and_once() {
     .unwrap();
 }
 
-/// An agent of version 1 answers in version 1, which is told apart from an answer that cannot be read.
+/// An agent of version 1 answers in version 1, which differs from an answer that cannot be read.
 #[tokio::test(start_paused = true)]
 async fn init_08_an_agent_of_version_1() {
     let error = check_v2!("INIT-08-version-1", &Recorder::default(), async |agent| {
@@ -53,7 +53,7 @@ async fn init_08_an_agent_of_version_1() {
     );
 }
 
-/// -32022 says which versions there are.
+/// -32022 lists the versions of the agent.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_speaks_no_version_up_to_ours() {
     check_v2!("INIT-unsupported-version", &Recorder::default(), async |agent| {
@@ -70,7 +70,7 @@ async fn an_agent_that_speaks_no_version_up_to_ours() {
     .unwrap();
 }
 
-/// A replay, and the session's state, have been heard when `session/resume` returns.
+/// A replay, and the session's state, have been handled when `session/resume` returns.
 #[tokio::test(start_paused = true)]
 async fn resume_with_and_without_a_replay() {
     let client = Recorder::default();
@@ -118,7 +118,7 @@ async fn list_06_all_pages() {
 
 /// EL-02, EL-13, TC-08 and FWD-01 hold in version 2 as well. What is gone from it does not exist.
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_asks() {
+async fn questions_of_the_agent() {
     let client = Recorder::default();
     check_v2!("ASKED-by-the-agent", &client, async |agent| {
         let url = ElicitationCapabilities::new().url(ElicitationUrlCapabilities::new());

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::recorder::{Recorder, begin};
 use crate::check_v2;
 
-/// What an event is, in a word.
+/// The kind of an event, in a word.
 fn word(event: Result<TurnEvent, CallError>) -> String {
     match event {
         Ok(TurnEvent::Update(update)) => {
@@ -25,7 +25,7 @@ fn word(event: Result<TurnEvent, CallError>) -> String {
     }
 }
 
-/// The turn ends when the agent is idle, with everything heard before.
+/// The turn ends when the agent is idle, with everything handled before.
 #[tokio::test(start_paused = true)]
 async fn a_turn_ends_with_the_idle_state() {
     let client = Recorder::default();
@@ -119,7 +119,7 @@ async fn a_dropped_turn_is_cancelled() {
                 break;
             }
         }
-        // Its end has been heard, though not read.
+        // Its end has been received, though not read.
         drop(turn);
         drop(prompt("never polled"));
         Ok(())
@@ -248,7 +248,7 @@ async fn agents_that_skip_what_comes_before_the_end() {
     .unwrap();
 }
 
-/// What an agent has said behind its answer shows that it works, whatever state it has told of before.
+/// An agent's message behind its answer shows that it works, whatever state it has sent before.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_speaks_behind_its_answer_may_be_silent_for_long() {
     check_v2!("TURN-silent", &Recorder::default(), async |agent| {

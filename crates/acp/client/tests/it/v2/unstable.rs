@@ -1,4 +1,4 @@
-//! What the draft of version 2 has beyond its own stable set.
+//! The draft of version 2 beyond its own stable set.
 
 use agentwire_acp_schema::v2;
 use agentwire_acp_schema::v2::unstable::{

@@ -9,7 +9,7 @@ use agentwire_transport::duplex;
 use super::recorder::Recorder as Two;
 use crate::recorder::Recorder as One;
 
-/// An agent that says back what it is told, asks whether it may, and can wait.
+/// An agent that repeats its prompt, asks for permission, and can wait.
 struct Echo;
 
 impl agent::v2::Agent for Echo {
