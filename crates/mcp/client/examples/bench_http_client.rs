@@ -1,4 +1,4 @@
-//! A client to measure, over HTTP. It says `begin` on standard output when it does, then what it did, and stays until its
+//! A client to measure, over HTTP. It prints `begin` when it does, then its results, and stays until its
 //! standard input ends.
 //!
 //! ```text
@@ -66,7 +66,7 @@ async fn echo(server: RemoteServer, tasks: u64, warm_up: u64, measured: u64) -> 
     Ok(())
 }
 
-/// Counts the reports that are heard, and those that come right after a later one.
+/// Counts the reports that are handled, and those that come right after a later one.
 async fn burst(server: RemoteServer, calls: u64, steps: u64) -> Result<(), BoxError> {
     let (heard, disorder) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     say("begin")?;

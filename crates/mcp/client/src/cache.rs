@@ -32,7 +32,7 @@ const METHODS: [&str; 5] = [
 /// The bytes that an entry takes beside its texts, about.
 const OVERHEAD: usize = 300;
 
-/// Keeps lists and resources for as long as a modern server says that they are fresh. See
+/// Keeps lists and resources for as long as they are fresh by a modern server's word. See
 /// [`Client::cache`](crate::Client::cache).
 ///
 /// It keeps the pages of lists, and resources, by their exact parameters. It does not keep results of requests with a `_meta`
@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stale_soonest_makes_room_and_both_orders_agree() {
+    fn entry_that_is_stale_soonest_makes_room_and_both_orders_agree() {
         let (mut store, now) = (Store { limit: 10 * (OVERHEAD + 10), ..Store::default() }, Instant::now());
         let key = |number: u64| Key { owner: None, method: "m", params: format!("{number:08}") };
         let text = || RawJson::parse("12".into()).expect("JSON");

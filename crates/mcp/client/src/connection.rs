@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     pub(crate) outputs: Option<Outputs>,
 }
 
-/// What the handshake found out, and how long calls wait.
+/// The results of the handshake, and the time-outs of calls.
 pub(crate) struct ServerInfo {
     pub(crate) info: Implementation,
     pub(crate) capabilities: ServerCapabilities,
@@ -57,7 +57,7 @@ pub(crate) struct ServerInfo {
     pub(crate) waits: Waits,
     /// The revisions that the client speaks.
     pub(crate) revisions: Vec<Revision>,
-    /// What every request says about the client. `None` in a session, which remembers it.
+    /// The description of the client in every request. `None` in a session, which remembers it.
     pub(crate) stamp: Option<Stamp>,
 }
 
@@ -129,7 +129,7 @@ impl Connection {
         registration
     }
 
-    /// Takes in what a list says about a tool. Returns false for a tool that is left out of lists.
+    /// Keeps a list's facts about a tool. Returns false for a tool that is left out of lists.
     pub(crate) fn keeps_tool(&self, tool: &Tool) -> bool {
         #[cfg(feature = "validate")]
         if let Some(outputs) = &self.outputs {

@@ -57,7 +57,7 @@
 //! - The functions that answer a server's requests in a session also answer the questions by which a modern server
 //!   answers a call, and the call is made again, up to 10 times; see [`Client`](Client#questions). A call whose server asks
 //!   another kind of question fails with [`CallError::Unusable`], which names it.
-//! - A server may work on a call of a tool as a task. A client with [`Tasks`] says that it can wait for that: the call returns
+//! - A server may work on a call of a tool as a task. A client with [`Tasks`] advertises that it can wait for that: the call returns
 //!   its result as if there were no task. To another client a task is an error that names it.
 //! - With [`Client::cache`], lists and resources are kept for as long as the server calls them fresh.
 //!

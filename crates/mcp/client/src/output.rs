@@ -29,7 +29,7 @@ struct Output {
 }
 
 impl Outputs {
-    /// Keeps what a list says about a tool.
+    /// Keeps a list's facts about a tool.
     pub(crate) fn learn(&self, tool: &Tool) {
         let mut outputs = self.0.lock();
         match &tool.output_schema {

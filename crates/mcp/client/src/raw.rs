@@ -61,7 +61,7 @@ pub struct RawCall {
     pub(crate) has_own_meta: bool,
     /// Whether the call was already repeated because of a refusal that could be mended.
     pub(crate) is_recovered: bool,
-    /// What the server has said about its tools, where the client keeps that.
+    /// The facts about the server's tools, if the client keeps them.
     pub(crate) tools: Option<Arc<Tools>>,
 }
 

@@ -63,9 +63,9 @@ pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Erro
 /// The kind of result, which modern servers name in `resultType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultKind {
-    /// What was asked for.
+    /// The answer.
     Complete,
-    /// What the server must know first.
+    /// Questions of the server.
     InputRequired,
     /// The server works on the request as a task.
     Task,

@@ -83,7 +83,7 @@ impl RemoteServer {
         &self.connection().server.info
     }
 
-    /// What the server offers.
+    /// The capabilities of the server.
     pub fn capabilities(&self) -> &ServerCapabilities {
         &self.connection().server.capabilities
     }

@@ -6,21 +6,21 @@ use agentwire_sync::Mutex;
 /// How many tools are kept. A server that lists more names than that makes the client forget the earlier ones.
 const MAX_TOOLS: usize = 10_000;
 
-/// What the server's lists have said about its tools.
+/// The facts about the server's tools, from its lists.
 #[derive(Debug, Default)]
 pub(crate) struct Tools(Mutex<HashMap<String, ToolFacts>>);
 
-/// What a list says about one tool.
+/// A list's facts about one tool.
 #[derive(Debug)]
 struct ToolFacts {
-    /// Whether it runs as a task, in 2025-11-25.
+    /// Its support of tasks, in 2025-11-25.
     task_support: TaskSupport,
     /// Whether it is read-only or idempotent.
     is_idempotent: bool,
 }
 
 impl Tools {
-    /// Keeps what a list says about a tool.
+    /// Keeps a list's facts about a tool.
     pub(crate) fn learn(&self, tool: &Tool) {
         let task_support = tool.execution.as_ref().and_then(|execution| execution.task_support.clone());
         let is_idempotent = tool.annotations.as_ref().is_some_and(|annotations| {

@@ -20,7 +20,7 @@ pub enum Warning {
     ToolLeftOut {
         /// The tool's name.
         tool: String,
-        /// What is wrong with it, and where in its schema.
+        /// The fault, and its place in the schema.
         why: String,
     },
     /// An item of a list is left out, because it cannot be decoded.
@@ -31,7 +31,7 @@ pub enum Warning {
         method: &'static str,
         /// The item's name, or its URI or URI template, or the beginning of a long one; empty where it has none.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// Parts of an answer or a notification are left out, because they cannot be decoded: optional members, and items of
@@ -72,7 +72,7 @@ pub enum Warning {
     NotificationLeftOut {
         /// Its method, or the beginning of a long one.
         method: String,
-        /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
+        /// The fault, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
     /// A message is left out, because it could not be read: a line over the limit, text that is not JSON-RPC, or a malformed
@@ -80,7 +80,7 @@ pub enum Warning {
     #[error("a message is left out: {why}")]
     #[non_exhaustive]
     MessageLeftOut {
-        /// What is wrong with it, as [printable](agentwire_jsonrpc::Printable) text of one line.
+        /// The fault, as [printable](agentwire_jsonrpc::Printable) text of one line.
         why: String,
     },
     /// An answer of the server is left out, because it belongs to no call: it came after the time-out, came twice, or has an
@@ -98,7 +98,7 @@ pub enum Warning {
     OutputNotChecked {
         /// The tool's name.
         tool: String,
-        /// What is wrong with its output schema.
+        /// The fault of its output schema.
         why: String,
     },
     /// The server offers to report changes, but agrees to report only some of them, or none.

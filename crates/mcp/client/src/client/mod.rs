@@ -247,7 +247,7 @@ impl Client {
     }
 
     /// Lets the server send the user to a web page, for data that must not pass through the client. Show the whole URL and ask
-    /// before it is opened; accepting says that the user agreed to open it. Since 2025-11-25.
+    /// before it is opened; accepting means that the user agreed to open it. Since 2025-11-25.
     #[must_use]
     pub fn elicitation_url<F, O>(mut self, function: F) -> Self
     where
@@ -300,7 +300,7 @@ impl Client {
         self
     }
 
-    /// Keeps lists and resources for as long as a modern server says that they are fresh (default: not).
+    /// Keeps lists and resources for as long as they are fresh by a modern server's word (default: not).
     ///
     /// Such a client also subscribes to changes of lists. Changes of a resource are reported only on a
     /// [subscription](crate::RemoteServer::listen) to it.

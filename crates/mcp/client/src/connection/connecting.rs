@@ -154,7 +154,7 @@ fn for_connection(
     (handler, queue)
 }
 
-/// What runs beside a connection's main future.
+/// The work beside a connection's main future.
 async fn side(server: RemoteServer, handler: ClientHandler, queue: Option<&mut CleanupQueue>) {
     let listening = listen(server, handler);
     match queue {

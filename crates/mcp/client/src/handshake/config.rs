@@ -6,7 +6,7 @@ use agentwire_peer::runtime::Responses;
 use crate::raw::Waits;
 use crate::stack::stamp::Stamp;
 
-/// What the client says about itself, and how long it waits.
+/// The client's description of itself, and its time-outs.
 #[derive(Clone)]
 pub(crate) struct HandshakeConfig {
     pub(crate) era: Era,

@@ -1,4 +1,4 @@
-//! The handshake since 2026-07-28: `server/discover` tells what the server speaks and offers.
+//! The handshake since 2026-07-28: `server/discover` returns the server's versions and capabilities.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ pub(crate) async fn discover(
     }
 }
 
-/// Takes in what the server says about itself.
+/// Keeps the server's description of itself.
 fn settle(
     handshake: &HandshakeConfig,
     found: DiscoverResult,

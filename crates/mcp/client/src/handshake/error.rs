@@ -25,7 +25,7 @@ pub enum HandshakeError {
     #[error("the server speaks version `{}` of the protocol, which this client does not", Printable::display(.answered))]
     #[non_exhaustive]
     UnknownVersion {
-        /// What the server answered.
+        /// The version in the server's answer.
         answered: ProtocolVersion,
     },
     /// The server named its versions, and this client speaks none of them, or none of its [`Era`](crate::Era).
@@ -38,9 +38,9 @@ pub enum HandshakeError {
     #[error("the server takes neither `server/discover` ({}) nor `initialize`", WithCauses::new(.discover))]
     #[non_exhaustive]
     RefusedBoth {
-        /// What became of `server/discover`.
+        /// The outcome of `server/discover`.
         discover: Box<CallError>,
-        /// What became of `initialize`: always [`CallError::Refused`].
+        /// The outcome of `initialize`: always [`CallError::Refused`].
         #[source]
         initialize: Box<CallError>,
     },

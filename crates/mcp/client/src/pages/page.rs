@@ -61,7 +61,7 @@ impl<M: Paginated> Default for PageReader<M> {
 }
 
 impl<M: Paginated> PageReader<M> {
-    /// Forgets the pages if the error says that the cursor of the next one is no longer valid. Returns whether to read the list
+    /// Forgets the pages if the error means that the cursor of the next one is no longer valid. Returns whether to read the list
     /// from the start, which it does once. See
     /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
     pub(crate) fn restarts_after(&mut self, error: &CallError) -> bool {

@@ -39,7 +39,7 @@ pub(crate) async fn call(connection: &Connection, mut call: RawCall) -> Result<R
     }
 }
 
-/// What a server must know first. Methods and parameters stay as they came, so that an error can name what has no answer.
+/// The questions of a server. Methods and parameters stay as they came, so that an error can name one without an answer.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
@@ -50,7 +50,7 @@ pub(crate) struct Questions {
     request_state: Option<RawJson>,
 }
 
-/// What a request carries when it is made again.
+/// The answers in a repeated request.
 #[derive(Debug)]
 pub(crate) struct InputAnswers {
     responses: Option<BTreeMap<String, RawJson>>,

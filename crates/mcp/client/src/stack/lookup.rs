@@ -1,4 +1,4 @@
-//! Lists tools for a call that depends on what the list says about its tool.
+//! Lists tools for a call that depends on the list's facts about its tool.
 
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{ListToolsRequest, Paginated, Tool};

@@ -41,7 +41,7 @@ async fn mend(connection: &Connection, call: &mut RawCall, error: &CallError) ->
     }
 }
 
-/// What makes a refused request worth another try.
+/// The change that makes a refused request worth another try.
 enum Remedy {
     /// Another revision.
     Revision(Revision),

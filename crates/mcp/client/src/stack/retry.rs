@@ -128,7 +128,7 @@ impl Retry {
 }
 
 impl Settings {
-    /// The pause before a repetition; `None` where there is none.
+    /// The pause before a repetition; `None` if there is no repetition.
     fn pause(&self, call: &RawCall, retried: u32, error: &CallError) -> Option<Duration> {
         let is_lost = matches!(error, CallError::Failed { .. } | CallError::TimedOut { .. });
         let may = is_lost && call.is_idempotent() && self.when.as_ref().is_none_or(|when| when(error));

@@ -90,7 +90,7 @@ pub(crate) async fn call(connection: &Arc<Connection>, mut call: RawCall) -> Res
 }
 
 /// Whether a server may answer this about a tool that runs only as a task. The protocol wants "method not found". Some
-/// servers return a result which says that the tool failed.
+/// servers return a result with `isError`.
 fn may_want_task(outcome: &Result<RawAnswer, CallError>) -> bool {
     match outcome {
         Ok(answer) => answer.result.member("isError").is_some_and(|is_error| is_error.as_str() == "true"),

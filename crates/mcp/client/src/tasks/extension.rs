@@ -38,7 +38,7 @@ pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<
     Ok(RawAnswer { rounds: answer.rounds, ..RawAnswer::new(result) })
 }
 
-/// Follows a task to its end, and answers what it asks meanwhile.
+/// Follows a task to its end, and answers its questions.
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     let mut questions = OpenQuestions::default();
     loop {

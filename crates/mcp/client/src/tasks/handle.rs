@@ -32,7 +32,7 @@ impl TaskOrResult {
     ///
     /// # Errors
     ///
-    /// As [`Task::result`] says.
+    /// As [`Task::result`].
     pub async fn result(self) -> Result<CallToolResult, CallError> {
         match self {
             Self::Result(result) => Ok(result),

@@ -22,7 +22,7 @@ pub(crate) type TaskHook = Arc<Mutex<dyn FnMut(&TaskState) + Send>>;
 pub struct TaskState {
     /// The task's id, by which [`RemoteServer::task`](crate::RemoteServer::task) finds it again, also on another connection.
     pub id: String,
-    /// Whether it works, waits for input, or has ended.
+    /// The state: working, waiting for input, or ended.
     pub status: TaskStatus,
     /// The status in words.
     pub message: Option<String>,

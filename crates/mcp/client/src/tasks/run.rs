@@ -209,7 +209,7 @@ struct CancelGuard {
     id: Option<String>,
 }
 
-/// Whether an error says that the task is done, that there is none with that id, or that the connection is over.
+/// Whether an error means that the task is done, that there is none with that id, or that the connection is over.
 fn is_over(error: &CallError) -> bool {
     let is_its_own = |method: &str| method == CallToolRequest::NAME;
     match error {

@@ -25,7 +25,7 @@ async fn names(server: &RemoteServer) -> Result<String, BoxError> {
     Ok(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>().join(" "))
 }
 
-/// The client says no more but that it has heard enough.
+/// The client sends only the end of its requests.
 async fn end(mut mock: Mock) {
     while let Some(message) = mock.next().await {
         assert_eq!(message["method"], "notifications/cancelled", "{message}");
@@ -103,14 +103,14 @@ async fn without_a_cache_everything_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_changed_is_forgotten_also_while_it_is_asked_for() {
+async fn change_during_a_request_makes_its_result_stale() {
     let script = async |mut mock: Mock| {
         let id = listened(&mut mock).await;
         let about = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } });
         let changed = "notifications/tools/list_changed";
         answer(&mut mock, "tools/list", tools(&["old"], 60_000, "private")).await;
         answer(&mut mock, "resources/read", text("old")).await;
-        // Told before the answer to this, and so after it was found out.
+        // Reported before the answer to this, and so after it was found out.
         let call = mock.expect("tools/call").await;
         mock.notify(changed, about.clone()).await;
         mock.answer(&call, json!({ "resultType": "complete", "content": [] })).await;
@@ -235,7 +235,7 @@ async fn only_what_is_public_goes_from_one_connection_to_another_and_only_where_
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_stale_soonest_makes_room() {
+async fn entry_that_is_stale_soonest_makes_room() {
     let read = |uri: &str, ttl: u64| {
         let contents = json!([{ "uri": uri, "text": "x".repeat(1000) }]);
         json!({ "resultType": "complete", "contents": contents, "ttlMs": ttl, "cacheScope": "private" })

@@ -79,7 +79,7 @@ async fn st_37_a_server_that_has_not_heard_of_it_gets_a_session_on_the_same_conn
         error(-32000),
         error(-32603),
         error(1),
-        // One that says the code but names no version, and one that lists what it does not speak.
+        // One with the code but no version, and one that lists a version which it does not speak.
         error(-32022),
         json!({ "error": versions(-32602, &["1999-01-01"]) }),
         json!({ "result": {} }),
@@ -192,7 +192,7 @@ async fn late_answer_to_the_probe_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn st_42_the_newest_version_that_both_speak_is_taken() {
-    // In the result and in the error, which is no reason to speak of sessions by itself.
+    // In the result and in the error, which is not a reason to use sessions by itself.
     let result = |supported: &[&str]| {
         let mut result = description();
         result["supportedVersions"] = json!(supported);
@@ -321,7 +321,7 @@ async fn only_the_modern_era_asks_for_no_session() {
     assert!(matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 9));
 }
 
-/// What a fault means, only who knows the transport can say.
+/// Only the owner of the transport knows the meaning of a fault.
 #[tokio::test(start_paused = true)]
 async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
     let (near, mut far) = duplex(4);

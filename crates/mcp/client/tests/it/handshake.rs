@@ -42,7 +42,7 @@ async fn any_revision_with_sessions_is_spoken() {
 
 #[tokio::test(start_paused = true)]
 async fn lif_11_another_version_ends_the_connection() {
-    // The second has no sessions, so nobody can agree on it in `initialize`.
+    // The second has no sessions, so `initialize` cannot agree on it.
     for version in ["1999-01-01", "2026-07-28"] {
         let script = async |mut mock: Mock| {
             let request = mock.expect("initialize").await;

@@ -139,7 +139,7 @@ async fn prompts_and_resources_may_ask_too_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wanted_at_once_is_found_out_side_by_side() {
+async fn questions_of_one_round_are_answered_at_the_same_time() {
     // Neither function ends before the other has begun.
     let barrier = Arc::new(Barrier::new(2));
     let (one, other) = (barrier.clone(), barrier);
@@ -180,7 +180,7 @@ async fn what_is_wanted_at_once_is_found_out_side_by_side() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_answered_fails_the_call_before_anybody_is_asked() {
+async fn unanswerable_question_fails_the_call_before_any_person_is_asked() {
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
     let client = Client::default().input_requests(2).elicitation(move |_| {
@@ -311,7 +311,7 @@ async fn a_call_that_is_dropped_drops_the_question() {
     let (begun, (guard, dropped)) = (Mutex::new(Some(begun)), futures::channel::oneshot::channel::<()>());
     let guard = Mutex::new(Some(guard));
     let client = Client::default().elicitation(move |_| {
-        // Only the first question is told of.
+        // Only the first question is reported.
         let (begun, guard) = (begun.lock().unwrap().take().unwrap(), guard.lock().unwrap().take().unwrap());
         async move {
             let (held, _released) = futures::channel::oneshot::channel();

@@ -311,7 +311,7 @@ async fn tries(
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_only_reads_is_tried_again_so_often_and_no_longer() {
+async fn read_only_call_is_repeated_so_often_and_no_longer() {
     let read = tries("resources/read", Value::Null, async |server| {
         let error = server.read_resource("x:").await.unwrap_err();
         assert!(matches!(error, CallError::TimedOut { .. }), "{error}");

@@ -316,7 +316,7 @@ async fn one_bad_item_is_left_out_with_a_warning_and_the_rest_is_listed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_items_hold_beside_their_schemas_takes_no_more_memory_than_may_be() {
+async fn members_beside_the_schemas_of_items_are_limited_in_memory() {
     let script = async |mut mock: Mock| {
         for number in 0..2 {
             let request = mock.expect("tools/list").await;
@@ -434,7 +434,7 @@ async fn a_page_that_is_asked_for_as_such_comes_without_its_bad_items() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_left_out_of_what_a_server_says_by_itself_is_told() {
+async fn omitted_parts_of_notifications_are_reported() {
     let script = async |mut mock: Mock| {
         let flood = vec![json!({ "": 0 }); 10_000];
         let log = |data: serde_json::Value| json!({ "level": "info", "data": data });

@@ -111,7 +111,7 @@ impl Mock {
         without_progress_token(message)
     }
 
-    /// The client says no more.
+    /// The client sends nothing more.
     pub(crate) async fn expect_end(mut self) {
         assert_eq!(self.next().await, None);
     }

@@ -191,7 +191,7 @@ async fn the_kind_of_a_result_decides_and_none_means_complete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_server_wants_in_masses_is_not_named_in_full() {
+async fn many_questions_of_a_server_are_not_named_in_full() {
     let wanted: serde_json::Map<_, _> =
         (0..10_000).map(|key| (key.to_string(), json!({ "method": "roots/list" }))).collect();
     let script = async |mut mock: Mock| {

@@ -1,4 +1,4 @@
-//! What the server asks, and what it says by itself.
+//! The server's questions and notifications.
 
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ async fn png_01_and_rpc_12_pings_are_answered_and_the_unknown_is_not_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_can_be_answered_is_advertised_and_answered() {
+async fn answerable_questions_are_advertised_and_answered() {
     let client = Client::default().roots(vec![Root::new("file:///repo")]).sampling(
         async |request: CreateMessageRequest| {
             let text = SamplingContent::from(TextContent::new(format!("{} tokens", request.max_tokens)));
@@ -115,7 +115,7 @@ async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
 
 /// SEP-1034.
 #[tokio::test(start_paused = true)]
-async fn what_an_accepted_form_leaves_out_is_its_default() {
+async fn omitted_fields_of_an_accepted_form_have_their_defaults() {
     let form = json!({ "message": "m", "requestedSchema": { "type": "object", "required": ["name"], "properties": {
         "name": { "type": "string", "default": "Ada" },
         "age": { "type": "integer", "default": 36 },
@@ -205,7 +205,7 @@ async fn can_04_a_request_that_the_server_takes_back_is_dropped_and_not_answered
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_server_says_is_heard_in_order_and_before_a_later_answer() {
+async fn messages_of_the_server_are_handled_in_order_and_before_a_later_answer() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hook = |name: &'static str| {
         let heard = heard.clone();

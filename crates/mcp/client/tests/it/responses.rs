@@ -1,4 +1,4 @@
-//! Which messages of a server get a response. Since 2026-07-28 none does.
+//! The messages of a server that get a response. Since 2026-07-28 none does.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::mock::{Mock, NEWEST, with_modern, with_server};
 
-/// What is not a message, and what is not a valid request.
+/// Text that is not a message, and messages that are not valid requests.
 const UNREADABLE: [&str; 3] = ["{", "[]", "Server listening on :8080"];
 const MALFORMED: &str = r#"{"jsonrpc":"2.0","id":5,"method":1}"#;
 

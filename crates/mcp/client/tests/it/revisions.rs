@@ -63,7 +63,7 @@ async fn either_era_is_tried_only_where_there_is_one_of_it() {
     let error = fails(client.clone().revisions([Revision::V2026_07_28]), script).await;
     assert!(matches!(error, HandshakeError::Call(_)), "{error}");
 
-    // What the server names is no use if it is none of them.
+    // The version of the server does not help if it is none of them.
     let script = async |mut mock: Mock| {
         let mut described = description();
         described["supportedVersions"] = json!(["2025-11-25"]);

@@ -13,7 +13,7 @@ use crate::tasks as core;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Whatever is wrong with what a server says of a task: unless it is over, nobody waits for it then.
+/// A fault of a server's task data, whatever it is: unless the task is over, no caller waits for it then.
 #[tokio::test(start_paused = true)]
 async fn a_task_that_cannot_be_asked_after_is_cancelled_and_one_that_is_gone_is_not() {
     for (code, is_gone) in [(Some(-32603), false), (None, false), (Some(-32602), true)] {

@@ -23,7 +23,7 @@ impl Mock {
         listen
     }
 
-    /// Says something on a subscription.
+    /// Sends a notification on a subscription.
     async fn say(&mut self, listen: &Value, method: &str, mut params: Value) {
         params["_meta"] = json!({ ID: listen["id"] });
         self.notify(method, params).await;
@@ -34,7 +34,7 @@ impl Mock {
     }
 }
 
-/// Where what was heard is written down.
+/// The record of the received messages.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -153,7 +153,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_agreed_to_in_time_is_given_up() {
+async fn late_acknowledgement_is_given_up() {
     let script = async |mut mock: Mock| {
         let silent = mock.expect("subscriptions/listen").await;
         let cancelled = mock.expect("notifications/cancelled").await;
@@ -198,7 +198,7 @@ async fn a_session_has_no_subscriptions_and_tells_unasked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_something_for_changes_listens_by_itself_to_what_is_offered() {
+async fn client_with_a_function_for_changes_listens_to_the_offered_ones() {
     let heard = Heard::default();
     // Its prompts may change, but it does not tell; for its resources the client has nothing.
     let mut description = crate::mock::description();

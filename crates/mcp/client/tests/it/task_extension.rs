@@ -19,7 +19,7 @@ pub(crate) fn client() -> Client {
     Client::default().era(Era::Modern).tasks(Tasks::new())
 }
 
-/// A server that says that it has tasks.
+/// A server that advertises tasks.
 pub(crate) async fn with_tasks<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
@@ -34,7 +34,7 @@ pub(crate) async fn with_tasks<R, S>(
     with_mock(client, script, main).await
 }
 
-/// A task as it stands, changed when it says so.
+/// A task in a state, changed at this time.
 pub(crate) fn task(status: &str, changed: u32) -> Value {
     json!({
         "taskId": "t-1", "status": status, "createdAt": "2026-11-21T10:00:00Z",
@@ -79,7 +79,7 @@ impl Mock {
         call
     }
 
-    /// Says how the task stands when it is asked, and gives when that was.
+    /// Answers a request for the task with a state, and returns the time of the request.
     pub(crate) async fn tell(&mut self, state: Value) -> Instant {
         let get = self.expect("tasks/get").await;
         assert_eq!(get["params"]["taskId"], "t-1");
@@ -137,7 +137,7 @@ async fn every_request_opts_in_and_the_interval_is_that_of_the_last_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_task_ends_with_is_what_the_call_ends_with() {
+async fn outcome_of_a_task_is_the_outcome_of_the_call() {
     let failed = json!({ "error": { "code": -32603, "message": "the disk is full" } });
     let is_error = json!({ "result": { "content": [], "isError": true } });
     let ends = [
@@ -192,7 +192,7 @@ async fn each_question_is_asked_and_answered_once_while_the_task_is_asked_after(
             asked.len()
         };
         async move {
-            // The user takes minutes over the last one, which nobody's time-out counts.
+            // The user takes minutes over the last one, which no time-out counts.
             tokio::time::sleep(if so_many == 3 { 200 * SECOND } else { SECOND / 2 }).await;
             Ok(ElicitResult::accept(JsonObject::from_iter([("n".to_owned(), so_many.into())])))
         }
@@ -447,7 +447,7 @@ async fn a_task_is_started_and_found_again_on_another_connection() {
     assert!(has_begun.await.is_err());
 
     let script = async |mut mock: Mock| {
-        // It is asked at once: nobody knows when it was last.
+        // It is asked at once: the time of the last request is unknown.
         mock.tell(asking(json!({ "a": form() }))).await;
         assert_eq!(mock.take_update().await, json!({ "a": { "action": "decline" } }));
         mock.tell(done()).await;

@@ -109,7 +109,7 @@ async fn tsk_01_a_server_that_does_not_run_tools_as_tasks_is_not_asked_to() {
 #[tokio::test(start_paused = true)]
 async fn tsk_02_a_tool_is_run_as_it_says_that_it_runs() {
     let script = async |mut mock: Mock| {
-        // Nobody has listed it, so it is looked up.
+        // No list has it, so it is looked up.
         mock.list().await;
         let may = mock.expect("tools/call").await;
         assert_eq!((&may["params"]["name"], may["params"].get("task")), (&json!("may"), None));
