@@ -41,7 +41,7 @@
 //!
 //! # How it reads
 //!
-//! Leniently where the protocol's schema says so, member by member, and strictly otherwise:
+//! Leniently where the protocol's schema allows it, member by member, and strictly otherwise:
 //!
 //! - A malformed optional member counts as missing where the schema has the keyword `x-deserialize-default-on-error`,
 //!   whatever JSON it holds; a malformed item of a list is dropped where it has `x-deserialize-skip-invalid-items`; `null` is

@@ -18,7 +18,7 @@ use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, marker_capabilit
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ElicitationUrlMode {
-    /// What the question belongs to. On the wire its members are members of the request.
+    /// The subject of the question. On the wire its members are members of the request.
     #[wire(union)]
     pub scope: ElicitationScope,
     /// Identifies the question, so that `elicitation/complete` can say when the person is done.

@@ -7,7 +7,7 @@
 pub struct MethodInfo {
     /// The name on the wire.
     pub name: &'static str,
-    /// Whether it is a request or a notification.
+    /// Request or notification.
     pub kind: MethodKind,
     /// The type of its params.
     pub params: &'static str,
@@ -16,12 +16,11 @@ pub struct MethodInfo {
     /// Who sends it.
     pub direction: Direction,
     /// The capability that the receiver must have advertised, as a path into the capabilities of
-    /// `initialize` or, if the path says so, into the result of `session/new`; none for a method of the protocol's
-    /// baseline.
+    /// `initialize` or, as the path shows, into the result of `session/new`. `None` for a method of the protocol's baseline.
     pub gate: Option<&'static str>,
 }
 
-/// Whether a method is a request or a notification.
+/// The kind of a method: a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these two")]
 pub enum MethodKind {

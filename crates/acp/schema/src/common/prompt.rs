@@ -31,7 +31,7 @@ macro_rules! prompt_request {
             }
         }
 
-        /// What [`PromptRequest::new`] takes as a prompt. There is no such type on the wire.
+        /// The content of a prompt, as [`PromptRequest::new`] takes it. There is no such type on the wire.
         #[derive(Clone, Debug, PartialEq)]
         pub struct PromptContent(Vec<ContentBlock>);
 

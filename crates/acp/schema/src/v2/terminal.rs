@@ -101,7 +101,7 @@ pub struct TerminalSize {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalCapabilities {
-    /// Whether it may send `terminal/cancel`. An agent should withdraw it when the command ends.
+    /// Present if the client may send `terminal/cancel`. An agent should withdraw it when the command ends.
     #[wire(lenient)]
     pub cancel: Option<TerminalCancelCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.

@@ -56,7 +56,7 @@ impl UpdateSessionNotification {
         Self::new(session_id, SessionUpdate::AgentThoughtChunk(ContentChunk::new(message_id, content)))
     }
 
-    /// Whether the agent is busy: the update `state_update`.
+    /// The activity of the agent: the update `state_update`.
     #[must_use]
     pub fn state(session_id: impl Into<SessionId>, state: impl Into<StateUpdate>) -> Self {
         Self::new(session_id, SessionUpdate::StateUpdate(Box::new(state.into())))
@@ -88,7 +88,7 @@ pub enum SessionUpdate {
     /// The agent's reasoning.
     #[wire("agent_thought", from)]
     AgentThought(AgentThought),
-    /// Whether the agent is busy.
+    /// The activity of the agent.
     #[wire("state_update", from)]
     StateUpdate(Box<StateUpdate>),
     /// An item to append to the output of a tool call.

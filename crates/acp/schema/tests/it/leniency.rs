@@ -229,7 +229,7 @@ fn members_without_a_keyword_stay_strict() {
     }
 }
 
-/// What an update is read without.
+/// The parts that reading an update skips.
 fn skipped(update: &str) -> Skipped {
     let raw = RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("it is JSON");
     let (read, skipped) = noting(|| raw.decode::<SessionNotification>());
@@ -238,7 +238,7 @@ fn skipped(update: &str) -> Skipped {
 }
 
 #[test]
-fn what_is_left_out_is_named() {
+fn skipped_parts_are_named() {
     let commands = r#"{"name":"a","description":""},{"name":1},{"name":"b","description":"","input":7},null"#;
     let update =
         format!(r#"{{"sessionUpdate":"available_commands_update","availableCommands":[{commands}]}}"#);
@@ -277,7 +277,7 @@ fn part_that_is_left_out_has_its_place() {
 }
 
 #[test]
-fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
+fn description_of_skipped_parts_is_bounded_and_printable() {
     let bad = vec![r#"{"type":"text","text":1}"#; 1000].join(",");
     let update = format!(r#"{{"sessionUpdate":"plan","entries":[{bad}]}}"#);
     let plan = skipped(&update);

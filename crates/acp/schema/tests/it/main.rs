@@ -1,4 +1,4 @@
-//! What the wire types read and write.
+//! The wire types in both directions.
 
 mod building;
 mod leniency;

@@ -103,7 +103,7 @@ fn messages_come_back_as_they_were() {
     assert_eq!(seen.len(), METHODS.len(), "a method has no example");
 }
 
-/// Whether values or text come in makes no difference.
+/// Values and text are read in the same way.
 #[test]
 fn messages_are_read_from_values_too() {
     for line in MESSAGES.lines() {

@@ -1,4 +1,4 @@
-//! What drafts add.
+//! The additions of drafts.
 
 use agentwire_acp_schema::v1::unstable::{
     AuthState, IdleStateUpdate, IdleStopReason, ListSessionsRequest, McpCapabilitiesAdditions, McpError,
@@ -142,7 +142,7 @@ fn capabilities_are_seen_through_what_was_not_known() {
 }
 
 #[test]
-fn what_is_tunnelled_stays_as_it_is() {
+fn tunnelled_message_stays_as_it_is() {
     let call: MessageMcpRequest =
         stays(r#"{"serverId":"s","requestId":"r","method":"tools/call","params":{"n":1.00,"n":1e2}}"#);
     assert_eq!(call.params.unwrap().as_str(), r#"{"n":1.00,"n":1e2}"#);
@@ -246,7 +246,7 @@ mod v2 {
         assert_eq!(idle.added.usage.as_ref().map(|usage| usage.total_tokens), Some(1));
         assert_eq!(idle.stop_reason.as_ref().map(IdleStopReason::word).as_deref(), Some("_bored"));
 
-        // Without the drafts the usage is left out; with them, what was heard without is the same update.
+        // Without the drafts the usage is left out; with them, the update that was read without is the same.
         let plain: v2::UpdateSessionNotification = read(text);
         let SessionUpdate::StateUpdate(again) = SessionUpdate::from(plain.update) else {
             panic!("another update")
@@ -256,7 +256,7 @@ mod v2 {
     }
 
     #[test]
-    fn what_a_version_keeps_is_looked_at_again() {
+    fn unknown_value_of_a_version_is_looked_at_again() {
         let plan: v2::PlanUpdateContent = stays(r#"{"type":"file","planId":"p","uri":"file:///p.md"}"#);
         assert!(matches!(PlanUpdateContent::from(plan), PlanUpdateContent::File(_)));
         assert!(refuses::<PlanUpdateContent>(r#"{"type":"_song"}"#), "also a foreign plan has an id");

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::messages::rewrite;
 
-/// What a type makes of JSON text, which must be the same text.
+/// The value of a type for JSON text, which must be the same text.
 fn same<T: Serialize + DeserializeOwned>(text: &str) -> T {
     let value: T = serde_json::from_str(text).expect(text);
     assert_eq!(serde_json::to_string(&value).expect("it came from JSON"), text);
@@ -40,7 +40,7 @@ fn the_table_has_each_method_once() {
 }
 
 #[test]
-fn what_begins_a_conversation_is_short_to_write() {
+fn beginning_of_a_conversation_is_short_to_write() {
     let session =
         SessionCapabilities::new().prompt(PromptCapabilities::new().image(PromptImageCapabilities::new()));
     let initialized = InitializeResponse::new(ProtocolVersion::V2, Implementation::new("a", "1"))

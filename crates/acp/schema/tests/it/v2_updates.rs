@@ -1,4 +1,4 @@
-//! What is special about the messages of version 2's sessions: patches, states, foreign variants that still say something.
+//! The particulars of version 2's session messages: patches, states, foreign variants with a known part.
 
 use std::num::NonZeroU16;
 
@@ -190,7 +190,7 @@ fn a_terminal_has_no_size_of_nothing() {
 }
 
 #[test]
-fn what_an_agent_says_is_short_to_write() {
+fn messages_of_an_agent_are_short_to_write() {
     let note = UpdateSessionNotification::message("s", "m", "Done.");
     let SessionUpdate::AgentMessageChunk(chunk) = &note.update else { panic!("{note:?}") };
     assert_eq!(chunk.content.as_text(), Some("Done."));

@@ -10,7 +10,7 @@ macro_rules! elicitation_response_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct CreateElicitationResponse {
-            /// What the person did. On the wire its members, and the member `action`, are members of the answer.
+            /// The person's decision. On the wire its members, and the member `action`, are members of the answer.
             #[wire(union)]
             pub action: ElicitationAction,
             /// Extension metadata; receivers make no assumptions about its keys.
@@ -38,7 +38,7 @@ macro_rules! elicitation_response_types {
             }
         }
 
-        /// What the person did with an elicitation.
+        /// The person's decision about an elicitation.
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
         #[wire(tag = "action")]
         #[non_exhaustive]
@@ -58,7 +58,7 @@ macro_rules! elicitation_response_types {
             Unknown($crate::common::Meta),
         }
 
-        /// What the person filled in.
+        /// The values of the form.
         #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct ElicitationAcceptAction {

@@ -71,7 +71,7 @@ macro_rules! config_option_types {
             /// A description for people.
             #[wire(lenient)]
             pub description: Option<String>,
-            /// What it is about: a hint for layout. Clients must not depend on it.
+            /// The subject of the option: a hint for layout. Clients must not depend on it.
             #[wire(lenient)]
             pub category: Option<$crate::common::SessionConfigOptionCategory>,
             /// Its possible values and its current value. On the wire its members, and the member `type`, are members of

@@ -22,8 +22,8 @@ pub(crate) fn write<A: Serialize>(added: &A, keys: &[&str], extra: &mut Meta) {
 macro_rules! capability_additions {
     ($($name:ident: $($key:literal),+;)+) => {$(
         impl $name {
-            /// What the capabilities say of it, of which these are the members that were not known: the field `extra`. What is
-            /// malformed counts as missing.
+            /// The additions in the capabilities, of which these are the members that were not known: the field `extra`. A
+            /// malformed one counts as missing.
             #[must_use]
             pub fn of(extra: &$crate::common::Meta) -> Self {
                 $crate::common::unstable::additions::read(extra)

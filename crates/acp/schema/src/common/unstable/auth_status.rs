@@ -16,7 +16,7 @@ empty_object! {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthStatusResponse {
-    /// Whether sessions can begin. Programs decide on this alone.
+    /// `ready` if sessions can begin. Programs decide on this alone.
     #[wire(required)]
     pub state: AuthState,
     /// The accounts that the agent knows, to show.
@@ -27,13 +27,13 @@ pub struct AuthStatusResponse {
     pub meta: Option<Meta>,
 }
 
-/// `auth/status_update`: the status is another one now. It says what an answer to `auth/status` would.
+/// `auth/status_update`: the status has changed. It has the members of an answer to `auth/status`.
 ///
 /// An agent with the capability `auth.status` sends it whenever it likes once it has been initialized. A draft.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthStatusUpdateNotification {
-    /// Whether sessions can begin. Programs decide on this alone.
+    /// `ready` if sessions can begin. Programs decide on this alone.
     #[wire(required)]
     pub state: AuthState,
     /// The accounts that the agent knows, to show.
@@ -44,7 +44,7 @@ pub struct AuthStatusUpdateNotification {
     pub meta: Option<Meta>,
 }
 
-/// Whether an agent can begin sessions without a login. Custom strings begin with `_`; take a word that you do not
+/// The state of the login that an agent needs to begin sessions. Custom strings begin with `_`; take a word that you do not
 /// know as [`Unknown`](Self::Unknown).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -58,7 +58,7 @@ pub enum AuthState {
     /// No login is needed, for instance because the model runs locally.
     #[wire("not_required")]
     NotRequired,
-    /// The agent says that it cannot tell.
+    /// The agent does not know its state.
     #[wire("unknown")]
     Unknown,
     /// A string that this version of the crate does not know, unchanged.

@@ -6,7 +6,7 @@ use super::additions::capability_additions;
 use super::{AuthStatusCapabilities, ProvidersCapabilities};
 use crate::common::{Meta, marker_capability};
 
-/// What drafts add to the capabilities of an agent.
+/// The additions of drafts to the capabilities of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AgentCapabilitiesAdditions {
@@ -15,7 +15,7 @@ pub struct AgentCapabilitiesAdditions {
     pub providers: Option<ProvidersCapabilities>,
 }
 
-/// What drafts add to what an agent can do about authentication.
+/// The additions of drafts to an agent's capabilities for authentication.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AgentAuthCapabilitiesAdditions {
@@ -24,7 +24,7 @@ pub struct AgentAuthCapabilitiesAdditions {
     pub status: Option<AuthStatusCapabilities>,
 }
 
-/// What drafts add to what an agent can do about sessions.
+/// The additions of drafts to an agent's capabilities for sessions.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionCapabilitiesAdditions {
@@ -55,7 +55,7 @@ capability_additions! {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionSystemPromptCapabilities {
-    /// Which other modes.
+    /// The other modes.
     #[wire(lenient)]
     pub mode: Option<SessionSystemPromptModeCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -66,7 +66,7 @@ pub struct SessionSystemPromptCapabilities {
     pub extra: Meta,
 }
 
-/// Which modes of a system prompt an agent takes beyond `append`.
+/// The modes of a system prompt that an agent takes beyond `append`.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionSystemPromptModeCapabilities {
@@ -81,7 +81,7 @@ pub struct SessionSystemPromptModeCapabilities {
     pub extra: Meta,
 }
 
-/// What a client may do to a subagent's session. What an ordinary session allows says nothing about it.
+/// The operations that a client may request for a subagent's session. Those of an ordinary session do not apply to it.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SubagentSessionCapabilities {

@@ -54,7 +54,7 @@ pub struct MessageMcpRequest {
     pub meta: Option<Meta>,
 }
 
-/// `mcp/message` as a notification: what an MCP server tells its caller while a request runs. A draft.
+/// `mcp/message` as a notification: an MCP server's message to its caller while a request runs. A draft.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct MessageMcpNotification {

@@ -21,13 +21,13 @@ macro_rules! session_message_types {
             /// Whom it is for.
             #[wire(patch)]
             pub recipient_session_id: Patch<$crate::common::SessionId>,
-            /// What the sender's session calls it, where this session receives it.
+            /// The id in the sender's session, if this session receives it.
             #[wire(patch)]
             pub sender_message_id: Patch<$crate::common::MessageId>,
-            /// What the recipient's session calls it, where this session sends it.
+            /// The id in the recipient's session, if this session sends it.
             #[wire(patch)]
             pub recipient_message_id: Patch<$crate::common::MessageId>,
-            /// All it says. An empty list clears it, as null does.
+            /// The whole content. An empty list clears it, as null does.
             #[wire(patch_items)]
             pub content: Patch<Vec<ContentBlock>>,
             /// Extension metadata; receivers make no assumptions about its keys. It is patched too.

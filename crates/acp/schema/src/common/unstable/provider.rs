@@ -10,7 +10,7 @@ string_id! {
     ProviderId,
 }
 
-/// Which API a provider speaks. Custom strings begin with `_`.
+/// The API of a provider. Custom strings begin with `_`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum LlmProtocol {
@@ -62,7 +62,7 @@ marker_capability! {
 
 /// Defines what versions say in the same words about providers.
 ///
-/// The types are each version's own, because not each publishes that an address is a URI: the attribute says so.
+/// The types are each version's own, because not each publishes that an address is a URI: the attribute states it.
 macro_rules! provider_types {
     ($(#[$uri:meta])?) => {
         $crate::common::empty_object! {
@@ -91,13 +91,13 @@ macro_rules! provider_types {
             /// Identifies the provider.
             #[wire(required)]
             pub provider_id: $crate::common::unstable::ProviderId,
-            /// Which APIs it may speak.
+            /// The APIs that it supports.
             #[wire(required_items)]
             pub supported: Vec<$crate::common::unstable::LlmProtocol>,
             /// Whether the agent cannot do without it.
             #[wire(required)]
             pub required: bool,
-            /// How it is set up, without secrets; `None` if it is not used.
+            /// How it is set up, without secrets. Absent if it is not used.
             #[wire(optional)]
             pub current: Option<ProviderCurrentConfig>,
             /// Extension metadata; receivers make no assumptions about its keys.
@@ -109,7 +109,7 @@ macro_rules! provider_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct ProviderCurrentConfig {
-            /// Which API it speaks.
+            /// The API of the provider.
             #[wire(required)]
             pub api_type: $crate::common::unstable::LlmProtocol,
             /// Where it is.
@@ -130,7 +130,7 @@ macro_rules! provider_types {
             /// The provider.
             #[wire(required)]
             pub provider_id: $crate::common::unstable::ProviderId,
-            /// Which API it speaks.
+            /// The API of the provider.
             #[wire(required)]
             pub api_type: $crate::common::unstable::LlmProtocol,
             /// Where it is.

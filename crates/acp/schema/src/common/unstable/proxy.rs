@@ -55,12 +55,12 @@ pub struct ProxySuccessorNotification {
     pub meta: Option<Meta>,
 }
 
-/// Defines `proxy/initialize`, which says what `initialize` does.
+/// Defines `proxy/initialize`, which has the members of `initialize`.
 ///
 /// Around the call there must be `InitializeRequest` and `InitializeResponse`.
 macro_rules! proxy_types {
     () => {
-        /// `proxy/initialize`: what a component is told instead of `initialize` when another one comes behind it.
+        /// `proxy/initialize`: replaces `initialize` for a component in front of another one.
         ///
         /// Before it answers it sends `initialize` on to that one, with `proxy/successor`. See
         /// <https://agentclientprotocol.com/rfds/proxy-chains>. A draft.

@@ -53,7 +53,7 @@ pub struct SetSessionTitleResponse {
     pub meta: Option<Meta>,
 }
 
-/// Whether an agent has a session in memory. Custom strings begin with `_`; take a word that you do not know as
+/// The place of a session: in memory or stored. Custom strings begin with `_`; take a word that you do not know as
 /// [`Saved`](Self::Saved).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -69,7 +69,7 @@ pub enum SessionStatus {
     Other(String),
 }
 
-/// Which sessions a list holds. Custom strings begin with `_`; an agent refuses a word that it does not know.
+/// The sessions that a list holds. Custom strings begin with `_`; an agent refuses a word that it does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum SessionArchiveFilter {
@@ -87,7 +87,7 @@ pub enum SessionArchiveFilter {
     Other(String),
 }
 
-/// What becomes of the agent's own instructions. Custom strings begin with `_`; an agent refuses a word that it does
+/// The effect on the agent's own instructions. Custom strings begin with `_`; an agent refuses a word that it does
 /// not know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -95,7 +95,7 @@ pub enum SystemPromptMode {
     /// They stay, and the client's are added.
     #[wire("append")]
     Append,
-    /// The client's stand in place of those that the agent has by default. Tools, permissions and what the agent says of
+    /// The client's stand in place of those that the agent has by default. Tools, permissions and the agent's description of
     /// the workspace are another matter. Only where the agent has the capability `systemPrompt.mode.override`.
     #[wire("override")]
     Override,
@@ -104,21 +104,21 @@ pub enum SystemPromptMode {
     Other(String),
 }
 
-/// What `session/list` takes in a draft.
+/// The addition of a draft to `session/list`.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ArchiveFilterAddition {
-    /// Whether the list holds archived sessions; none for `exclude`. Keep it when asking for the next page. Only where
+    /// The archived sessions in the list; absent for `exclude`. Keep it when asking for the next page. Only where
     /// the agent has the capability `archive` for sessions.
     #[wire(optional)]
     pub archived: Option<SessionArchiveFilter>,
 }
 
-/// What a session in a list has in a draft.
+/// The addition of a draft to a session in a list.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ArchivedAddition {
-    /// Whether it is archived; an agent with the capability `archive` for sessions always says so.
+    /// Whether it is archived; an agent with the capability `archive` for sessions always sends it.
     #[wire(lenient_number)]
     pub archived: Option<bool>,
 }
@@ -142,7 +142,7 @@ macro_rules! session_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct SystemPrompt {
-            /// What becomes of the agent's own instructions.
+            /// The effect on the agent's own instructions.
             #[wire(required)]
             pub mode: $crate::common::unstable::SystemPromptMode,
             /// The instructions, not empty. Only text is allowed so far.
@@ -153,7 +153,7 @@ macro_rules! session_types {
             pub meta: Option<$crate::common::Meta>,
         }
 
-        /// What the requests that begin a session take in a draft.
+        /// The additions of a draft to the requests that begin a session.
         #[derive(
             Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build,
         )]

@@ -20,19 +20,19 @@ macro_rules! subagent_types {
             /// The name to show to people.
             #[wire(patch)]
             pub title: Patch<String>,
-            /// What it is for, for people.
+            /// Its purpose, for people.
             #[wire(patch)]
             pub description: Patch<String>,
-            /// What the client may do to it, all of that; nothing where it is not told.
+            /// All operations that the client may request for it; none if absent.
             #[wire(patch)]
             pub capabilities: Patch<$crate::common::unstable::SubagentSessionCapabilities>,
-            /// Whether it is busy. Null: unknown.
+            /// Its activity. Null: unknown.
             #[wire(patch)]
             pub state: Patch<StateUpdate>,
-            /// The directory it works in, an absolute path; that of the parent where it is not told.
+            /// The directory it works in, an absolute path; by default that of the parent.
             #[wire(strict_patch)]
             pub cwd: Patch<$path>,
-            /// All its further roots, absolute paths; those of the parent where they are not told.
+            /// All its further roots, absolute paths; by default those of the parent.
             #[wire(strict_patch)]
             pub additional_directories: Patch<Vec<$path>>,
             /// Extension metadata; receivers make no assumptions about its keys. It is patched too.

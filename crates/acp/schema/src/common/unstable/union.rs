@@ -42,12 +42,12 @@ macro_rules! draft_union {
                 #[wire($new_tag)]
                 $new($new_type),
             )+)?
-            /// What the version has without drafts.
+            /// A value of the version without drafts.
             #[wire(base)]
             Stable($version::$stable),
         }
 
-        /// What the version does not know is looked at once more.
+        /// A value that the version does not know is looked at once more.
         impl From<$version::$stable> for $name {
             fn from(stable: $version::$stable) -> Self {
                 match stable {

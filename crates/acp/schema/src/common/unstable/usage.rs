@@ -55,7 +55,7 @@ impl Usage {
     }
 }
 
-/// What the end of work tells in a draft.
+/// The addition of a draft to the end of work.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct UsageAddition {

@@ -43,7 +43,7 @@ macro_rules! compaction_updates {
             /// The whole summary that replaces the compacted part of the conversation. An empty list clears it, as null does.
             #[wire(patch_items)]
             pub summary: $crate::common::Patch<Vec<ContentBlock>>,
-            /// What went wrong, for people.
+            /// The fault, for people.
             #[wire(patch)]
             pub error: $crate::common::Patch<String>,
             /// Extension metadata, as a patch: version 1 replaces the object, version 2

@@ -56,13 +56,13 @@ pub struct FileSystemCapabilities {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ClientSessionCapabilities {
-    /// Whether the agent may send `compaction_update` and `compaction_summary_chunk`.
+    /// Present if the agent may send `compaction_update` and `compaction_summary_chunk`.
     #[wire(lenient)]
     pub compaction: Option<CompactionCapabilities>,
     /// The configuration options beyond the select that the agent may offer.
     #[wire(lenient)]
     pub config_options: Option<SessionConfigOptionsCapabilities>,
-    /// Whether the agent may send `notice`.
+    /// Present if the agent may send `notice`.
     #[wire(lenient)]
     pub notices: Option<NoticeCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.

@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 use crate::common::marker_capability;
 use crate::common::unstable::additions::capability_additions;
 
-/// What drafts add to the capabilities of a client.
+/// The additions of drafts to the capabilities of a client.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesAdditions {
@@ -17,7 +17,7 @@ pub struct ClientCapabilitiesAdditions {
     pub plan: Option<PlanCapabilities>,
 }
 
-/// What drafts add to which MCP servers an agent can reach.
+/// The additions of drafts to the MCP servers that an agent can reach.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpCapabilitiesAdditions {

@@ -1,4 +1,4 @@
-//! What drafts add to version 1. It is not part of the version: it may change and go.
+//! The additions of drafts to version 1. They are not part of the version: it may change and go.
 //!
 //! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. Where a
 //! draft adds to something that the version has, there is
@@ -28,8 +28,8 @@
 //! // A program that speaks version 1 sends and receives the additions too.
 //! let update = v1::SessionUpdate::try_from(SessionUpdate::from(PlanRemoved::new("plan")))?;
 //! let sent = serde_json::to_string(&SessionNotification::new("session-1", update))?;
-//! let heard: SessionNotification = serde_json::from_str(&sent)?;
-//! assert_eq!(SessionUpdate::from(heard.update), PlanRemoved::new("plan").into());
+//! let received: SessionNotification = serde_json::from_str(&sent)?;
+//! assert_eq!(SessionUpdate::from(received.update), PlanRemoved::new("plan").into());
 //! # Ok(())
 //! # }
 //! ```

@@ -82,8 +82,8 @@ definitions! {
 }
 
 additions! {
-    /// What drafts add to definitions of [version 1](crate::v1::schema::DEFINITIONS), and to the envelopes nothing that
-    /// [`METHODS`](super::METHODS) does not say.
+    /// The additions of drafts to definitions of [version 1](crate::v1::schema::DEFINITIONS), and to the envelopes nothing but
+    /// [`METHODS`](super::METHODS).
     ADDITIONS {
         AgentAuthCapabilities = v1::AgentAuthCapabilities: AgentAuthCapabilitiesAdditions,
         AgentCapabilities = v1::AgentCapabilities: AgentCapabilitiesAdditions,

@@ -19,7 +19,7 @@ session_types! { path: PathBuf }
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionStatusResponse {
-    /// Whether the agent has it in memory.
+    /// The place of the session: in memory or stored.
     #[wire(required)]
     pub status: SessionStatus,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -54,11 +54,11 @@ draft_requests! {
     v1::ResumeSessionRequest + SystemPromptAddition -> v1::ResumeSessionResponse,
     /// `session/list` with a filter for archived sessions.
     v1::ListSessionsRequest + ArchiveFilterAddition -> ListSessionsResponse,
-    /// `session/prompt` unchanged, for an answer that tells how many tokens were used.
+    /// `session/prompt` unchanged, for an answer with the number of used tokens.
     v1::PromptRequest + Unchanged -> PromptResponse,
 }
 
-/// The answer to `session/list` that tells which sessions are archived: one page.
+/// The answer to `session/list` that marks archived sessions: one page.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ListSessionsResponse {
@@ -76,5 +76,5 @@ pub struct ListSessionsResponse {
 /// A session in a list, and whether it is archived.
 pub type SessionInfo = Draft<v1::SessionInfo, ArchivedAddition>;
 
-/// The answer to `session/prompt` that tells how many tokens the turn has used.
+/// The answer to `session/prompt` with the number of tokens that the turn has used.
 pub type PromptResponse = Draft<v1::PromptResponse, UsageAddition>;

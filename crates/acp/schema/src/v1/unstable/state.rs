@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 use crate::common::unstable::Usage;
 use crate::common::{IdleStopReason, Meta, empty_object};
 
-/// Whether a subagent is busy, all that is to be said about it.
+/// The activity of a subagent, and nothing else about it.
 ///
 /// See <https://agentclientprotocol.com/rfds/subagents#current-work-state>.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -21,7 +21,7 @@ pub enum StateUpdate {
     /// It waits for the person.
     #[wire("requires_action", from)]
     RequiresAction(RequiresActionStateUpdate),
-    /// The agent says that it cannot tell: the word `unknown`. What was said before no longer holds for sure.
+    /// The agent does not know it: the word `unknown`. The state before no longer holds for sure.
     #[wire("unknown", from)]
     CannotTell(UnknownStateUpdate),
     /// A state that this version does not know: the whole object.

@@ -17,14 +17,14 @@ pub struct ToolCall {
     /// Identifies the call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
-    /// What it does, for people.
+    /// Its purpose, for people.
     #[wire(required)]
     pub title: String,
     /// The tool's name, for programs.
     #[wire(lenient)]
     pub name: Option<String>,
     /// The kind of tool; [`ToolKind::Other`] if the member is missing.
-    // None tells a missing member from `other`: a rule on permissions must not take it for what the agent has said.
+    // `None` distinguishes a missing member from `other`: a rule on permissions must not take it for a kind that the agent has sent.
     #[wire(lenient, schema(with = "ToolKind"))]
     pub kind: Option<ToolKind>,
     /// Its status; [`ToolCallStatus::Pending`] if the member is missing.
@@ -62,7 +62,7 @@ pub struct ToolCallUpdate {
     /// Its status.
     #[wire(lenient)]
     pub status: Option<ToolCallStatus>,
-    /// What it does, for people.
+    /// Its purpose, for people.
     #[wire(lenient)]
     pub title: Option<String>,
     /// The tool's name, for programs.

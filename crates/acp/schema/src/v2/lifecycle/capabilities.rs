@@ -32,7 +32,7 @@ pub struct ClientCapabilities {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ClientAuthCapabilities {
-    /// Whether the agent may offer methods of type `terminal`.
+    /// Present if the agent may offer methods of type `terminal`.
     #[wire(lenient)]
     pub terminal: Option<TerminalAuthCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -49,7 +49,7 @@ pub struct ClientAuthCapabilities {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AgentCapabilities {
-    /// Whether there are sessions. Then the agent answers `session/new`, `session/list`, `session/resume`,
+    /// Present if there are sessions. Then the agent answers `session/new`, `session/list`, `session/resume`,
     /// `session/close`, `session/prompt` and `session/cancel`, and sends `session/update`.
     #[wire(lenient)]
     pub session: Option<SessionCapabilities>,

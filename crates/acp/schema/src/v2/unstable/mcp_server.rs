@@ -15,7 +15,7 @@ draft_union! {
     }
 }
 
-/// What drafts add to which MCP servers an agent can reach.
+/// The additions of drafts to the MCP servers that an agent can reach.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpCapabilitiesAdditions {

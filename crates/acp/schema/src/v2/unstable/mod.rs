@@ -1,4 +1,4 @@
-//! What the draft of version 2 has beyond its own stable set. It is not part of the version yet: it may change and go.
+//! The draft of version 2 beyond its own stable set. It is not part of the version yet: it may change and go.
 //!
 //! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. What adds
 //! to something that the version has is made as in the additions to version 1: a [`Draft`] or a union under the name that
@@ -12,12 +12,12 @@
 //! };
 //!
 //! # fn main() -> Result<(), serde_json::Error> {
-//! let heard: UpdateSessionNotification = serde_json::from_str(
+//! let received: UpdateSessionNotification = serde_json::from_str(
 //!     r#"{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn","usage":{
 //!         "totalTokens":3,"inputTokens":2,"outputTokens":1
 //!     }}}"#,
 //! )?;
-//! let SessionUpdate::StateUpdate(state) = heard.update else { panic!("another update") };
+//! let SessionUpdate::StateUpdate(state) = received.update else { panic!("another update") };
 //! let StateUpdate::Idle(idle) = *state else { panic!("another state") };
 //! assert_eq!(idle.stop_reason, Some(v2::IdleStopReason::EndTurn));
 //! assert_eq!(idle.added.usage.map(|usage| usage.total_tokens), Some(3));

@@ -73,8 +73,8 @@ definitions! {
 }
 
 additions! {
-    /// What drafts add to definitions of [version 2](crate::v2::schema::DEFINITIONS), and to the envelopes nothing that
-    /// [`METHODS`](super::METHODS) does not say.
+    /// The additions of drafts to definitions of [version 2](crate::v2::schema::DEFINITIONS), and to the envelopes nothing but
+    /// [`METHODS`](super::METHODS).
     ADDITIONS {
         AgentAuthCapabilities = v2::AgentAuthCapabilities: AgentAuthCapabilitiesAdditions,
         AgentCapabilities = v2::AgentCapabilities: AgentCapabilitiesAdditions,

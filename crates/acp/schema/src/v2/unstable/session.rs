@@ -16,10 +16,10 @@ session_types! { path: AbsolutePath }
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionStatusResponse {
-    /// Whether the agent has it in memory.
+    /// The place of the session: in memory or stored.
     #[wire(required)]
     pub status: SessionStatus,
-    /// Whether the agent is busy in it, where the agent says so.
+    /// The activity of the agent in it, if the agent reports it.
     #[wire(lenient)]
     pub state: Option<StateUpdate>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -54,7 +54,7 @@ draft_requests! {
     v2::ListSessionsRequest + ArchiveFilterAddition -> ListSessionsResponse,
 }
 
-/// The answer to `session/list` that tells which sessions are archived: one page.
+/// The answer to `session/list` that marks archived sessions: one page.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ListSessionsResponse {

@@ -7,9 +7,9 @@ use crate::common::{Meta, SessionId};
 use crate::v2;
 
 draft_union! {
-    /// Whether the agent is busy in the foreground, also what drafts add to it. A draft.
+    /// The activity of the agent in the foreground, with the additions of drafts. A draft.
     StateUpdate by "state" adding to v2::StateUpdate {
-        /// The agent says that it cannot tell: the word `unknown`. What was said before no longer holds for sure.
+        /// The agent does not know it: the word `unknown`. The state before no longer holds for sure.
         "unknown" => CannotTell(UnknownStateUpdate) from UnknownStateUpdate,
     }
     replacing {
@@ -25,7 +25,7 @@ pub type IdleStateUpdate = Draft<v2::IdleStateUpdate, UsageAddition>;
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct UnknownStateUpdate {
-    /// All background work. An empty list means no background work, a missing member says nothing about it.
+    /// All background work. An empty list means no background work, a missing member leaves it unknown.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
     /// Extension metadata; receivers make no assumptions about its keys.

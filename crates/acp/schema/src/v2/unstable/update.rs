@@ -41,7 +41,7 @@ draft_union! {
         "session_message_chunk" => SessionMessageChunk(SessionMessageChunk) from SessionMessageChunk,
     }
     replacing {
-        /// Whether the agent is busy.
+        /// The activity of the agent.
         "state_update" => StateUpdate(Box<StateUpdate>) |state| Box::new((*state).into()),
     }
 }

@@ -33,7 +33,7 @@ pub enum StateUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RunningStateUpdate {
-    /// All background work. An empty list means no background work, a missing member says nothing about it.
+    /// All background work. An empty list means no background work, a missing member leaves it unknown.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -47,7 +47,7 @@ pub struct RunningStateUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RequiresActionStateUpdate {
-    /// All background work. An empty list means no background work, a missing member says nothing about it.
+    /// All background work. An empty list means no background work, a missing member leaves it unknown.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -63,7 +63,7 @@ pub struct IdleStateUpdate {
     /// members of a reason stand beside it.
     #[wire(union, read = read_stop_reason, schema(with = "IdleStopReason"))]
     pub stop_reason: Option<IdleStopReason>,
-    /// All background work. An empty list means no background work, a missing member says nothing about it.
+    /// All background work. An empty list means no background work, a missing member leaves it unknown.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
     /// Extension metadata; receivers make no assumptions about its keys.

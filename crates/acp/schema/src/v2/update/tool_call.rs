@@ -24,7 +24,7 @@ pub struct ToolCallUpdate {
     /// The tool's name, for programs.
     #[wire(patch)]
     pub name: Patch<String>,
-    /// What it does, for people.
+    /// Its purpose, for people.
     #[wire(patch)]
     pub title: Patch<String>,
     /// The kind of tool. A new call is of [`ToolKind::Other`].
@@ -128,7 +128,7 @@ pub struct ToolCallLocation {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallCapabilities {
-    /// Whether it may send `tool_call/cancel`. An agent should withdraw it when the call ends.
+    /// Present if the client may send `tool_call/cancel`. An agent should withdraw it when the call ends.
     #[wire(lenient)]
     pub cancel: Option<ToolCallCancelCapabilities>,
     /// Extension metadata; receivers make no assumptions about its keys.
