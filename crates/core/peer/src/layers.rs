@@ -25,7 +25,7 @@ pub trait LayeredCall: Send + Sized + 'static {
     type Answer: Send + 'static;
     /// The error of the call.
     type Error: Into<LayerError> + Send + 'static;
-    /// What an error keeps of its call.
+    /// The part of a call that its error keeps.
     type ErrorContext: Send + 'static;
     /// The future of the call below a layer.
     type Future: Future<Output = Result<Self::Answer, Self::Error>> + Send + 'static;

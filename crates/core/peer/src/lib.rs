@@ -88,7 +88,7 @@
 //!
 //! [`Config::observer`] sets an [`Observer`](observe::Observer): it is called for calls and notifications in both directions,
 //! frames and their size, the send queue, cancelled calls, input that cannot be read, and the begin and end of the
-//! connection. [`observe`] says when, and what telemetry finds where. Unset, it costs one branch for each message. The feature
+//! connection. [`observe`] documents when, and where telemetry finds its data. Unset, it costs one branch for each message. The feature
 //! `tracing` adds `observe::TracingObserver`, which reports spans and events.
 //!
 //! # What it will not do
@@ -109,7 +109,7 @@
 //!   take memory. A request over [`Config::request_limit`] or [`Config::request_bytes_limit`] is refused. Reading pauses
 //!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers may flood
 //!   each other with notifications and requests, as long as one of them reads its answers.
-//! - **Every request is answered**, unless the [`Dialect`] or the transport says that the answer is not wanted. The answer
+//! - **Every request is answered**, unless the [`Dialect`] or the transport wants no answer. The answer
 //!   is an internal error if the handler panics, or is dropped because the connection ends.
 //! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even one
 //!   that never ran. A handle that outlives the driver fails at once.
@@ -118,7 +118,7 @@
 //! - **A loop of failures lets others run.** Of the futures here that would fail or complete at once, because the
 //!   connection is closed for example, one in 128 is pending for one poll first.
 //! - The state is not locked while code of yours runs, destructors included. The encode buffer is locked while a value is
-//!   serialized; a value that encodes another one meanwhile gets a buffer of its own.
+//!   serialized; a value that encodes another one in that time gets a buffer of its own.
 //!
 //! # How it ends
 //!

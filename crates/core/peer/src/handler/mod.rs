@@ -23,7 +23,7 @@ pub trait Handler {
     ///
     /// The part before this returns the future runs in the order of arrival, before any later message is handled. So does
     /// the part of the future before its first wait, unless [`Config::backlog_limit`](crate::Config::backlog_limit) bytes
-    /// are queued. Meanwhile no future is polled; requests begin in their order when there is room. The future may call
+    /// are queued. In that time no future is polled; requests begin in their order when there is room. The future may call
     /// the peer and wait for it. If it panics, the answer is an internal error.
     fn request(
         &self,
@@ -52,7 +52,7 @@ pub trait Handler {
         let _ = (method, skipped);
     }
 
-    /// Called for a message that could not be read and belongs to no call: a line over the limit, text that is no
+    /// Called for a message that could not be read and belongs to no call: a line over the limit, text that is not
     /// JSON-RPC, or a malformed notification. Its content is lost. The default ignores it.
     fn unreadable(&self, error: ErrorObject) {
         drop(error);

@@ -1,4 +1,4 @@
-//! What an observer gives a call of ours when it is made: members of `_meta`, and a value that comes back when the call begins.
+//! An observer's data for a call of ours when it is made: members of `_meta`, and a value that comes back when the call begins.
 
 use std::any::Any;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct NewCall<'a> {
     pub revision: Option<&'a str>,
 }
 
-/// What a call of ours carries for its observer.
+/// A call's data for its observer.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct CallContext {

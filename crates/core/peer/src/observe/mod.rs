@@ -157,7 +157,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// Called for a message of the peer's that is not valid JSON-RPC, exceeds a limit of its size, or comes in a batch where
-    /// batches are not taken. The error says what is wrong.
+    /// batches are not taken. The error has the fault.
     fn malformed(&self, error: &ErrorObject) {
         let _ = error;
     }

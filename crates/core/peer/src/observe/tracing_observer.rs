@@ -31,7 +31,7 @@ pub const TRACING_TEXT_LIMIT: usize = 256;
 /// events and spans belong there. The span of a call belongs to that of its connection; that of an exchange to the span that
 /// its service is called in, such as that of the HTTP request.
 ///
-/// What the peer wrote is shown in one line without control characters, and cut after [`TRACING_TEXT_LIMIT`] bytes. Params,
+/// The peer's text is shown in one line without control characters, and cut after [`TRACING_TEXT_LIMIT`] bytes. Params,
 /// results and `_meta` are not shown.
 ///
 /// ```

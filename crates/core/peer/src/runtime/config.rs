@@ -3,7 +3,7 @@
 /// For protocol runtimes, **exempt from semver**: defines a runtime's `Config` with the settings that make sense in it.
 ///
 /// It names the dialect, which is not a setting, and the settings of [`Config`](crate::Config). One that has another default
-/// than there says so: the text for the docs, and the value.
+/// than there shows it: the text for the docs, and the value.
 ///
 /// ```
 /// agentwire_peer::runtime_config! {

@@ -132,7 +132,7 @@ impl CallSlots {
         self.0.get_mut(&call)?.progress.take()
     }
 
-    /// Returns the hook if the call was dropped meanwhile, so that it is dropped without the lock.
+    /// Returns the hook if the call was dropped since, so that it is dropped without the lock.
     pub(crate) fn put_progress_hook(&mut self, call: CallId, hook: ProgressHook) -> Option<ProgressHook> {
         match self.0.get_mut(&call) {
             Some(slot) => slot.progress.replace(hook),

@@ -16,7 +16,7 @@ pub(crate) struct Cancellations {
     aborted: HashSet<IncomingId>,
 }
 
-/// Whether a request is cancelled, and the wakers of the futures that wait for it.
+/// The cancellation of a request, and the wakers of the futures that wait for it.
 #[derive(Default)]
 struct Cancellation {
     is_cancelled: bool,

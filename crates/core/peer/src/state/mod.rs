@@ -31,7 +31,7 @@ const ENVELOPE: usize = 64;
 /// The most results whose undecoded parts are kept until the handler gets them.
 const MAX_SKIPPED: usize = 16;
 
-/// Whether the event loop must be woken for a change.
+/// The event loop's need to be woken for a change.
 #[derive(Debug)]
 enum LoopState {
     /// It runs, and has seen all changes so far or will see them before it waits.
@@ -127,7 +127,7 @@ impl PeerState {
         (self.read_closed.is_some() || self.write_closed.is_some()).then(|| self.reason())
     }
 
-    /// Why the connection is closed. A reason from reading comes first: it says more than a broken pipe.
+    /// Why the connection is closed. A reason from reading comes first: it is more precise than a broken pipe.
     pub(crate) fn reason(&self) -> Closed {
         let has_reason = |closed: &&Closed| closed.reason.is_some();
         self.read_closed
@@ -147,7 +147,7 @@ impl PeerState {
     }
 
     /// Records that nothing more can be sent. The first reason stays; that a peer which closed in good order no longer
-    /// reads is no reason. Returns the wakers to wake.
+    /// reads is not a reason. Returns the wakers to wake.
     #[must_use]
     pub(crate) fn close_write(&mut self, reason: Closed) -> Vec<Waker> {
         let reason = self.read_closed.clone().unwrap_or(reason);

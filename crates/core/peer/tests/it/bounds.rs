@@ -1,4 +1,4 @@
-//! What is `Send`, and what need not be.
+//! The types that are `Send`, and those that need not be.
 
 use std::cell::Cell;
 use std::future::ready;

@@ -1,4 +1,4 @@
-//! What an observer gives a call of ours when it is made, and gets back when the call begins.
+//! An observer's data for a call of ours when it is made, which comes back when the call begins.
 
 use std::sync::{Arc, Mutex};
 

@@ -26,7 +26,7 @@ fn cancel(config: &Config, id: u64) -> Value {
     json!({"jsonrpc": "2.0", "method": config.connection.dialect.cancel_method, "params": {"requestId": id}})
 }
 
-/// A waker of which can be told who still holds it.
+/// A waker whose remaining owners can be counted.
 struct Silent;
 
 impl ArcWake for Silent {

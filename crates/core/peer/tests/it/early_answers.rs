@@ -12,7 +12,7 @@ fn request(id: u64, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}})
 }
 
-/// The answer stands between what the handler says before it and after it, and there is no second one.
+/// The answer stands between the handler's messages before it and after it, and there is no second one.
 #[tokio::test(start_paused = true)]
 async fn a_handler_goes_on_after_its_answer() {
     let handler = answering(async |request, context| {
@@ -33,7 +33,7 @@ async fn a_handler_goes_on_after_its_answer() {
             far.say(request(id, text));
             assert_eq!(far.heard().await["params"]["number"], 1);
             assert_eq!(far.heard().await, json!({"jsonrpc": "2.0", "id": id, "result": text}));
-            // The id is free, and what is said of it now is said of nobody.
+            // The id is free, and a message about it now concerns no request.
             far.say(json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}));
             assert_eq!(far.heard().await["params"]["number"], 2);
             settle().await;
@@ -45,7 +45,7 @@ async fn a_handler_goes_on_after_its_answer() {
 
 /// An answer counts no longer against the limit on requests, and what goes on has the time to drain.
 #[tokio::test(start_paused = true)]
-async fn what_goes_on_is_no_request_and_is_drained() {
+async fn work_after_the_answer_is_not_a_request_and_is_drained() {
     let ended = Cell::new(0);
     let handler = answering(async |_, context| {
         context.answer(done("begun"));

@@ -27,7 +27,7 @@ fn request(id: u64, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "ask", "params": {"text": text}})
 }
 
-/// What the transport said when it ended, if it said anything.
+/// The transport's error when it ended, if it had one.
 fn said(closed: &Closed) -> Option<ErrorKind> {
     closed.reason.as_deref().map(|fault| match fault {
         TransportError::Io(error) => error.kind(),
@@ -252,7 +252,7 @@ async fn calls_of_others_end_with_main() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_transport_said_is_the_reason() {
+async fn error_of_a_transport_is_the_reason() {
     with_wire(acp(), deaf(), async |peer, mut far| {
         let script = async {
             far.heard().await;
@@ -378,7 +378,7 @@ async fn a_peer_that_does_not_read_holds_nobody_for_ever() {
     assert_eq!(start.elapsed(), 2 * SECOND);
 }
 
-/// What others wait for, of each kind, when the driver goes.
+/// The futures of each kind that wait when the driver goes.
 async fn others_wait(end: impl AsyncFnOnce(agentwire_peer::Driver, crate::support::Wire)) {
     let (peer, driver) = driver(acp().high_water(100));
     let (wire, far) = wire();
@@ -485,7 +485,7 @@ async fn a_call_that_could_not_be_carried_fails_alone() {
 }
 
 /// Polls a task, again each time it was woken and no more often, until it is done. One thing after the other happens
-/// when nobody is woken any more.
+/// when no task is woken any more.
 fn poll_when_woken<F: Future>(task: F, events: &mut [&mut dyn FnMut()]) -> F::Output {
     struct Bell(AtomicBool);
     impl Wake for Bell {
@@ -509,7 +509,7 @@ fn poll_when_woken<F: Future>(task: F, events: &mut [&mut dyn FnMut()]) -> F::Ou
     }
 }
 
-/// Whoever waits beside the driver in its own task has the driver's waker, and must be woken all the same.
+/// A future beside the driver in its own task has the driver's waker, and must be woken all the same.
 #[tokio::test(start_paused = true)]
 async fn a_neighbour_in_the_task_of_the_driver_is_woken() {
     let (near, mut far) = wire();
@@ -556,9 +556,9 @@ async fn a_neighbour_is_woken_beside_a_main_future() {
     );
 }
 
-/// What a handler has given to a task of its own hears that the handler was dropped, or else it would never end.
+/// A handler's task of its own is notified that the handler was dropped, or else it would never end.
 #[tokio::test(start_paused = true)]
-async fn what_outlives_a_handler_hears_of_the_end() {
+async fn task_that_outlives_a_handler_is_notified_of_the_end() {
     for by_driver in [true, false] {
         let (near, mut far) = wire();
         let (_, driver) = driver(acp().drain(Duration::from_secs(5)));

@@ -72,7 +72,7 @@ async fn a_refusal_is_told_apart() {
     let error = with_subject(deaf(), async |peer| peer.call(&ask("refuse")).await.unwrap_err()).await;
     let refusal = error.refusal().unwrap();
     assert_eq!((refusal.code, &*refusal.message, refusal.data.as_ref().unwrap().as_str()), (-7, "no", "1"));
-    // A handler that passes on that a call of its own failed says which.
+    // A handler that passes on the failure of a call of its own names the call.
     assert!(ErrorObject::from(error).message.contains("ask"));
 }
 
@@ -106,7 +106,7 @@ async fn a_result_that_takes_too_much_memory_is_not_decoded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_written_is_not_sent() {
+async fn unserializable_message_is_not_sent() {
     with_wire(acp(), deaf(), async |peer, mut far| {
         let nameless = std::collections::HashMap::from([((1, 2), 3)]);
         let error = peer.call_method::<_, Value>("ask", Some(&nameless)).await.unwrap_err();

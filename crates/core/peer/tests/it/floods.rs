@@ -13,7 +13,7 @@ use futures::{Sink, Stream, StreamExt};
 
 use crate::support::{Dice, HOUR, acp, answering, ask, asked, done, driver, give_way, note, on, within};
 
-/// Tells at random, asks back where it may, and answers.
+/// Notifies at random, asks back where it may, and answers.
 fn subject(dice: &RefCell<Dice>) -> impl Handler {
     answering(async |request, context| {
         let rolled = |end| dice.borrow_mut().below(end);
@@ -32,7 +32,7 @@ fn subject(dice: &RefCell<Dice>) -> impl Handler {
     })
 }
 
-/// Keeps `width` calls going, and tells at random; some calls are given up. Says how many were refused because
+/// Keeps `width` calls going, and notifies at random; some calls are given up. Returns how many were refused because
 /// of the limit.
 async fn flood(peer: Peer, calls: u64, width: usize, dice: &RefCell<Dice>) -> u64 {
     let refused = Cell::new(0);
@@ -69,7 +69,7 @@ async fn both(seed: u64, left: Config, right: Config, width: usize) -> u64 {
     let end = tokio::sync::Barrier::new(2);
     let main = async |peer| {
         let refused = flood(peer, 150, width, &dice).await;
-        // Whoever is first stays for the other's sake.
+        // The first side to end stays for the other's sake.
         end.wait().await;
         refused
     };

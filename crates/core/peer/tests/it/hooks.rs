@@ -1,4 +1,4 @@
-//! What a caller hangs on a call, and code of others that runs in destructors.
+//! A caller's hooks of a call, and code of others that runs in destructors.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Far, acp, answering, ask, deaf, done, hearing, mcp, note, noted, settle, with_wire};
 
-/// Answers the next request that is heard.
+/// Answers the next request that is received.
 async fn answer(far: &mut Far, result: Value) {
     let request = far.heard().await;
     assert_eq!(request["method"], "ask");
@@ -38,7 +38,7 @@ async fn a_check_sees_the_result_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_a_call_up_may_have_more_to_say() {
+async fn caller_that_gives_a_call_up_may_send_more() {
     with_wire(acp(), deaf(), async |peer, mut far| {
         let call = || {
             let farewell = peer.clone();
@@ -89,7 +89,7 @@ impl ArcWake for Nosy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_hook_owns_may_use_the_connection_when_it_is_dropped() {
+async fn value_owned_by_a_hook_may_use_the_connection_when_it_is_dropped() {
     let drops = Arc::new(AtomicUsize::new(0));
     let dropped = || drops.swap(0, Ordering::Relaxed);
     with_wire(mcp(), deaf(), async |peer, mut far| {
@@ -124,7 +124,7 @@ async fn two_calls_cannot_have_one_id() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_waker_owns_may_use_the_connection_when_it_is_dropped() {
+async fn value_owned_by_a_waker_may_use_the_connection_when_it_is_dropped() {
     let drops = Arc::new(AtomicUsize::new(0));
     let dropped = || drops.swap(0, Ordering::Relaxed);
     let nosy = |peer: &Peer| waker(Arc::new(Nosy { peer: peer.clone(), drops: drops.clone() }));
@@ -196,7 +196,7 @@ async fn answers_are_observed_in_the_order_in_which_they_arrive() {
         far.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": 7}));
         far.say(json!({"jsonrpc": "2.0", "method": "note", "params": {"number": 2}}));
         settle().await;
-        // Nobody has polled the call since it was sent.
+        // No task has polled the call since it was sent.
         assert_eq!(*seen.lock().unwrap(), ["note 1", "first 7", "second 7", "note 2"]);
         assert_eq!(call.await.unwrap(), 7);
     })

@@ -1,4 +1,4 @@
-//! What is not done: needless polls, reads and writes.
+//! The work that is not done: needless polls, reads and writes.
 
 use std::cell::Cell;
 use std::future::{poll_fn, ready};
@@ -87,7 +87,7 @@ async fn over_lines(main: impl AsyncFnOnce(agentwire_peer::Peer, [Counts; 2])) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_said_at_once_is_written_at_once() {
+async fn message_is_written_at_once() {
     over_lines(async |peer, counts| {
         let calls = (0..64).map(|_| peer.call(&ask("hello")));
         join_all(calls).await.into_iter().for_each(|answer| assert_eq!(answer.unwrap(), "hello"));
@@ -120,7 +120,7 @@ async fn a_sequential_round_trip_is_one_write_each_and_few_reads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_nothing_to_do_is_not_polled() {
+async fn idle_task_is_not_polled() {
     let polls = Arc::new(AtomicUsize::new(0));
     let take = || polls.swap(0, Ordering::Relaxed);
     let (peer, driver) = driver(acp());
@@ -151,7 +151,7 @@ async fn who_has_nothing_to_do_is_not_polled() {
             let polls = take();
             assert!((1..=4).contains(&polls), "{polls} polls for one request");
         }
-        // The far end not reading is no reason to look again and again.
+        // A far end that does not read is not a reason to look again and again.
         far.take(0);
         peer.notify_now(&crate::support::note(1)).unwrap();
         settle().await;

@@ -1,4 +1,4 @@
-//! What an observer is told of a connection.
+//! The reports of a connection to an observer.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What comes before what.
+//! The order of messages.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ fn notification(number: u64) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_handler_says_precedes_its_answer_in_many_bursts_at_once() {
+async fn messages_of_a_handler_precede_its_answer_in_many_bursts_at_once() {
     const BURST: u64 = 2_000;
     let handler = answering(async |request, context| {
         let first: u64 = asked(&request).parse().unwrap();
@@ -51,7 +51,7 @@ async fn what_a_handler_says_precedes_its_answer_in_many_bursts_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_precedes_an_answer_is_heard_before_the_call_resolves() {
+async fn messages_before_an_answer_are_handled_before_the_call_resolves() {
     let heard = RefCell::new(Vec::new());
     let handler = hearing(|notification, _| heard.borrow_mut().push(noted(&notification)));
     with_wire(acp(), handler, async |peer, mut far| {
@@ -144,7 +144,7 @@ async fn a_cancel_in_the_batch_of_its_request_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_answered_at_once_is_answered_in_order() {
+async fn immediate_answers_are_sent_in_order() {
     let handler = answering(|request, _| ready(done(asked(&request))));
     with_wire(acp(), handler, async |_, mut far| {
         (0..2_000).for_each(|id| far.say(request(id, "")));

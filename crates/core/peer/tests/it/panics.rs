@@ -1,4 +1,4 @@
-//! What others wrote may panic. It concerns nobody else.
+//! The code of others may panic. It concerns no other code.
 
 use std::future::ready;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Far, ask, asked, done, give_way, mcp, noted, on, with_wire};
 
-/// Whoever reads the test's output need not wonder at what is expected.
+/// The expected panics are not printed, so that a reader of the test's output need not wonder.
 fn quietly() {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref() != Some(&"as asked") {

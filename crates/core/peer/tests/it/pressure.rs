@@ -193,7 +193,7 @@ async fn two_wait(leaves: bool) {
         settle().await;
         assert_eq!(far.heard_so_far().len(), 1, "there is room");
         peer.notify(&note(3)).await.unwrap();
-        // In a task of its own, which nobody polls by chance.
+        // In a task of its own, which is not polled by chance.
         let second = tokio::spawn({
             let peer = peer.clone();
             async move { peer.notify(&note(4)).await.unwrap() }
@@ -254,7 +254,7 @@ async fn the_wait_for_room_counts_towards_the_time_out() {
         let start = tokio::time::Instant::now();
         let call = |seconds| {
             let call = peer.call(&ask("")).timeout(Duration::from_secs(seconds));
-            // In a task of its own, which nobody polls by chance.
+            // In a task of its own, which is not polled by chance.
             tokio::spawn(async move { (call.await, start.elapsed().as_secs()) }).map(Result::unwrap)
         };
         for (seconds, (error, elapsed)) in [2, 1, 3].into_iter().zip(join_all([2, 1, 3].map(call)).await) {
@@ -329,7 +329,7 @@ async fn handlers_go_on_while_there_is_room_for_their_answers() {
     .await;
 }
 
-/// What is in the transport counts, too, until it is written.
+/// The bytes in the transport count, too, until they are written.
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_holds_much_holds_up_handlers() {
     let begun = Cell::new(0);
@@ -418,7 +418,7 @@ async fn requests_over_the_limit_of_bytes_are_refused() {
     .await;
 }
 
-/// Nobody hears what is said after writing has failed, so nothing of it is kept, and nothing waits for it.
+/// Messages after writing has failed are not sent, so none of them is kept, and nothing waits for them.
 #[tokio::test(start_paused = true)]
 async fn handlers_end_although_nothing_can_be_written() {
     let ended = Cell::new(0);

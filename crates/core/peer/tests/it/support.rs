@@ -90,7 +90,7 @@ where
     On { request, notification, unmatched_response: drop }
 }
 
-/// A handler that answers and hears nothing.
+/// A handler that answers and ignores notifications.
 pub(crate) fn answering<R, F>(request: R) -> On<R, fn(Notification, &Peer)>
 where
     R: Fn(Request, RequestContext) -> F,
@@ -99,7 +99,7 @@ where
     on(request, |_, _| {})
 }
 
-/// A handler that hears and answers nothing.
+/// A handler that takes notifications and answers nothing.
 pub(crate) fn hearing<N: Fn(Notification, &Peer)>(notification: N) -> impl Handler {
     on(async |_, _| Err(ErrorObject::method_not_found("any")), notification)
 }
@@ -182,7 +182,7 @@ impl Far {
         self.hang_up();
     }
 
-    /// Says nothing more, but still listens.
+    /// Sends nothing more, but still reads.
     pub(crate) fn hang_up(&mut self) {
         self.incoming.close_channel();
     }

@@ -1,4 +1,4 @@
-//! Calls that nobody answers in time.
+//! Calls that are not answered in time.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::support::{Far, HOUR, acp, ask, beside, deaf, mcp, note, settle, wire,
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Awaits a call and says what came of it, and when.
+/// Awaits a call and returns its outcome, and the time.
 async fn timed<R>(call: impl Future<Output = Result<R, CallError>>) -> (bool, u64) {
     let start = tokio::time::Instant::now();
     let late = matches!(call.await, Err(CallError::TimedOut { .. }));
@@ -152,7 +152,7 @@ async fn an_alarm_is_set_only_where_one_comes_first() {
     within(HOUR, driver.run(deaf(), wire, main)).await;
 }
 
-/// Says something at the last moment: when everything else in a round is done, the alarm is set.
+/// Sends a message at the last moment: when everything else in a round is done, the alarm is set.
 #[derive(Clone, Default)]
 struct Late {
     peer: Arc<Mutex<Option<Peer>>>,
@@ -172,7 +172,7 @@ impl Clock for Late {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changes_at_the_last_moment_is_not_missed() {
+async fn change_at_the_last_moment_is_not_missed() {
     let clock = Late::default();
     let (peer, driver) = agentwire_peer::driver(acp(), clock.clone());
     *clock.peer.lock().unwrap() = Some(peer.clone());
@@ -188,7 +188,7 @@ async fn what_changes_at_the_last_moment_is_not_missed() {
     within(HOUR, beside(async { driver.serve(deaf(), wire).await.unwrap() }, script)).await;
 }
 
-/// Whoever keeps the time of more than one call says so in the same words.
+/// A keeper of the time of several calls reports it in the same words.
 #[test]
 fn a_time_that_somebody_else_keeps() {
     let error = agentwire_peer::CallError::timed_out("turn", std::time::Duration::from_secs(3));

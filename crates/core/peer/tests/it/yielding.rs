@@ -1,4 +1,4 @@
-//! Futures that complete at once, awaited again and again: others on the same thread run meanwhile.
+//! Futures that complete at once, awaited again and again: others on the same thread run in between.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -92,7 +92,7 @@ async fn a_handler_that_never_waits_sees_its_cancel() {
     assert!((1..TIMES).contains(&taken.load(Ordering::Relaxed)));
 }
 
-/// What says that a request is cancelled says so at once, as often as it is asked.
+/// The future of a request's cancellation completes at once, as often as it is awaited.
 #[tokio::test]
 async fn a_handler_that_waits_for_its_cancel_again_lets_others_run() {
     let (taken, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
