@@ -30,7 +30,7 @@ const PAGE: usize = 256;
 const RECORDS: usize = 128;
 
 // A claim is stored as OWNER and the time at which it ends, by the engine's clock. It stays when it has ended, so that its owner can
-// go on where nobody else has claimed the session since, and learns it where somebody has.
+// go on if no other process has claimed the session since, and fails if one has.
 
 /// KEYS: header, records, claim. ARGV: the owner of a claim or nothing; records. Returns 0 where there is no such session, and -1
 /// where the claim is another's.
@@ -137,7 +137,7 @@ impl RedisStore {
             });
             let replies = self.link.run_each(&reads.collect::<Vec<_>>()).await.map_err(StoreError::other)?;
             for (position, reply) in positions.into_iter().zip(replies) {
-                // One that has changed meanwhile is listed where it was.
+                // One that has changed since is listed where it was.
                 let header = header(&position.session_id, reply)?;
                 found.extend(header.filter(|header| query.cwd.as_ref().is_none_or(|cwd| *cwd == header.cwd)));
             }
@@ -334,7 +334,7 @@ impl RedisClaim {
     /// Renews the claim until it is dropped, and releases it then.
     async fn keep(self, mut dropped: oneshot::Receiver<()>) {
         while tokio::time::timeout(self.time / 3, &mut dropped).await.is_err() {
-            // Where the engine is away, the next attempt may succeed. Where another has the claim, the next write says so.
+            // Where the engine is away, the next attempt may succeed. Where another has the claim, the next write fails.
             if let Ok(false) = self.run(RENEW).await {
                 _ = dropped.await;
                 break;

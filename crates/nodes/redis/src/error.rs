@@ -1,4 +1,4 @@
-//! What an error of the engine means.
+//! The meaning of an engine's error.
 
 use std::error::Error;
 use std::fmt;

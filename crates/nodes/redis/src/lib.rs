@@ -1,4 +1,4 @@
-//! What the nodes of one server share, on Redis 7 or Valkey 8.
+//! The state that the nodes of one server share, on Redis 7 or Valkey 8.
 //!
 //! `agentwire_mcp_redis` here is `agentwire::mcp::redis` in the crate `agentwire`, with its feature `mcp-redis`.
 //!

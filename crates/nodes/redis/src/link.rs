@@ -172,7 +172,7 @@ impl Link {
                 self.circuit.lock().close();
                 return Ok(replies);
             }
-            // A command that the user may not run says nothing of the others.
+            // A command that the user may not run shows nothing of the others.
             Ok(Err(error)) if !is_away(&error) || is_forbidden(&error) => {
                 self.circuit.lock().close();
                 return Err(store_error(error));
@@ -238,7 +238,7 @@ impl Link {
     }
 
     /// Opens another connection to a cluster, and uses that once it is open. A connection to a cluster replaces those to its masters
-    /// that are closed, but not one that leads nowhere without a word. The other masters go on with the old connection meanwhile.
+    /// that are closed, but not one that leads nowhere without a word. The other masters go on with the old connection until then.
     fn replace(&self, number: u64) {
         let Some(link) = self.this.upgrade().filter(|link| !link.is_replacing.swap(true, Ordering::SeqCst))
         else {

@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::link::keys::Keys;
 use crate::new_session;
 
-/// What is run on one key, which holds a string meanwhile: most of it fails, after the engine has looked at what the user may do.
+/// The commands that are run on one key, which holds a string in that time: most fail, after the engine has checked the user's rights.
 const COMMANDS: &[&[&str]] = &[
     &["SET", "KEY", "1", "PX", "10000"],
     &["EVAL", "return 1", "1", "KEY"],

@@ -19,7 +19,7 @@ use crate::link::keys::Keys;
 use crate::permissions;
 use crate::subscriptions::Subscriber;
 
-/// What the nodes of one server share, on Redis or Valkey.
+/// The state that the nodes of one server share, on Redis or Valkey.
 ///
 /// It implements each trait of `agentwire-store`: [`EventStore`](agentwire_store::EventStore),
 /// [`SessionRecords`](agentwire_store::SessionRecords), [`Bus`](agentwire_store::Bus), [`Nodes`](agentwire_store::Nodes) and

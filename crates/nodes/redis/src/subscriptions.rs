@@ -49,7 +49,7 @@ impl Subscriber {
     }
 }
 
-/// What a subscription asks for.
+/// The request of a subscription.
 enum Request {
     Add(End, oneshot::Sender<Result<Subscription, StoreError>>),
     Remove(NodeId),
@@ -169,7 +169,7 @@ impl Subscriptions {
         Err(error)
     }
 
-    /// The connection is lost, and nothing is heard until there is another.
+    /// The connection is lost, and nothing is received until there is another.
     async fn lose(&mut self) {
         self.connection = None;
         if !self.nodes.is_empty() {

@@ -15,7 +15,7 @@ use crate::store::RedisStore;
 const PAGE: usize = 256;
 /// For how much longer than its tasks a list is kept, in milliseconds.
 const SLACK: u64 = 60_000;
-/// What stands before the JSON of a task that has not ended, and of one that has. So the script reads no JSON.
+/// The byte before the JSON of a task that has not ended, and of one that has. So the script reads no JSON.
 const OPEN: u8 = b'o';
 const ENDED: u8 = b'e';
 /// KEYS: the record. ARGV: the next. Returns 1 where there was one that had not ended.

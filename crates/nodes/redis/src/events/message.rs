@@ -1,4 +1,4 @@
-//! What the writer of events does.
+//! The work of the writer of events.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::events::shares::Room;
 use crate::events::waiting::Waiter;
 
-/// What the writer does.
+/// The work of the writer.
 #[derive(Debug)]
 pub(crate) enum Message {
     Write(Write),
@@ -28,7 +28,7 @@ pub(crate) struct Write {
     pub(crate) session: SessionId,
     pub(crate) stream: u64,
     pub(crate) change: Change,
-    /// What it counts in the queue, in bytes.
+    /// The bytes that it counts in the queue.
     pub(crate) size: usize,
     /// Its room there.
     pub(crate) room: Room,
@@ -36,7 +36,7 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    /// Tells its sender. Its room is free then.
+    /// Answers its sender. Its room is free then.
     pub(crate) fn answer(self, result: Result<(), StoreError>) {
         drop(self.room);
         self.waiter.tell(result);
@@ -46,7 +46,7 @@ impl Write {
 /// A change of a stream.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// It begins, and runs as this JSON says.
+    /// It begins, and runs as in this JSON.
     Begin(Bytes),
     /// It has an event.
     Event { place: u64, data: Bytes },

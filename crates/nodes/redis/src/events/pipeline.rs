@@ -215,14 +215,14 @@ impl EventPipeline {
                 // A stream of the group may be written to for half that time yet.
                 pipeline.cmd("PEXPIRE").arg(list).arg(time.saturating_mul(2));
             }
-            // A last event says by itself when it expires.
+            // A last event sets by itself when it expires.
             if !matches!(change, Change::Last { .. }) && seen.insert((session, stream)) {
                 pipeline.cmd("PEXPIRE").arg(self.keys.stream(*session, *stream)).arg(time);
             }
         }
     }
 
-    /// Tells the senders of writes what the engine has replied to a pipeline that begins with theirs. Returns those that are to be
+    /// Answers the senders of writes with the engine's replies to a pipeline that begins with theirs. Returns those that are to be
     /// repeated.
     async fn finish_all(
         &self,
@@ -271,7 +271,7 @@ impl EventPipeline {
         None
     }
 
-    /// Returns whether a write that was refused is done nevertheless. `is_there` says that the stream of an only event is there already,
+    /// Returns whether a write that was refused is done nevertheless. `is_there` is true if the stream of an only event is there already,
     /// maybe without an event.
     async fn is_done(
         &self,
@@ -324,7 +324,7 @@ impl Pending {
             Ok(Value::Nil) => is_last,
             Ok(reply) => matches!(reply, Value::Int(0)),
             // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands; a
-            // script says it by its reply.
+            // script reports it by its reply.
             Err(error) => !is_last && (error.code() == Some("ERR") || is_only_event(error)),
         }
     }

@@ -19,7 +19,7 @@ use crate::link::Link;
 use crate::link::keys::Keys;
 use crate::link::slot::{SLOTS, slot};
 
-/// What an event counts in the queue beside its data, in bytes.
+/// The bytes that an event counts in the queue beside its data.
 const OVERHEAD: usize = 256;
 
 /// The writers of a cluster's slots.

@@ -1,4 +1,4 @@
-//! What a node knows of a stream that it writes.
+//! A node's knowledge of a stream that it writes.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -16,7 +16,7 @@ pub(crate) struct RunningStream {
     /// The places that are kept, and their bytes.
     places: VecDeque<(u64, usize)>,
     pub(crate) bytes: usize,
-    /// Whether its first entry is forgotten. Then each event says where it runs.
+    /// Whether its first entry is forgotten. Then each event names its node.
     is_trimmed: bool,
     pub(crate) written: Instant,
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::events::message::{GROUP, StreamLimits};
 use crate::events::running_stream::RunningStream;
 
-/// What a stream takes in the engine beside its events, in bytes: a page of its list is allocated at once.
+/// The memory of a stream in the engine beside its events, in bytes: a page of its list is allocated at once.
 pub(crate) const STREAM_COST: usize = 4608;
 
-/// What a stream takes that is one event, in bytes: a string with its key.
+/// The memory of a stream that is one event, in bytes: a string with its key.
 pub(crate) const RESULT_COST: usize = 512;
 
 /// Of so many streams and bytes one in this many is deleted together, so that few commands do it.
@@ -18,7 +18,7 @@ const PART: usize = 64;
 /// The streams of a session that this node writes or has written.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEvents {
-    /// What the keys of its streams begin with.
+    /// The beginning of its streams' keys.
     prefix: String,
     bytes: usize,
     /// Their bytes, those first that were written to longest ago.

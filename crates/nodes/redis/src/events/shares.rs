@@ -34,7 +34,7 @@ struct Used {
     sweep_at: usize,
 }
 
-/// What a session has in the queue.
+/// A session's part of the queue.
 #[derive(Clone, Debug, Default)]
 struct SessionShare {
     of_caller: Arc<Share>,
@@ -42,7 +42,7 @@ struct SessionShare {
     events: Arc<AtomicUsize>,
 }
 
-/// What a caller has in the queue.
+/// A caller's part of the queue.
 #[derive(Debug, Default)]
 struct Share {
     caller: Option<Arc<str>>,

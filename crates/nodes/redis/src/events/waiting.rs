@@ -13,7 +13,7 @@ use crate::error::TimedOut;
 
 type Stored = Result<(), StoreError>;
 
-/// All that wait, and those of the last time-out that have been told. One timer is enough for them: each waits as long as any other.
+/// All that wait, and those of the last time-out that have been answered. One timer is enough for them: each waits as long as any other.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     timeout: Duration,
@@ -26,7 +26,7 @@ pub(crate) struct Waiting {
 struct Queue {
     /// The number of the first.
     first: u64,
-    /// None for one that has been told.
+    /// `None` for one that has been answered.
     senders: VecDeque<Option<(Instant, oneshot::Sender<Stored>)>>,
 }
 
@@ -60,7 +60,7 @@ impl Waiting {
         (Waiter { waiting: self.clone(), number }, receiver)
     }
 
-    /// Tells those whose time has passed. Returns when that of the next passes.
+    /// Answers those whose time has passed. Returns when that of the next passes.
     fn expire(&self, now: Instant) -> Option<Instant> {
         loop {
             let mut queue = self.queue.lock();
@@ -84,7 +84,7 @@ impl Drop for Waiting {
 }
 
 impl Queue {
-    /// The first that has not been told.
+    /// The first that has not been answered.
     fn next(&mut self) -> Option<&(Instant, oneshot::Sender<Stored>)> {
         while let Some(None) = self.senders.front() {
             self.senders.pop_front();
@@ -101,7 +101,7 @@ impl Queue {
 }
 
 impl Waiter {
-    /// Tells it, unless its time has passed.
+    /// Answers it, unless its time has passed.
     pub(crate) fn tell(self, result: Stored) {
         if let Some(sender) = self.take() {
             _ = sender.send(result);

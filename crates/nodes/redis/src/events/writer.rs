@@ -24,7 +24,7 @@ const RETRY: Duration = Duration::from_millis(100);
 /// The time after which streams that were not written to are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// Takes messages until their senders are dropped. Tells with how many of them it has finished.
+/// Takes messages until their senders are dropped. Counts those that it has finished.
 pub(crate) struct Writer {
     pipeline: EventPipeline,
     sessions: HashMap<SessionId, SessionEvents>,
@@ -66,7 +66,7 @@ impl Writer {
             }
             loop {
                 pending = self.pipeline.attempt(pending).await;
-                // Without a store, nobody waits for these.
+                // Without a store, no caller waits for these.
                 if pending.is_empty() || queue.is_closed() {
                     break;
                 }
@@ -146,7 +146,7 @@ impl Writer {
         }
     }
 
-    /// Drops what is known of streams that have expired. `is_idle` says that no deletion is queued.
+    /// Drops what is known of streams that have expired. `is_idle` is true if no deletion is queued.
     fn sweep(&mut self, now: Instant, is_idle: bool) {
         if now.duration_since(self.swept) > SWEEP {
             self.swept = now;

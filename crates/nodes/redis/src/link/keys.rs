@@ -35,7 +35,7 @@ impl Keys {
         key
     }
 
-    /// What the keys of a session's streams begin with. Their numbers follow.
+    /// The beginning of the keys of a session's streams. Their numbers follow.
     pub(crate) fn stream_prefix(&self, session: SessionId) -> String {
         self.of_session(session, ":e:")
     }

@@ -25,7 +25,7 @@ impl Certificates {
 /// several are built in and none was chosen.
 pub(crate) fn choose_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Another thread may have chosen one meanwhile, which is as good.
+        // Another thread may have chosen one since, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }

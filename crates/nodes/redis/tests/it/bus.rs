@@ -50,7 +50,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     drop(at_c);
     until(async || !other.send(c, BusMessage::Tools).await.unwrap()).await;
 
-    // What is not taken is bounded, and says so.
+    // The queue is bounded, and reports lost messages.
     for number in 0..3000 {
         store.publish(a, BusMessage::Task(number.to_string())).await.unwrap();
     }

@@ -75,7 +75,7 @@ async fn conversations_are_the_same_at_every_process() {
     until(async || engine.keys().await.is_empty()).await;
 }
 
-/// A claim whose process stands still ends. Whoever took the session since goes on, and the first writes no more.
+/// A claim whose process stands still ends. The process that took the session since goes on, and the first writes no more.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_process_that_has_lost_its_claim_writes_no_more() {

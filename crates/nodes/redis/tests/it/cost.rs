@@ -1,4 +1,4 @@
-//! What the engine costs: memory for each session, and time for each result.
+//! The cost of the engine: memory for each session, and time for each result.
 
 use std::time::{Duration, Instant};
 

@@ -27,7 +27,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// What it has acknowledged survives the end of its process. For that of the machine it would sync, for which a busy disk takes
+    /// Acknowledged writes survive the end of its process. For that of the machine it would sync, for which a busy disk takes
     /// longer than a command may.
     pub(crate) async fn start() -> Self {
         Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "no"]).await

@@ -30,7 +30,7 @@ pub(crate) async fn replay(store: &RedisStore, session: SessionId, stream: u64, 
     store.replay(session, EventId::new(stream, after), usize::MAX).await.unwrap()
 }
 
-/// What every engine must do, one or a cluster.
+/// The demands on every engine, one or a cluster.
 pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     let (session, elsewhere) = (session(), session());
     assert_eq!(replay(other, session, 1, 0).await, Replay::new(Vec::new(), Rest::Unknown));
@@ -153,7 +153,7 @@ async fn the_oldest_streams_of_a_session_are_forgotten() {
     }
     until(async || engine.keys().await.iter().filter(|key| key.contains(":e:")).count() == 4).await;
     assert_eq!(replay(&store, session, 9, 0).await.rest, Rest::Ended);
-    // One that runs goes on, and says where.
+    // One that runs goes on, and names its node.
     append(&store, session, event(1, 2, &text)).await;
     let left = replay(&store, session, 1, 0).await;
     assert_eq!((left.events.len(), left.rest), (1, Rest::Running(Some(runs()))));

@@ -1,4 +1,4 @@
-//! What holds while the engine refuses, has lost what it had acknowledged, or a connection leads nowhere.
+//! The guarantees while the engine refuses, has lost acknowledged writes, or a connection leads nowhere.
 
 use std::fs;
 use std::time::Duration;
@@ -208,7 +208,7 @@ async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
     assert_eq!(places, [event(1, 1, "one"), event(1, 3, "three")]);
 }
 
-/// What waits is more than passes in the time-out of a command, and so is a single event.
+/// The queue has more than passes in the time-out of a command, and so does a single event.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
@@ -224,7 +224,7 @@ async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
         (1..=20).map(|stream| store.append(session, event(stream, 1, &text), true)).collect();
     results.push(store.append(session, event(21, 1, &large), true));
     drop(results);
-    // Meanwhile sessions are opened, and the engine does not count as away.
+    // In that time sessions are opened, and the engine does not count as away.
     for _ in 0..20 {
         create(&store).await.unwrap();
         tokio::time::sleep(timeout / 10).await;
@@ -314,7 +314,7 @@ async fn the_user_of_the_guide_may_do_what_the_store_needs() {
     }
 }
 
-/// A command that the user may not run says nothing of the engine.
+/// A command that the user may not run shows nothing of the engine.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
@@ -356,7 +356,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
         .await;
         until(async || store.touch(session, HOUR).await.is_ok_and(|touched| touched)).await;
         until(async || replay(&store, session, stream, 0).await.rest == Rest::Ended).await;
-        // A message to a subscription that leads nowhere is lost, and the subscription says so.
+        // A message to a subscription that leads nowhere is lost, and the subscription reports it.
         assert_eq!(soon(subscription.next()).await, Some(BusEvent::Missed));
         assert!(direct.send(node, BusMessage::Tools).await.unwrap());
         direct.publish(other, BusMessage::Prompts).await.unwrap();

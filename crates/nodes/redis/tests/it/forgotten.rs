@@ -56,7 +56,7 @@ async fn by_an_engine_that_was_away() {
     check_forgotten(&engine, &store, session).await;
 }
 
-/// This node stores results until it hears that another has forgotten the session.
+/// This node stores results until it receives the message that another has forgotten the session.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn by_a_node_that_hears_of_it_late() {

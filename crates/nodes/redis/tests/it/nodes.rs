@@ -64,7 +64,7 @@ async fn a_lease_that_the_engine_has_forgotten_is_lost() {
     soon(lease.lost()).await;
 }
 
-/// Whoever reaches the engine first after it was away finds no lease but its own. The others live nevertheless.
+/// The first node that reaches the engine after it was away finds no lease but its own. The others live nevertheless.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn nobody_is_dead_because_the_engine_was_away() {

@@ -1,4 +1,4 @@
-//! What holds while the engine is away.
+//! The guarantees while the engine is away.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn is_away<T>(result: &Result<T, StoreError>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order() {
+async fn acknowledged_events_survive_the_engine_and_the_rest_follows_in_order() {
     let mut engine = Engine::start().await;
     let (store, other) = (store(&engine).await, store(&engine).await);
     let session = SessionId::random().unwrap();
@@ -61,8 +61,8 @@ async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order(
     assert_eq!(other.load(session).await.unwrap(), Some(record));
 }
 
-/// What waits here is written once the engine is back. A client that resumes its stream then, before that is done, must not get what
-/// follows without it.
+/// The queue is written once the engine is back. A client that resumes its stream then, before that is done, must not get events that
+/// follow without it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_replay_has_what_was_appended_while_the_engine_was_away() {

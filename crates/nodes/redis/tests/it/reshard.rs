@@ -99,8 +99,8 @@ async fn a_session_whose_slot_moves_loses_nothing() {
     assert_eq!(replay(&other, session, 1, 0).await.events.len(), 3);
 }
 
-/// The subscription says that it may have missed something, and goes on. Where it is interrupted once more it says so again, and what
-/// was sent until then may be lost.
+/// The subscription reports that it may have missed messages, and goes on. Each further interruption is reported again, and messages
+/// sent until then may be lost.
 async fn check_goes_on(other: &RedisStore, subscription: &mut Subscription) {
     while soon(subscription.next()).await != Some(BusEvent::Missed) {}
     let [node, sender] = [1, 2].map(NodeId::new);

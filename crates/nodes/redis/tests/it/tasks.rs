@@ -101,7 +101,7 @@ async fn a_task_expires_and_leaves_the_lists() {
     for owner in [Some(&TaskOwner::Bearer), None] {
         assert_eq!(list(&store, owner, None, 9).await, ["for ever"]);
     }
-    // One that has expired leaves the list of all without a list. Its time is the engine's, whatever the clock of its node says.
+    // One that has expired leaves the list of all without a list. Its time is the engine's, whatever the clock of its node shows.
     let mut expired = record("expired", &TaskOwner::Bearer, Some(1));
     expired.created_at += 1_000_000_000;
     TaskStore::create(&store, expired).await.unwrap();
