@@ -1,4 +1,4 @@
-//! What a recording consists of: its header and its events.
+//! The parts of a recording: its header and its events.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub enum Protocol {
     Mcp,
 }
 
-/// What carries the messages.
+/// The transport of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ impl Side {
 pub struct Header {
     /// The protocol; `None` if nothing was said that shows it.
     pub protocol: Option<Protocol>,
-    /// What carried the messages.
+    /// The transport of the messages.
     pub transport: Option<TransportKind>,
     /// The wall-clock time of the start, in RFC 3339.
     pub started: Option<String>,
@@ -88,15 +88,15 @@ pub struct Header {
 pub struct Event {
     /// The time since the start; none in a recording without times.
     pub at: Option<Duration>,
-    /// Which side it comes from.
+    /// The side it comes from.
     pub from: Side,
     /// The number of the HTTP exchange that it belongs to.
     pub exchange: Option<u64>,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {

@@ -35,7 +35,7 @@ pub(crate) enum Token<'a> {
     Plain(&'a str),
 }
 
-/// What stands in the place of a token.
+/// The replacement of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Replacement {
     /// A string, which is encoded.

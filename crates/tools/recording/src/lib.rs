@@ -1,7 +1,7 @@
 //! Records the messages of ACP and MCP in a file, and plays one side of a recording against the other side that is alive.
 //!
-//! What two programs say to each other is the best account of a fault between them, and of what each of them does today. This crate
-//! takes it down without changing it, leaves out the secrets, and later finds where a program says something else:
+//! The messages between two programs are the best account of a fault between them, and of their behaviour today. This crate
+//! records them without changing them, leaves out the secrets, and later finds where a program's messages differ:
 //!
 //! ```text
 //!  traffic ──▶ LineTap, ExchangeTap, record_transport ──▶ Recorder ── queue ──▶ thread: Masker, file

@@ -18,7 +18,7 @@ impl Budget {
     }
 }
 
-/// What one owner keeps of a budget, until it is dropped.
+/// An owner's part of a budget, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     budget: Arc<Budget>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::json_text::encoded;
 
-/// What a message is. Ids are JSON text.
+/// The kind of a message. Ids are JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MessageKind {
     Request { id: String, method: String },

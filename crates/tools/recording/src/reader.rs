@@ -41,7 +41,7 @@ pub enum ReadError {
     Line {
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         error: serde_json::Error,
     },
     /// A line has none of the members that say what happened, or in a script one that has no meaning there.
@@ -146,7 +146,7 @@ impl Recording {
         Ok(())
     }
 
-    /// What carried the messages: what the header names, or HTTP+SSE where a client found that only after it had tried another.
+    /// The transport of the messages: that of the header, or HTTP+SSE where a client found that only after it had tried another.
     pub fn transport(&self) -> Option<TransportKind> {
         let is_get = |exchange: u64| {
             self.events.iter().any(|event| {

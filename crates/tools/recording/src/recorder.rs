@@ -46,7 +46,7 @@ pub struct RecorderConfig {
     /// Sets what is called if the recording stops early, once, from any thread.
     #[build(dynamic)]
     on_stop: Box<dyn Fn(RecordingError) + Send + Sync>,
-    /// Sets what tells the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
+    /// Sets the clock of the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
     #[build(dynamic)]
     clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
     /// Writes a trace for people who watch in place of a recording: no header, each event as soon as it happens, with the time

@@ -9,7 +9,7 @@ use crate::event::{Event, Side};
 /// Where the members of the event begin in a line of a trace.
 const EVENT: &str = "\"at\":";
 
-/// What the lines of a trace have beside their events.
+/// The parts of a trace's lines beside their events.
 pub(crate) struct Trace {
     /// The side of the program that writes the trace.
     pub(crate) us: Side,

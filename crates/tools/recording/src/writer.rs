@@ -51,7 +51,7 @@ pub(crate) enum Order {
     Finish(SyncSender<()>),
 }
 
-/// What a recorder and its writer share.
+/// The state that a recorder and its writer share.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// Bytes of events that wait.

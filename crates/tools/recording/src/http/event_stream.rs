@@ -10,7 +10,7 @@ pub(super) struct StreamEvent {
     pub(super) data: Line,
 }
 
-/// What a piece of a stream has brought.
+/// The result of reading a piece of a stream.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The end of an event.

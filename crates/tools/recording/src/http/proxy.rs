@@ -213,7 +213,7 @@ impl Proxy {
     }
 }
 
-/// The next connection. None if a connection has ended meanwhile, which has to happen first where there are too many.
+/// The next connection. `None` if a connection has ended, which has to happen first if there are too many.
 async fn accept(
     listener: &TcpListener,
     connections: &mut FuturesUnordered<LocalBoxFuture<'_, ()>>,

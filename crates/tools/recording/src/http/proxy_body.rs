@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_comes_before_an_error() {
+    fn held_back_bytes_come_before_an_error() {
         let recorder = crate::RecorderConfig::new(crate::TransportKind::Http);
         let folder = tempfile::tempdir().unwrap();
         let recorder = recorder.create(folder.path().join("x")).unwrap();

@@ -77,7 +77,7 @@ const PART_LIMIT: usize = 64;
 pub struct InvalidPattern {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong.
+    /// The fault.
     pub error: regex_lite::Error,
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Span {
     pub(super) mask: Mask,
 }
 
-/// What stands in the place of a span.
+/// The replacement of a span.
 #[derive(Debug)]
 pub(super) enum Mask {
     /// This text.

@@ -5,7 +5,7 @@ use futures::executor::block_on;
 use super::*;
 use crate::replay::{Action, Replay};
 
-/// Answers each call with its sum, but says 0 for the sum of 13 and anything.
+/// Answers each call with its sum, but with 0 for the sum of 13 and anything.
 fn live(request: &Value) -> Option<Value> {
     let id = request.get("id")?;
     let params = &request["params"];

@@ -111,7 +111,7 @@ impl<'a> Comparison<'a> {
         self.learned.push((recorded.to_string(), seen.to_string()));
     }
 
-    /// What stands in the place of a whole mask is sent back in its place.
+    /// A value in the place of a whole mask is sent back in its place.
     fn learn_mask(&mut self, recorded: &Value, seen: &Value) {
         if recorded.as_str().is_some_and(is_whole_mask) {
             self.learn(recorded, seen);
@@ -154,7 +154,7 @@ fn matches_masked(recorded: &Value, seen: &Value) -> bool {
     occur_in_order(&pieces, seen)
 }
 
-/// What stands before the first mask of a text, and what stands behind it.
+/// The text before the first mask, and the text behind it.
 fn split_at_mask(text: &str) -> Option<(&str, &str)> {
     let (fixed, mask) = text.split_once('«')?;
     mask.split_once('»').map(|(_, after)| (fixed, after))

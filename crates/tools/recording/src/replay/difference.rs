@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_cannot_control_a_terminal() {
+    fn shown_difference_cannot_control_a_terminal() {
         let text = "\u{1b}[2J\u{202e}\n".repeat(1000);
         let difference = Difference {
             kind: DifferenceKind::Changed,

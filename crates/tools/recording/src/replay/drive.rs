@@ -16,7 +16,7 @@ use crate::replay::{Action, Replay};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct ReplayConfig {
-    /// How long a recorded message may take once it is waited for, whatever else comes meanwhile (default 10 s).
+    /// How long a recorded message may take once it is waited for, whatever else comes in that time (default 10 s).
     #[build(skip)]
     pub timeout: Duration,
     /// How long the live side is listened to once all has happened (default 10 s).
@@ -145,7 +145,7 @@ impl<W: Wire> Driver<W> {
         }
     }
 
-    /// Writes all, and takes packets meanwhile: a peer may read only once it has written.
+    /// Writes all, and takes packets in that time: a peer may read only once it has written.
     async fn flush(
         &mut self,
         replay: &mut Replay,

@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) progress: Progress,
 }
 
-/// What became of a message.
+/// The progress of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// It is to be sent, or awaited.

@@ -48,7 +48,7 @@ pub struct Replay {
     happened: usize,
 }
 
-/// What the driven side does next.
+/// The next step of the driven side.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Action {

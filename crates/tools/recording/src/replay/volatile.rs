@@ -1,8 +1,8 @@
-//! Which members may differ between a recording and a replay, as a table.
+//! The members that may differ between a recording and a replay, as a table.
 
 use crate::json_text::Step;
 
-/// What a volatile member holds.
+/// The kind of a volatile member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VolatileKind {
@@ -20,7 +20,7 @@ pub enum VolatileKind {
 pub struct VolatileMember {
     /// A JSON Pointer from the message on; `*` is any one step, `**` any number of steps.
     pub pointer: &'static str,
-    /// What it holds.
+    /// The kind of its value.
     pub kind: VolatileKind,
 }
 
@@ -75,7 +75,7 @@ impl VolatileTable {
         }
     }
 
-    /// What the member at a path holds, if it may differ.
+    /// The kind of the member at a path, if it may differ.
     pub(super) fn kind(&self, path: &[Step]) -> Option<VolatileKind> {
         self.members.iter().find(|(pattern, _)| matches(pattern, path)).map(|(_, kind)| *kind)
     }

@@ -1,4 +1,4 @@
-//! What a replay is driven over: a transport of packets, or lines of bytes, which may be anything.
+//! The wire of a replay: a transport of packets, or lines of bytes, which may be anything.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ use futures_util::{AsyncRead, AsyncWrite};
 
 use crate::replay::Outgoing;
 
-/// What the live side sent.
+/// The data that the live side sent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Incoming {
     /// A message or a batch.
     Message(RawJson),
-    /// What is not a message.
+    /// Text that is not a message.
     Text(String),
     /// A request of ours, by its id as JSON text, that has no response.
     Failure {
@@ -26,7 +26,7 @@ pub enum Incoming {
         /// Why.
         why: String,
     },
-    /// What needs no answer and is not compared.
+    /// A message that needs no answer and is not compared.
     Nothing,
 }
 

@@ -9,7 +9,7 @@ use crate::pieces::occur_in_order;
 /// The member of a pattern's object that stands for any further members.
 const MORE: &str = "...";
 
-/// What the names of a script stand for: each is bound to the first value that it is compared with.
+/// The values of a script's names: each is bound to the first value that it is compared with.
 #[derive(Debug, Default)]
 pub(super) struct Bindings(BTreeMap<String, Value>);
 

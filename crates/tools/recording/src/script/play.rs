@@ -48,15 +48,15 @@ impl Default for ScriptConfig {
     }
 }
 
-/// What the judged side did in the place of an event.
+/// The judged side's deviation from an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScriptFailure {
     /// The number of the event, from 1, without the header; none behind the last.
     pub event: Option<usize>,
-    /// What was expected.
+    /// The expected event.
     pub expected: String,
-    /// What was seen.
+    /// The event that was seen.
     pub seen: String,
 }
 
@@ -139,7 +139,7 @@ struct Mismatch {
     seen: String,
 }
 
-/// What arrives, or why nothing does.
+/// The data that arrives, or the reason why none does.
 enum Arrival {
     Line(Vec<u8>),
     Nothing(String),

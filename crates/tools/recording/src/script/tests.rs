@@ -1,4 +1,4 @@
-//! Scripts against peers that say what a test tells them, on a clock that is paused.
+//! Scripts against peers that send a test's messages, on a clock that is paused.
 
 use std::io;
 use std::pin::Pin;

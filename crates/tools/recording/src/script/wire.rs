@@ -1,4 +1,4 @@
-//! What a script is played over: lines of bytes in both directions.
+//! The wire of a script: lines of bytes in both directions.
 
 use std::future::Future;
 use std::io;
@@ -27,7 +27,7 @@ pub trait ScriptWire {
 pub struct LineStreams<R, W> {
     read: R,
     write: W,
-    /// What was read and is not a whole line yet.
+    /// The bytes that were read and are not a whole line yet.
     unread: Vec<u8>,
     /// How many of these bytes have no line's end.
     searched: usize,

@@ -1,4 +1,4 @@
-//! What a recorder writes: the format, the masks, the limits.
+//! The files of a recorder: the format, the masks, the limits.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is masked, and what is not.
+//! The values that are masked, and those that are not.
 
 mod tables;
 mod times;
@@ -275,7 +275,7 @@ fn the_longest_of_secrets_with_the_same_beginning_is_found() {
 }
 
 #[test]
-fn what_is_looked_for_has_a_limit() {
+fn searched_secrets_have_a_limit() {
     let mut masker = Masker::new();
     for number in 0..200 {
         masker.message(&format!("{{\"password\":\"{number}{}\"}}", "long".repeat(1900)));
