@@ -55,7 +55,7 @@
 //!
 //! # Invariants
 //!
-//! - No path opens a file outside the session's directories, whatever links are in it, even if they change meanwhile.
+//! - No path opens a file outside the session's directories, whatever links are in it, even if they change in between.
 //! - No command outlives its terminal, and no terminal its session, its runtime or its [`Terminals`].
 //! - Everything that an agent can make large has a limit, and errors name it.
 //! - A permission is granted only by the user, or by a policy or rule of the program.

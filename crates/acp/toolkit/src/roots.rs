@@ -9,7 +9,7 @@ pub(crate) struct Roots {
     real: Vec<PathBuf>,
     /// The directories by their given names, in order, each with the path that the name resolved to.
     named: Vec<(PathBuf, PathBuf)>,
-    /// What is in the directories and closed to the agent.
+    /// The paths in the directories that are closed to the agent.
     denied: Vec<PathPattern>,
 }
 

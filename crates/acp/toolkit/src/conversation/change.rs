@@ -5,7 +5,7 @@
 pub struct Applied {
     /// The part to draw again.
     pub change: Change,
-    /// What changed of a terminal of the agent. It may come with another change, or alone.
+    /// The change of a terminal of the agent. It may come with another change, or alone.
     pub terminal: Option<TerminalChange>,
     /// How many of the oldest entries were dropped because of the limit.
     pub forgotten: usize,
@@ -45,7 +45,7 @@ pub enum Change {
     Updated {
         /// The entry.
         index: usize,
-        /// Which fields. At least one.
+        /// The changed fields. At least one.
         fields: ChangedFields,
     },
     /// The plan.
@@ -82,7 +82,7 @@ impl Change {
     }
 }
 
-/// What changed of an [`AgentTerminal`](super::AgentTerminal).
+/// The change of an [`AgentTerminal`](super::AgentTerminal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TerminalChange {

@@ -23,12 +23,12 @@ pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// impl Buffers for Tabs {
 ///     fn text<'a>(&'a self, path: &'a Path) -> BufferFuture<'a, Option<String>> {
-///         Box::pin(async move { self.0.lock().expect("nobody panics").get(path).cloned() })
+///         Box::pin(async move { self.0.lock().expect("no holder panics").get(path).cloned() })
 ///     }
 ///
 ///     fn replace<'a>(&'a self, path: &'a Path, text: &'a str) -> BufferFuture<'a, bool> {
 ///         Box::pin(async move {
-///             let mut tabs = self.0.lock().expect("nobody panics");
+///             let mut tabs = self.0.lock().expect("no holder panics");
 ///             tabs.get_mut(path).map(|tab| *tab = text.to_owned()).is_some()
 ///         })
 ///     }

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_counted_and_not_kept() {
+    fn line_that_is_too_long_is_counted_and_not_kept() {
         let mut lines = Lines::new(Some(2), None, 0, 10);
         for _ in 0..1000 {
             lines.push("0123456789\n");

@@ -120,8 +120,8 @@ impl Files {
     /// `**/.env`. May be called several times.
     ///
     /// Patterns are those of [`PermissionRule::path`](crate::PermissionRule::path), take `a` for `A`, and are compared with
-    /// each step of the path on the way and with the target of each link. Nothing tells another name of the same file that is
-    /// no link (a hard link), and commands are not confined at all: see [`Terminals`](crate::Terminals).
+    /// each step of the path on the way and with the target of each link. No check finds another name of the same file that is not
+    /// a link (a hard link), and commands are not confined at all: see [`Terminals`](crate::Terminals).
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use crate::roots::{RootRelation, Roots};
 /// The limit of links, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// How often a path that changes meanwhile is followed again.
+/// How often a path that changes in between is followed again.
 const MAX_ATTEMPTS: usize = 100;
 
 /// A directory is opened as a starting point, not to be listed. Where the system makes a difference, it need not be

@@ -11,7 +11,7 @@ use agentwire_transport::Exited;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// A call failed. [`CallError::Closed`] says that the agent ended while the call was unanswered. It is not sent again.
+    /// A call failed. [`CallError::Closed`] means that the agent ended while the call was unanswered. It is not sent again.
     #[error("a call of the agent failed")]
     Call(#[from] CallError),
     /// There is no connection, and there will be none: the agent ended and is not started again.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::SessionId;
 
-/// What happens to the agent of a [`Host`](crate::Host), for [`Host::on_event`](crate::Host::on_event).
+/// An event of the agent of a [`Host`](crate::Host), for [`Host::on_event`](crate::Host::on_event).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HostEvent {

@@ -11,7 +11,7 @@ use agentwire_sync::Monitor;
 use super::error::HostError;
 use crate::toolkit::Replay;
 
-/// What the loop that keeps the connection and the handles share.
+/// The state that the loop that keeps the connection and the handles share.
 #[derive(Debug)]
 pub(super) struct Link(Monitor<State>);
 

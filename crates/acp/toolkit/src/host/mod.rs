@@ -88,11 +88,11 @@ use settings::Settings;
 /// # Restarts
 ///
 /// [`run_supervised`](Self::run_supervised) starts an agent again that ends while the main function runs. It pauses first, as
-/// [`backoff`](Self::backoff) says, sends `initialize` again, and opens each open session again: by `session/resume` where the
+/// [`backoff`](Self::backoff) defines, sends `initialize` again, and opens each open session again: by `session/resume` where the
 /// agent has it, or else by `session/load`, whose replay is left out of the conversation. [`HostEvent::Restarted`] names the
 /// sessions that came back, and why others did not: those serve no files and no terminals until they are opened again.
 ///
-/// A prompt that is under way when the agent ends fails with [`HostError::Call`], and [`HostError::exited`] says how the agent
+/// A prompt that is under way when the agent ends fails with [`HostError::Call`], and [`HostError::exited`] returns how the agent
 /// died. It is not sent again, since the agent may have done part of it. A prompt that is sent while the agent is away waits for
 /// it.
 pub struct Host<U = Unattended> {
@@ -138,7 +138,7 @@ impl<U: UserInterface + 'static> Host<U> {
         self
     }
 
-    /// Sets the name and version that the agent is told (default: none).
+    /// Sets the name and version of the client in `initialize` (default: none).
     #[must_use]
     pub fn info(mut self, info: Implementation) -> Self {
         self.settings.info = Some(info);

@@ -44,7 +44,7 @@ pub struct OpenSession<U = Unattended> {
     stored: Stored,
 }
 
-/// What to open.
+/// The session to open.
 #[derive(Clone, Debug)]
 enum Stored {
     No,

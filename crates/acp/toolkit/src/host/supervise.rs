@@ -97,7 +97,7 @@ async fn connection<U: UserInterface + 'static>(
     Ok(connected.await?)
 }
 
-/// Opens the sessions again that were open before. Fails only where the agent ended meanwhile.
+/// Opens the sessions again that were open before. Fails only if the agent ended since.
 async fn restore_sessions<U: UserInterface + 'static>(
     host: &HostAgent<U>,
     agent: &AgentHandle,

@@ -7,9 +7,9 @@ use super::program_options::arguments_to_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Symbol {
     Character(char),
-    /// What separates two words.
+    /// The separator of two words.
     Space,
-    /// What separates two commands, or has another meaning to a shell.
+    /// The separator of two commands, or a character with another meaning to a shell.
     Operator,
     /// Any characters of one word or of several. Only in patterns.
     Any,

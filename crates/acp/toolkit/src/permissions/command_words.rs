@@ -30,7 +30,7 @@ pub(super) fn simple_command(text: &str) -> Option<Vec<String>> {
     Some(read_words(text, false)?.into_iter().map(word).collect())
 }
 
-/// The same, with `*` outside of quotes where `takes_any` says so.
+/// The same, with `*` outside of quotes if `takes_any`.
 pub(super) fn read_words(text: &str, takes_any: bool) -> Option<Vec<Vec<Glyph>>> {
     let (mut words, mut word) = (Vec::new(), None::<Vec<Glyph>>);
     // Whether the word has a `{` outside of quotes, and an alternative behind it.

@@ -129,7 +129,7 @@ impl Permissions {
 
     /// `session/request_permission`: the answer, for which `ask` is called only when it has to be.
     ///
-    /// When the turn is [cancelled](Self::cancel) meanwhile, `ask` is dropped and the answer is cancelled. So it is for a
+    /// When the turn is [cancelled](Self::cancel) in that time, `ask` is dropped and the answer is cancelled. So it is for a
     /// request without options, since there is nothing to select.
     ///
     /// # Errors

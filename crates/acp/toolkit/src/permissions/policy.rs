@@ -62,7 +62,7 @@ fn first_of(
     })
 }
 
-/// Selects an option that rejects the call. The outcome is cancelled where there is none.
+/// Selects an option that rejects the call. Without one the outcome is cancelled.
 pub(super) fn reject(request: &RequestPermissionRequest) -> RequestPermissionResponse {
     first_of(request, [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways])
 }

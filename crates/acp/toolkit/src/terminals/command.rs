@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_interpret_goes_to_a_shell() {
+    fn text_for_a_shell_goes_to_a_shell() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("my tool"), "").unwrap();
         for program in ["ls", "./build.sh", "/usr/bin/g++", "my tool"] {

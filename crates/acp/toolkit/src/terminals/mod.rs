@@ -237,7 +237,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// "Resource not found" for an unknown terminal. One that is released meanwhile ends, which is an answer.
+    /// "Resource not found" for an unknown terminal. One that is released in that time ends, which is an answer.
     pub async fn wait_for_exit(
         &self,
         request: &WaitForTerminalExitRequest,

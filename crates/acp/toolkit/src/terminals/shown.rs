@@ -2,7 +2,7 @@ use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId};
 
 use super::{Terminals, last_bytes};
 
-/// What a terminal wrote since a position. [`Terminals::shown_since`] returns it.
+/// The output of a terminal since a position. [`Terminals::shown_since`] returns it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ShownOutput {

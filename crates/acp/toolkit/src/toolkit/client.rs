@@ -104,7 +104,7 @@ pub(super) struct Question {
 }
 
 impl<U: UserInterface> Toolkit<U> {
-    /// Fills in what a permission request leaves out and the agent has told of the call before: an agent need not repeat it,
+    /// Completes a permission request from the agent's earlier data of the call: an agent need not repeat it,
     /// and rules and the user decide on the whole call.
     ///
     /// Where a part of the call was too large to be kept, it gets a path that no rule can allow.

@@ -1,4 +1,4 @@
-//! What a conversation knows of a tool call, for permission requests that leave it out.
+//! A conversation's knowledge of a tool call, for permission requests that leave it out.
 
 use agentwire_acp_schema::v1::{ToolCallContent, ToolCallLocation, ToolCallUpdate};
 #[cfg(feature = "v2")]

@@ -1,4 +1,4 @@
-//! What a conversation makes of its updates. The names of tests bear the rows of the protocol's rules that they check.
+//! A conversation after its updates. The names of tests bear the rows of the protocol's rules that they check.
 
 mod hostile;
 mod properties;
@@ -18,7 +18,7 @@ fn heard(conversation: &mut Conversation, update: serde_json::Value) -> Change {
     applied.change
 }
 
-/// Which fields of this entry are different.
+/// The fields of this entry that differ.
 #[track_caller]
 fn updated(change: Change, entry: usize) -> ChangedFields {
     match change {
@@ -163,7 +163,7 @@ fn a_prompt_that_the_agent_repeats_appears_once() {
         heard(&mut conversation, chunk("user_message_chunk", Some("m"), "!")),
         Change::Extended { index: 0, block: 2, byte: 0 }
     ));
-    // Another prompt is another message, also when it says the same, and whatever else comes is not a repetition.
+    // Another prompt is another message, also with the same text, and any other message is not a repetition.
     let _ = conversation.prompt(prompt());
     assert_eq!(heard(&mut conversation, user("Write ")), Change::Added(2));
     assert_eq!(heard(&mut conversation, agent("Fine.")), Change::Added(3));
@@ -207,7 +207,7 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
     );
     assert_eq!(json!(call.meta), json!({ "l": 2 }));
 
-    // A call that is told again is told whole.
+    // A repeated call is shown whole.
     let fields = updated(heard(&mut conversation, self::call("c")), 0);
     assert!(fields.title && fields.name && fields.content == Some(0) && fields.raw_output && fields.meta);
     assert_eq!(tool_call(&conversation, "c").call, ToolCall::new("c", "Call c"));
@@ -353,7 +353,7 @@ fn mode_02_and_cfg_05_only_what_is_offered_is_offered() {
     assert_eq!(conversation.opened(answer.modes, answer.config_options).change, Change::Settings);
 
     assert!(conversation.offers_mode(&"do".into()) && !conversation.offers_mode(&"fly".into()));
-    // CFG-07: what nobody knows is not shown; CFG-10: the order is the agent's.
+    // CFG-07: unknown options are not shown; CFG-10: the order is the agent's.
     let shown: Vec<_> = conversation.config_options().map(|option| option.id.as_str()).collect();
     assert_eq!(shown, ["model", "loud", "flat"]);
     let offers = |id: &str, value: SessionConfigOptionValue| conversation.offers_value(&id.into(), &value);

@@ -1,4 +1,4 @@
-//! A permission request leaves out what the agent has told of the call before.
+//! A permission request leaves out data of the call that the agent has sent before.
 
 use std::future::IntoFuture as _;
 use std::sync::Mutex;
@@ -196,7 +196,7 @@ impl UserInterface for Away {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_filled_in_while_the_user_is_asked_has_a_limit() -> Result<(), BoxError> {
+async fn completed_request_has_a_limit_while_the_user_is_asked() -> Result<(), BoxError> {
     let (ours, theirs) = duplex(8);
     let toolkit = Toolkit::new(Away::default()).with_question_limit(10 << 20);
     let client = connect(toolkit.clone(), ours, async |agent| {

@@ -61,7 +61,7 @@ fn el_05_text() {
             (json!("v٣"), FieldFault::Pattern(pattern.into())),
         ],
     );
-    // Found anywhere, as JSON Schema says; and what cannot be read is left to the agent.
+    // Found anywhere, as in JSON Schema; and a pattern that cannot be read is left to the agent.
     el_05(
         json!({ "type": "string", "pattern": "b" }),
         &[json!("abc")],
@@ -202,7 +202,7 @@ fn el_18_what_is_not_known_is_not_shown() {
 }
 
 #[test]
-fn what_is_typed_is_understood() {
+fn typed_text_is_decoded() {
     let mut form = form(
         json!({
             "text": { "type": "string" },

@@ -171,7 +171,7 @@ async fn a_root_that_is_made_later_has_both_its_names() {
     fs::write(ground.root.join("later/still/file"), "there").unwrap();
     assert_eq!(read(&files, alias.join("later/still/file")).await.unwrap(), "there");
     assert_eq!(read(&files, ground.root.join("later/still/file")).await.unwrap(), "there");
-    // Who exchanges the link meanwhile opens nothing else.
+    // An attacker who exchanges the link in between opens nothing else.
     fs::create_dir_all(ground.outside.join("later/still")).unwrap();
     fs::write(ground.outside.join("later/still/file"), "secret").unwrap();
     fs::remove_file(&alias).unwrap();
@@ -216,7 +216,7 @@ async fn only_text_files_within_the_limit_are_read() {
     }
 }
 
-/// What counts is how the text is written in JSON. It can be read in pieces.
+/// The length in JSON counts. It can be read in pieces.
 #[tokio::test]
 async fn a_text_that_no_line_has_room_for_is_refused() {
     let ground = Ground::new();
@@ -259,7 +259,7 @@ async fn writing_changes_the_text_and_nothing_else() {
     ground.write("file", "both").await.unwrap();
     assert_eq!(fs::read_to_string(path("sub/other-name")).unwrap(), "both");
 
-    // Whoever has it open keeps the old text, whole.
+    // A process that has it open keeps the old text, whole.
     let before = fs::File::open(path("sub/file")).unwrap();
     ground.write("sub/file", "replaced").await.unwrap();
     assert_eq!(std::io::read_to_string(before).unwrap(), "hello");
@@ -281,7 +281,7 @@ async fn a_file_with_attributes_is_written_to_in_place() {
     assert_eq!(ground.read("file").await.unwrap(), "new");
 }
 
-/// Exchanges a directory and a file for links to the outside all the time, and meanwhile reads and writes there.
+/// Exchanges a directory and a file for links to the outside all the time, and reads and writes there in between.
 #[cfg(target_os = "linux")]
 #[test]
 fn exchanging_files_for_links_gains_nothing() {
@@ -403,7 +403,7 @@ async fn fs_05_unsaved_text_stands_in_for_the_file() {
 }
 
 #[tokio::test]
-async fn what_is_denied_is_neither_read_nor_written_nor_told_of() {
+async fn denied_path_is_not_read_written_or_listed() {
     let mut ground = Ground::new();
     let editor = Editor::default();
     fs::create_dir(ground.root.join(".git")).unwrap();
@@ -444,7 +444,7 @@ async fn what_is_denied_is_neither_read_nor_written_nor_told_of() {
     assert!(error.to_string().starts_with("\".git\" cannot be used: "), "{error}");
 }
 
-/// What there is no memory for is read after something else, and what alone is more than the limit, alone.
+/// A file without room in memory is read after another one, and a file over the limit, alone.
 #[tokio::test]
 async fn reading_waits_for_memory() {
     let ground = Ground::new();

@@ -23,7 +23,7 @@ fn start(agent: impl Agent + 'static) -> impl Transport + Send + 'static {
     ours
 }
 
-/// An agent that records its requests. It says each prompt back, waits for ever for `wait`, and needs authentication if told.
+/// An agent that records its requests. It repeats each prompt, waits for ever for `wait`, and needs authentication if set.
 #[derive(Clone, Default)]
 struct Recorder {
     log: Arc<Mutex<Vec<String>>>,
@@ -211,7 +211,7 @@ async fn an_agent_that_does_not_answer_runs_into_the_time_limits() -> Result<(),
             let session = agent.session("/").await?;
             let turn = session.prompt("please wait").timeout(Duration::from_secs(5)).text().await;
             assert!(matches!(turn, Err(HostError::Call(CallError::TimedOut { .. }))), "{turn:?}");
-            // The agent has heard of it before it gets the next prompt.
+            // The agent has received it before it gets the next prompt.
             session.prompt("go on").text().await?;
             Ok(())
         })

@@ -190,7 +190,7 @@ fn a_policy_decides_by_kind() {
     check(PermissionPolicy::Ask, &[], cancelled());
 }
 
-/// Answers `first`, and then tells what the other gets without being asked.
+/// Answers `first`, and then returns the answer that the other gets without a question.
 async fn after(
     remember: DecisionScope,
     answer: &str,
@@ -277,7 +277,7 @@ async fn a_prompt_asks_until_it_is_answered() {
 /// Lines that lie ready, one that comes a little late, as from a thread that reads the terminal, and what a question
 /// that was withdrawn has left.
 #[tokio::test(start_paused = true)]
-async fn what_is_typed_before_the_question_is_no_answer_to_it() {
+async fn text_typed_before_the_question_does_not_answer_it() {
     let (near, mut far) = tokio::io::duplex(1024);
     let (input, output) = tokio::io::split(near);
     let prompt = PermissionPrompt::new(BufReader::new(input), output);
@@ -362,7 +362,7 @@ async fn pr_15_and_tc_09_a_cancelled_turn_answers_all_that_wait_and_all_that_com
 }
 
 #[test]
-fn what_is_remembered_is_bounded() {
+fn remembered_decisions_are_bounded() {
     let permissions = Permissions::default().limit(2);
     let about = |title: &str| with(ToolCallUpdate::new("call-1").title(title), ALL);
     for title in ["a", "b", "c", "a"] {

@@ -17,7 +17,7 @@ use agentwire_transport_stdio::{Child, Command, Stderr};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What the agents of a test share: the ways to open a session again, what they heard, and the sessions that they store.
+/// The state that the agents of a test share: the ways to open a session again, their messages, and the sessions that they store.
 #[derive(Clone, Default)]
 struct World {
     resumes: bool,
@@ -177,7 +177,7 @@ async fn run<R>(
     Ok(host.run_supervised(|| Ok::<_, BoxError>(world.start()), async |agent| main(agent).await).await?)
 }
 
-/// What a conversation shows.
+/// The shown parts of a conversation.
 fn shown(session: &HostSession) -> Vec<String> {
     let texts = session.conversation(|conversation| {
         let texts = conversation.entries().map(|(_, entry)| match entry {

@@ -60,7 +60,7 @@ impl Ground {
         self.terminals.release(&ReleaseTerminalRequest::new("s", id)).await.unwrap();
     }
 
-    /// What a command writes until it ends.
+    /// The output of a command until it ends.
     async fn all(&self, request: CreateTerminalRequest) -> String {
         let id = self.create(request).await;
         self.wait(&id).await;
@@ -240,7 +240,7 @@ async fn term_07_release_ends_the_id_and_term_08_the_children() {
 }
 
 #[tokio::test]
-async fn what_runs_in_the_background_belongs_to_the_terminal() {
+async fn background_process_belongs_to_the_terminal() {
     for redirected in ["", ">/dev/null 2>&1"] {
         let ground = Ground::new();
         let id = ground.run(&format!("echo $$; sleep 1000 {redirected} & echo $!")).await;
@@ -310,10 +310,10 @@ fn a_runtime_that_ends_at_once_ends_what_was_started_in_it() {
     assert_eq!(status, signal("SIGKILL"));
 }
 
-/// Tells the test below that it is the child that it starts.
+/// The variable by which the test below knows that it is the child that it starts.
 const CHILD: &str = "AGENTWIRE_TERMINALS_CHILD";
 
-/// Says which processes run in its terminal, and waits for its end.
+/// Prints the processes in its terminal, and waits for its end.
 fn a_program_with_a_terminal() {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let ground = Ground::new();

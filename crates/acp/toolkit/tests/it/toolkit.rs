@@ -144,7 +144,7 @@ async fn every_part_is_served() -> Result<(), BoxError> {
 }
 
 #[tokio::test]
-async fn what_is_off_is_neither_advertised_nor_served() -> Result<(), BoxError> {
+async fn part_that_is_off_is_not_advertised_or_served() -> Result<(), BoxError> {
     let toolkit = || Toolkit::new(Screen::default());
     let off = toolkit().without_file_writes().without_terminals().without_forms().without_urls();
     let capabilities = off.capabilities();
@@ -160,7 +160,7 @@ async fn what_is_off_is_neither_advertised_nor_served() -> Result<(), BoxError> 
     Ok(())
 }
 
-/// What is advertised by mistake is refused all the same.
+/// A part that is advertised by mistake refuses requests all the same.
 #[tokio::test]
 async fn a_part_that_is_off_refuses_requests() -> Result<(), BoxError> {
     let toolkit = Toolkit::new(Screen::default()).without_terminals();

@@ -52,7 +52,7 @@ async fn a_request_finds_the_workspace_of_its_session() {
 }
 
 #[tokio::test]
-async fn what_is_denied_is_denied_in_each_session() {
+async fn path_that_is_denied_is_denied_in_each_session() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join(".env"), "secret").unwrap();
     let workspaces = Workspaces::new().deny("**/.env").unwrap();
@@ -86,7 +86,7 @@ async fn nothing_is_started_in_a_session_that_is_over() {
 }
 
 #[test]
-fn what_is_advertised_is_what_is_there() {
+fn advertised_parts_are_those_that_exist() {
     let capabilities = Workspaces::new().capabilities();
     assert!(capabilities.fs.read_text_file && capabilities.fs.write_text_file && capabilities.terminal);
     assert!(capabilities.elicitation.is_none());

@@ -8,7 +8,7 @@ use super::updated;
 
 const LIMIT: usize = 1024 * 1024;
 
-/// What a hostile agent says, the n-th time.
+/// The n-th message of a hostile agent.
 type Flood = fn(usize) -> Value;
 
 const FLOODS: &[(&str, Flood)] = &[
@@ -80,7 +80,7 @@ fn drown(name: &str, flood: Flood) {
 }
 
 #[test]
-fn what_is_kept_is_bounded_whatever_the_agent_says() {
+fn conversation_is_bounded_whatever_the_agent_sends() {
     for (name, flood) in FLOODS {
         drown(name, *flood);
     }
@@ -98,13 +98,13 @@ fn the_oldest_is_forgotten_first_and_indices_stay() {
     let Some(Entry::ToolCall(call)) = conversation.entry(first) else { panic!("{first} is kept") };
     assert_eq!(call.call.tool_call_id.as_str(), first.to_string());
     assert_eq!(conversation.tool_call(&(first - 1).to_string().into()), None);
-    // What is told about one that was forgotten is told about another.
+    // An update of a forgotten call is one of another call.
     let late = ToolCallUpdate::new("0").status(ToolCallStatus::Completed);
     assert_eq!(conversation.apply(late).change, Change::Added(1000));
 }
 
 #[test]
-fn what_is_too_large_is_left_out_and_said() {
+fn part_that_is_too_large_is_left_out_and_marked() {
     let mut conversation = Conversation::new().limit(1_000_000);
     let _ = conversation.apply(ToolCall::new("c", "Fine").raw_output(json!("before")));
     let update =
@@ -131,7 +131,7 @@ fn what_is_too_large_is_left_out_and_said() {
 #[cfg(target_os = "linux")]
 const FLOOD: &str = "AGENTWIRE_TEST_FLOOD";
 
-/// The estimate against the truth: what the system says that the process has taken.
+/// The estimate against the truth: the memory of the process by the system's count.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_process_stays_small() {
@@ -233,7 +233,7 @@ fn cmp_02_a_summary_that_was_too_large_is_not_gone_on_with() {
 }
 
 #[test]
-fn what_is_forgotten_begins_anew() {
+fn forgotten_entry_begins_again() {
     let mut conversation = Conversation::new().limit(LIMIT);
     let told: [fn() -> SessionUpdate; 3] = [
         || CompactionUpdate::new("k", CompactionStatus::InProgress).into(),

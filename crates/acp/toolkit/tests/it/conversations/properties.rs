@@ -110,7 +110,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A view that looks only at what it is told has changed.
+/// A view that looks only at reported changes.
 #[derive(Debug, Default, PartialEq)]
 struct View {
     first: usize,
@@ -123,7 +123,7 @@ struct View {
     options: Vec<SessionConfigOption>,
 }
 
-/// What an entry shows: all but how it is kept.
+/// The shown part of an entry: all but how it is kept.
 fn same(shown: &Entry, kept: &Entry) -> bool {
     match (shown, kept) {
         (Entry::Message(shown), Entry::Message(kept)) => {
@@ -290,7 +290,7 @@ proptest! {
 
     /// However the agent cuts its text into chunks, the conversation is the same.
     #[test]
-    fn where_text_is_cut_makes_no_difference(
+    fn place_of_a_cut_in_text_makes_no_difference(
         updates in prop::collection::vec(update(), 0..40),
         cut in 1_usize..4,
     ) {
