@@ -2,8 +2,8 @@
 //!
 //! `agentwire_transport_sse` here is `agentwire::sse` in the crate `agentwire`, with its feature `sse`.
 //!
-//! A client opens one stream with GET, and for as long as it is open there is a session. The stream's first event says
-//! where the client sends its messages, one POST each; the server's messages come on the stream.
+//! A client opens one stream with GET, and for as long as it is open there is a session. The stream's first event has
+//! the URI for the client's messages, one POST each; the server's messages come on the stream.
 //!
 //! ```text
 //!            GET /sse ─────────────────────▶

@@ -37,7 +37,7 @@ pub enum SseError {
     NoStream {
         /// The status: 2xx.
         status: StatusCode,
-        /// Its content type; empty where there is none.
+        /// Its content type; empty if absent.
         content_type: String,
         /// The beginning of the body, as one line of text.
         excerpt: String,

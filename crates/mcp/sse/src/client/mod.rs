@@ -25,7 +25,7 @@
 //!  poll_close ───────▶ the stream is closed
 //! ```
 //!
-//! No header says which revision is spoken: 2024-11-05 has none, and servers that agree on a later one over this
+//! No header has the revision: 2024-11-05 has none, and servers that agree on a later one over this
 //! transport do without.
 //!
 //! # When something fails
@@ -43,7 +43,7 @@
 //! - Nothing is spawned here: all work happens while the sink or the stream is polled. (An [`HttpClient`] may run its
 //!   connections in tasks.)
 //! - Messages and headers never go to another origin than that of the URL: neither by a redirect, nor because the
-//!   `endpoint` event says so.
+//!   `endpoint` event shows it.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::RequestFailed`], unless the transport ends or the server never answers.
 //! - At most one message waits here to be taken, so a slow reader slows the server.

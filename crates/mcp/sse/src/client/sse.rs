@@ -36,7 +36,7 @@ use crate::client::{Config, SseError};
 /// use futures_util::{SinkExt, StreamExt};
 ///
 /// let mut server = Sse::new("https://example.com/sse")?;
-/// server.opened().await?; // says why, where there is no such server
+/// server.opened().await?; // fails with the reason, without such a server
 /// server.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await?;
 /// println!("{:?}", server.next().await);
 /// # Ok(())
@@ -131,7 +131,7 @@ impl Sse {
         .await
     }
 
-    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes nobody, so the
+    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes no task, so the
     /// task that reads is woken here.
     fn poll_as_writer(&mut self, cx: &mut Context<'_>) {
         self.wakers.register(Wakers::WRITER, cx.waker());

@@ -47,7 +47,7 @@ impl EndpointConfig {
         self
     }
 
-    /// The URI that tells clients where to send their messages, as they see it: a path such as `/prefix/messages`, or any other
+    /// The URI of the clients' messages, as clients see it: a path such as `/prefix/messages`, or any other
     /// reference to a URI, to which the query `?sessionId=…` is added.
     ///
     /// By default it is the `messages` beside what the GET asked for: `/a/messages` for `/a/sse`. That fits if the endpoint

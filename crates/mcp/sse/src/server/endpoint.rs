@@ -107,7 +107,7 @@ impl Endpoint {
     ///
     /// From the call on, new clients and new requests get 503 with `Retry-After`. The client of a running call can still
     /// answer what the call asks it, and cancel it. A session ends when its last request is answered. A request that is not
-    /// answered within `grace` is answered with an error that says so, and the future that serves the session is dropped with
+    /// answered within `grace` is answered with an error for that reason, and the future that serves the session is dropped with
     /// the stream. Of a session that is for up to 1024 requests, whose ids have up to 128 bytes.
     #[must_use = "requests are refused from the call on, but what runs is only awaited and cut while this future is polled"]
     pub fn shutdown(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
@@ -144,7 +144,7 @@ impl Endpoint {
         routes.at("/sse", self.clone()).at("/messages", self)
     }
 
-    /// What [`TowerService::call`] does, which needs no exclusive access.
+    /// [`TowerService::call`] without exclusive access.
     fn answer<B>(&self, request: http::Request<B>) -> BoxFuture<'static, Response<Body>>
     where
         B: http_body::Body + Send + Unpin + 'static,
@@ -233,13 +233,13 @@ const MIN_COST: usize = 8 << 10;
 /// The methods that there are.
 const METHODS: &str = "GET, POST";
 
-/// What an admitted request does.
+/// The work of an admitted request.
 enum Start {
     /// Opens the stream of a new session.
     Stream(Arc<Session>),
     /// Brings a message to a session.
     Message(Arc<Session>),
-    /// Tells a browser what a web page may do.
+    /// Answers a browser about the rights of a web page.
     Preflight(HeaderMap),
 }
 
@@ -252,7 +252,7 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
     {
         return Ok(Start::Preflight(headers));
     }
-    // A session may still be told what its running calls wait for.
+    // A session may still get the answers that its running calls wait for.
     if sessions.is_closing() && parts.method != Method::POST {
         return Err(Refusal::closing());
     }

@@ -73,7 +73,7 @@ enum Phase {
     Cut,
 }
 
-/// Whether a sink may send.
+/// The room of a sink.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Some,

@@ -1,4 +1,4 @@
-//! A server that plays the bytes it is told to, one request a connection, and a client that is driven.
+//! A server that plays the given bytes, one request a connection, and a client that is driven.
 
 use std::time::Duration;
 
@@ -169,7 +169,7 @@ impl Client {
         self.say(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "t"}}));
     }
 
-    /// What the transport gives next.
+    /// The next packet or error of the transport.
     pub(crate) async fn heard(&mut self) -> Option<Result<Packet, TransportError>> {
         patiently(self.heard.next()).await
     }
@@ -208,7 +208,7 @@ impl Client {
         *error.downcast().expect("an error of this transport")
     }
 
-    /// Whether nothing is heard for a while.
+    /// Whether the transport returns nothing for a while.
     pub(crate) async fn hears_nothing(&mut self) -> bool {
         tokio::time::timeout(QUIET, self.heard.next()).await.is_err()
     }

@@ -1,4 +1,4 @@
-//! The client against a server that plays the bytes it is told to.
+//! The client against a server that plays the given bytes.
 
 pub(crate) mod mock;
 mod opening;

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use crate::client::mock::{ACCEPTED, Client, EVENTS, Mock, closed, response};
 use crate::patiently;
 
-/// Where a client posts that was told to do so at a reference.
+/// The URL to which a client posts after an `endpoint` event with a reference.
 async fn posts_to(mock: &Mock, reference: &str) -> String {
     let client = Client::new(mock.config().open().unwrap());
     client.call(1);
@@ -189,7 +189,7 @@ async fn an_endpoint_event_has_a_limit() {
 }
 
 #[tokio::test]
-async fn what_waits_to_be_sent_fails_when_there_is_no_stream() {
+async fn queued_messages_fail_when_there_is_no_stream() {
     let mock = Mock::new().await;
     let client = Client::new(mock.config().open().unwrap());
     client.call(1);
@@ -207,7 +207,7 @@ async fn a_transport_can_be_closed_while_it_opens() {
     closed(get.open("").await).await;
 }
 
-/// What a client of HTTP says first is not why.
+/// The first error of an HTTP client is not the reason.
 #[tokio::test]
 async fn why_nobody_answers_is_told() {
     let mock = Mock::new().await;

@@ -72,7 +72,7 @@ async fn sse_12_a_stream_that_is_lost_ends_the_transport() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_before_it_leaves_is_heard() {
+async fn messages_before_the_server_leaves_are_received() {
     let mock = Mock::new().await;
     let (mut client, mut stream) = mock.open().await;
     client.call(1);
@@ -106,7 +106,7 @@ async fn messages_have_a_limit() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_passed_over_or_passed_on() {
+async fn data_that_is_not_a_message_is_skipped_or_passed_on() {
     let mock = Mock::new().await;
     let (mut client, mut stream) = mock.open().await;
     let deep = "[".repeat(200_000);

@@ -1,4 +1,4 @@
-//! How long is waited, on a clock that is made up, with a client of HTTP that is told what to answer.
+//! The waits of a client, on a clock that is made up, with an HTTP client whose answers are given.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -102,7 +102,7 @@ impl Raw {
         Some(chunk).filter(|chunk| !chunk.is_empty())
     }
 
-    /// What came up to and with a mark. None if the connection ends before it.
+    /// The text up to and with a mark. `None` if the connection ends before it.
     async fn until(&mut self, mark: &str) -> Option<String> {
         loop {
             let found = self.unread.windows(mark.len()).position(|window| window == mark.as_bytes());

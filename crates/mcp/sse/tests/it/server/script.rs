@@ -51,12 +51,12 @@ pub(crate) struct Server {
     serving: JoinHandle<()>,
 }
 
-/// What the scripts do at the moment.
+/// The current state of the scripts.
 #[derive(Default)]
 pub(crate) struct State {
     /// How many clients are being served.
     attended: AtomicUsize,
-    /// How many messages have been heard.
+    /// The number of received messages.
     heard: AtomicUsize,
     changed: Notify,
 }
@@ -92,7 +92,7 @@ impl Server {
         Self { port, state, stop: Some(stop), serving }
     }
 
-    /// Tells the server to stop, and waits until it has.
+    /// Stops the server, and waits until it has stopped.
     pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
         patiently(self.serving).await.unwrap();
@@ -105,7 +105,7 @@ impl State {
         self.becomes(&self.attended, clients).await;
     }
 
-    /// Waits until so many messages have been heard.
+    /// Waits until so many messages have been received.
     pub(crate) async fn has_heard(&self, messages: usize) {
         self.becomes(&self.heard, messages).await;
     }
@@ -155,10 +155,10 @@ pub(crate) async fn attend(mut connection: Connection, state: Arc<State>) {
     }
 }
 
-/// Does what a request says. Says whether the conversation goes on.
+/// Does the work that a request names. Returns whether the conversation goes on.
 async fn act(connection: &mut Connection, method: &str, id: &RequestId, params: Value) -> bool {
     match method {
-        // As many notifications as it says, and then the answer.
+        // The requested number of notifications, and then the answer.
         "count" => {
             for at in 0..params["n"].as_u64().unwrap() {
                 let note = json!({"jsonrpc": "2.0", "method": "progress", "params": {"at": at}});
@@ -169,7 +169,7 @@ async fn act(connection: &mut Connection, method: &str, id: &RequestId, params: 
             answer(connection, id, json!("counted")).await
         }
         "large" => answer(connection, id, "x".repeat(params["n"].as_u64().unwrap() as usize).into()).await,
-        // A request of the server's, and what the client says to it.
+        // A request of the server's, and the client's answer to it.
         "ask" => {
             let request = json!({"jsonrpc": "2.0", "id": "s-1", "method": "roots/list"});
             if say(connection, &request).await.is_err() {

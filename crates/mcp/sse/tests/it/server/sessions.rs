@@ -88,7 +88,7 @@ async fn sse_11_a_stream_that_the_client_closes_ends_the_session_and_what_it_ask
     for way in WAYS {
         let server = Server::start(EndpointConfig::new(), way).await;
         let session = Session::open(server.port).await;
-        // The script of a connection hears the end of it only where it listens.
+        // The script of a connection is notified of the end only where it listens.
         if let Way::Inline = way {
             session.call(1, "hang", json!({})).await;
             server.state.has_heard(1).await;

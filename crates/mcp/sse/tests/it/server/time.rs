@@ -1,4 +1,4 @@
-//! What happens when nothing does, on a clock that is made up.
+//! The effects of time without messages, on a clock that is made up.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
     assert_eq!(next(&mut body).await, None);
 }
 
-/// Tells how many hold it.
+/// Counts its owners.
 struct Counted;
 
 impl Wake for Counted {
@@ -235,14 +235,14 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
         assert!(left.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
     }
     assert_eq!(Arc::strong_count(&counted), 1);
-    // Of those that wait, the first is told of room. If it leaves without having taken it, the next is.
+    // Of those that wait, the first is woken when there is room. If it leaves without having taken it, the next is.
     let mut first = Box::pin(status(&endpoint, note()));
     assert!(futures::poll!(&mut first).is_pending());
     let told = async {
         assert!(connection.next().await.is_some());
         drop(first);
     };
-    // The second is polled before there is room, and then only when it is told.
+    // The second is polled before there is room, and then only when it is woken.
     let mut second = FuturesUnordered::from_iter([status(&endpoint, note())]);
     let (second, ()) = futures::join!(second.next(), told);
     assert_eq!(second, Some(StatusCode::ACCEPTED));
@@ -257,7 +257,7 @@ async fn a_link_that_is_dropped_at_once_ends_its_stream() {
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }
 
-/// What axum asks of a service that it routes to.
+/// The bounds of axum for a service that it routes to.
 #[test]
 fn an_endpoint_can_be_mounted_anywhere() {
     fn mountable<S>(_: &S)
