@@ -110,7 +110,7 @@ impl Builder {
         self
     }
 
-    /// Whether authorization responses have `iss` (RFC 9207), and the metadata says so (default: yes).
+    /// Whether authorization responses have `iss` (RFC 9207), and the metadata declares it (default: yes).
     pub fn response_iss(mut self, sent: bool) -> Self {
         self.config.response_iss = sent;
         self
@@ -146,7 +146,7 @@ impl Builder {
         self
     }
 
-    /// What access tokens are (default: JWTs signed by ES256).
+    /// The form of access tokens (default: JWTs signed by ES256).
     pub fn token_format(mut self, format: TokenFormat) -> Self {
         self.config.token_format = format;
         self
@@ -190,7 +190,7 @@ impl Builder {
         self
     }
 
-    /// Whether proofs of possession are needed (default: optional).
+    /// The need for proofs of possession (default: optional).
     pub fn dpop(mut self, mode: DpopMode) -> Self {
         self.config.dpop = mode;
         self
@@ -224,7 +224,7 @@ impl Builder {
         self
     }
 
-    /// Answers requests to the resource that have a valid token (default: a JSON object that says whom they are from).
+    /// Answers requests to the resource that have a valid token (default: a JSON object that names their sender).
     /// The request's extensions have an [`Authorized`](crate::Authorized). Its URI has the path and the query only.
     pub fn handler<F, R, B>(mut self, handler: F) -> Self
     where

@@ -51,7 +51,7 @@ pub struct RegisteredClient {
     pub(crate) id: String,
     pub(crate) auth: ClientAuth,
     pub(crate) redirect_uris: Vec<String>,
-    /// The scopes that it may ask for; any where there is none.
+    /// The scopes that it may ask for; any if absent.
     pub(crate) scope: Option<String>,
     /// Its id at servers that accept assertions of this one.
     pub(crate) id_elsewhere: Option<String>,

@@ -33,7 +33,7 @@ pub enum ResourceMetadataPlace {
     Root,
 }
 
-/// What an access token is.
+/// The form of an access token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenFormat {
@@ -57,7 +57,7 @@ pub enum RefreshTokens {
     Never,
 }
 
-/// Whether proofs of possession (RFC 9449) are needed.
+/// The need for proofs of possession (RFC 9449).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DpopMode {

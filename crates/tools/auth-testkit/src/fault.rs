@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// One way to misbehave. Each has a name in kebab case ([`Fault::name`]), and its documentation says which rule it breaks.
+        /// One way to misbehave. Each has a name in kebab case ([`Fault::name`]), and its documentation names the rule that it breaks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Fault {
@@ -246,7 +246,7 @@ faults! {
     IntrospectionSlow = "introspection-slow",
     /// Introspection is answered with 503.
     IntrospectionFails = "introspection-fails",
-    /// Introspection says of each token that it is active.
+    /// Introspection answers for each token that it is active.
     IntrospectionAlwaysActive = "introspection-always-active",
     /// Revocation is answered with 503 and `Retry-After: 1` (RFC 7009, 2.2.1).
     RevocationFails = "revocation-fails",

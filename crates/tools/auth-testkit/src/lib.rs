@@ -1,6 +1,6 @@
 //! An OAuth 2.1 authorization server for tests of clients and of resource servers, which misbehaves on demand.
 //!
-//! Whether a client of MCP is safe shows only against servers that are not: that name another issuer, redirect to another origin,
+//! The safety of an MCP client shows only against servers that misbehave: that name another issuer, redirect to another origin,
 //! lose the answer to a refresh. Real servers do none of this when a test wants it, so this one does: it is small, runs in the
 //! test's process on ports of its own, has [`Fault`]s by name, and records every request. It shares no code with the crates that
 //! it tests, because it would share their mistakes.
@@ -24,7 +24,7 @@
 //! // Here the client under test connects to this URL, with `visit` in place of a browser.
 //! let url = server.resource_url();
 //! # let _ = (url, visit("http://127.0.0.1:1").await);
-//! // It has sent its code to nobody, and nothing to where it should not.
+//! // The client has sent its code to no other server, and nothing to a wrong place.
 //! let log = server.log();
 //! assert!(log.to(Endpoint::Token).is_empty() && log.at(Site::OtherOrigin).is_empty());
 //! # Ok(())
@@ -39,8 +39,8 @@
 //! # Invariants
 //!
 //! - Without a fault it follows the rules strictly: a client that passes here has sent what the specifications ask for. A
-//!   refusal says in `error_description` what was wrong.
-//! - A fault changes what its documentation says and nothing else. A test of this crate shows each, and its absence.
+//!   refusal has its reason in `error_description`.
+//! - A fault changes the part in its documentation and nothing else. A test of this crate shows each, and its absence.
 //! - Whatever a client can make grow has a limit: connections, bodies, the log, clients, codes and tokens.
 //! - No token, code or secret is in any `Debug`.
 

@@ -1,4 +1,4 @@
-//! What the server has received, in order.
+//! The requests that the server has received, in order.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) const SECRETS: [&str; 9] = [
     "token",
 ];
 
-/// Which of the server's three origins has received a request.
+/// The one of the server's three origins that has received a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Site {
@@ -37,7 +37,7 @@ pub enum Site {
     OtherOrigin,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Endpoint {
@@ -69,9 +69,9 @@ pub enum Endpoint {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RecordedRequest {
-    /// Which origin has received it.
+    /// The origin that has received it.
     pub site: Site,
-    /// What it is for.
+    /// Its purpose.
     pub endpoint: Endpoint,
     /// The method.
     pub method: Method,

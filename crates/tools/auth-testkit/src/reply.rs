@@ -1,4 +1,4 @@
-//! What the server does with a request: it answers, or it closes the connection.
+//! The server's reaction to a request: it answers, or it closes the connection.
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Response, StatusCode};

@@ -88,7 +88,7 @@ fn document(context: &Context, site: Site) -> Map<String, Value> {
     document
 }
 
-/// What is wrong with a request to the resource.
+/// The fault of a request to the resource.
 enum Refusal {
     /// It has no token.
     Absent,

@@ -9,7 +9,7 @@ use crate::log::{Endpoint, RecordedRequest, Site};
 use crate::reply::Reply;
 use crate::resource;
 
-/// What is at a path of an origin. Where the resource shares the server's origin, the site is that of the endpoint.
+/// The endpoint at a path of an origin. Where the resource shares the server's origin, the site is that of the endpoint.
 pub(crate) fn find(context: &Context, site: Site, path: &str) -> (Site, Endpoint) {
     let config = &context.config;
     if (site != Site::Resource || config.same_origin)

@@ -1,4 +1,4 @@
-//! What the server remembers: clients, codes, tokens, keys of proofs.
+//! The server's memory: clients, codes, tokens, keys of proofs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -26,7 +26,7 @@ impl<K, V> Default for Bounded<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V> Bounded<K, V> {
-    /// Adds or replaces an entry; says whether it is new.
+    /// Adds or replaces an entry; returns whether it is new.
     pub(crate) fn insert(&mut self, key: K, value: V) -> bool {
         let is_new = self.map.insert(key.clone(), value).is_none();
         if is_new {
@@ -69,7 +69,7 @@ impl<K: Eq + Hash + Clone, V> Bounded<K, V> {
     }
 }
 
-/// What a person has agreed to: who may do what where.
+/// A person's consent: the client, the scopes and the resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Grant {
     pub(crate) client: String,

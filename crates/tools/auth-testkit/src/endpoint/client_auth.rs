@@ -16,7 +16,7 @@ use crate::tokens::verify::verify;
 /// The type of a client's assertion (RFC 7523, 2.2).
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// What a request says of its client.
+/// A request's credentials of its client.
 #[derive(Default)]
 struct Credentials {
     id: Option<String>,
@@ -111,7 +111,7 @@ fn credentials(request: &RecordedRequest) -> Result<Credentials, String> {
     Ok(credentials)
 }
 
-/// What one part of `Basic` says: each is form-encoded (RFC 6749, 2.3.1).
+/// The text of one part of `Basic`: each is form-encoded (RFC 6749, 2.3.1).
 fn form_decode(text: &str) -> String {
     let pair = format!("x={text}");
     let value = form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned());

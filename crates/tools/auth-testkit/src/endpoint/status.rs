@@ -15,7 +15,7 @@ use crate::reply::Reply;
 /// How much longer a slow introspection takes.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Says what a token is, to a client with credentials. A caller that names no client may ask too, unless set otherwise.
+/// Describes a token, to a client with credentials. A caller that names no client may ask too, unless set otherwise.
 pub(crate) async fn introspect(context: &Context, request: &RecordedRequest) -> Reply {
     if context.occurs(Fault::IntrospectionSlow) {
         tokio::time::sleep(SLOW).await;

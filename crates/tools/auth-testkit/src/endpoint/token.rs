@@ -25,7 +25,7 @@ enum Refresh {
     Same(String),
 }
 
-/// What a grant leads to: tokens, or an answer as it is.
+/// The outcome of a grant: tokens, or an answer as it is.
 type Outcome = Result<Value, Box<Reply>>;
 
 pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply {
@@ -60,7 +60,7 @@ pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply
 /// A description that would clear a terminal's screen, set its title, forge a line and turn the rest around.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\r\nINFO: logged in\u{202e}";
 
-/// What faults do to the answer of an error.
+/// An error's answer after its faults.
 fn failure(context: &Context, reply: Reply) -> Reply {
     let Reply::Answer(mut response) = reply else { return reply };
     if context.occurs(Fault::TokenErrorsWith200) {
@@ -163,7 +163,7 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
     Ok(answer)
 }
 
-/// What faults answer before a refresh has any effect.
+/// The answers of faults before a refresh has any effect.
 fn refresh_faults(context: &Context) -> Result<(), Box<Reply>> {
     let faults = [
         Fault::RefreshConnectionClosed,
@@ -280,7 +280,7 @@ fn issue(context: &Context, mut grant: Grant, scope: Option<String>, refresh: Re
     Value::Object(answer)
 }
 
-/// What faults do to an answer with tokens.
+/// Changes an answer with tokens by its faults.
 fn spoil(context: &Context, answer: &mut Map<String, Value>) {
     if context.occurs(Fault::AccessTokenMissing) {
         answer.remove("access_token");

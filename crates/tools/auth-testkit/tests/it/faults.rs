@@ -17,7 +17,7 @@ async fn each_fault_shows_and_its_absence_does_not() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// What is wrong with a fault.
+/// The error of a fault that does not work.
 async fn check(fault: Fault) -> Option<String> {
     let good = AuthServer::builder().issuer_path("/tenant1").start().await.unwrap();
     let bad = AuthServer::builder().issuer_path("/tenant1").misbehave(fault).start().await.unwrap();

@@ -139,7 +139,7 @@ async fn a_code_needs_the_verifier_the_resource_and_the_client_of_its_request() 
 }
 
 #[tokio::test]
-async fn what_a_client_may_not_ask_for_is_refused() {
+async fn forbidden_requests_of_a_client_are_refused() {
     let server = AuthServer::builder().start().await.unwrap();
     let client = Client::register(&server).await;
     let unknown = Client { id: "unknown".into(), ..client.clone() };

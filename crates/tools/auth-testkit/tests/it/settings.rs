@@ -1,4 +1,4 @@
-//! What a builder's settings change.
+//! The effects of a builder's settings.
 
 use std::time::Duration;
 
@@ -234,7 +234,7 @@ async fn documents_and_clients_can_be_changed() {
 
 #[tokio::test]
 async fn a_dropped_server_is_gone_and_its_port_can_be_taken_again() {
-    // Another test may be given the port meanwhile.
+    // Another test may be given the port in between.
     for _ in 0..5 {
         let server = AuthServer::builder().start().await.unwrap();
         let issuer = server.issuer();
