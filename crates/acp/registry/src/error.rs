@@ -19,7 +19,7 @@ pub enum RegistryError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The store's folder may be changed by others, or is a relative path.
@@ -27,7 +27,7 @@ pub enum RegistryError {
     UnsafeStore {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// A download failed.
@@ -57,7 +57,7 @@ pub enum RegistryError {
     NoDistribution {
         /// The agent.
         id: String,
-        /// What was looked for.
+        /// The wanted entry.
         wanted: String,
         /// The kinds that it has.
         available: String,
@@ -82,7 +82,7 @@ pub enum RegistryError {
         /// The reason.
         why: String,
     },
-    /// Something else came than the plan says.
+    /// The digest differs from that of the plan.
     #[error("{} has the digest {found}, but the plan says {expected}", Printable::one_line(.what))]
     OtherDigest {
         /// The package or URL.
@@ -105,7 +105,7 @@ pub enum RegistryError {
     UnreadableDigests {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// A program of the package manager failed.

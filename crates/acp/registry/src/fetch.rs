@@ -81,7 +81,7 @@ impl FetchError {
     }
 }
 
-/// What a download has brought.
+/// The result of a download.
 pub(crate) enum Fetched {
     /// The text of the ETag is still the current one.
     NotModified,

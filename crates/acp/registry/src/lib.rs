@@ -31,7 +31,7 @@
 //! # What it will not do
 //!
 //! The crate asks no questions: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a
-//! package unless [`PlanOptions::allow_scripts`] says so. It speaks no more of ACP than `initialize`.
+//! package unless [`PlanOptions::allow_scripts`] is set. It speaks no more of ACP than `initialize`.
 //!
 //! # Invariants
 //!
@@ -44,7 +44,7 @@
 //! - An index cannot set a variable that is known to load code, change trust, set a proxy or give permissions. A plan marks
 //!   every other one, unless it is known to be harmless.
 //! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
-//!   uv tells no digest.
+//!   uv reports no digest.
 
 // circle: variables/mod.rs, variables/table.rs: the table has rows of the types that its reader defines.
 

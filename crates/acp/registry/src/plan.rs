@@ -1,4 +1,4 @@
-//! What an install would fetch and run. A person reads it before anything happens.
+//! The downloads and programs of an install. A person reads it before anything happens.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// What the person chooses about an install.
+/// The person's choices about an install.
 #[derive(Clone, Debug, Default, Build)]
 #[non_exhaustive]
 pub struct PlanOptions {
@@ -56,7 +56,8 @@ pub struct PlanOptions {
     allow_scripts: bool,
 }
 
-/// What an install fetches and what runs afterwards. `Display` writes it for a person, with everything of the index escaped.
+/// The downloads of an install, and the programs that run afterwards. `Display` writes it for a person, with everything of the index
+/// escaped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

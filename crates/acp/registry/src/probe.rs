@@ -53,17 +53,17 @@ impl StartCommand {
     }
 }
 
-/// What an agent answers to `initialize`.
+/// An agent's answer to `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Probe {
     /// The version of the protocol that it wants to speak.
     pub protocol_version: u64,
-    /// Its name, if it tells it.
+    /// Its name, if it sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its version, if it tells it.
+    /// Its version, if it sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The names of its ways to log in.

@@ -34,7 +34,7 @@ impl Clock {
     }
 }
 
-/// Tells the thread that unpacks when nothing waits for it.
+/// Stops the thread that unpacks when no task waits for it.
 pub(super) struct Guard(Arc<AtomicBool>);
 
 impl Drop for Guard {

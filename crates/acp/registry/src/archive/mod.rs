@@ -32,7 +32,7 @@ enum Format {
     Raw,
 }
 
-/// The form that the name at the end of a URL says.
+/// The form by the name at the end of a URL.
 fn format(url: &str) -> Result<Format, String> {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -14,7 +14,7 @@ pub struct Entry {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What it is, in a sentence or two.
+    /// Its description, in a sentence or two.
     pub description: String,
     /// The URL of its source.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Entry {
 pub struct Package {
     /// Its name and version, such as `@scope/name@1.2.3` or `name==1.2.3`.
     pub package: String,
-    /// Which of its executables is the agent. None if the package decides.
+    /// The name of the agent's executable. `None` if the package decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cmd: Option<String>,
     /// The arguments of the agent.

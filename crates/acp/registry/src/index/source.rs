@@ -63,7 +63,7 @@ impl IndexSource {
     }
 
     /// Reads the index. A URL is asked whether its cached text is still the same. One that cannot be reached or gives no
-    /// index, as in a network that wants a login, gives the cached text, and [`Index::failure`] says why.
+    /// index, as in a network that wants a login, gives the cached text, and [`Index::failure`] has the reason.
     pub(crate) async fn read(&self, cache: &Path, limit: u64) -> Result<Index, RegistryError> {
         let url = match self {
             Self::File(path) => {

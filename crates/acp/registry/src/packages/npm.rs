@@ -22,7 +22,7 @@ const VIEW_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many bytes npm's lock file may have.
 const MAX_LOCK: u64 = 64 << 20;
 
-/// What npm says about a package.
+/// The description of a package by npm.
 #[derive(Deserialize)]
 struct View {
     version: String,

@@ -37,7 +37,7 @@ pub enum RunError {
     Io {
         /// Its name.
         program: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It reports a failure.
@@ -112,7 +112,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// What a program prints for `--version`, up to 200 characters of its first line.
+/// The output of a program for `--version`, up to 200 characters of its first line.
 pub(crate) async fn program_version(
     path: &SearchPath,
     name: &str,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_program_leaves_behind_is_killed() {
+    async fn processes_of_a_program_are_killed() {
         let folder = tempfile::tempdir().unwrap();
         for start in ["sleep 100", "setsid sleep 100"] {
             // With `setsid` it is in another group, as a daemon is.

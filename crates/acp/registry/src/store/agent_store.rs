@@ -32,7 +32,7 @@ pub struct AgentStore {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InstalledAgent {
-    /// What it was installed by.
+    /// The plan of its install.
     pub plan: Plan,
     /// The version before it, which is still there.
     pub previous_version: Option<String>,
@@ -58,9 +58,9 @@ impl InstalledAgent {
 pub struct DamagedAgent {
     /// Its id.
     pub id: String,
-    /// What is wrong with it.
+    /// The fault.
     pub error: RegistryError,
-    /// What it was installed by. None if its record cannot be read.
+    /// The plan of its install. `None` if its record cannot be read.
     pub plan: Option<Plan>,
 }
 
@@ -214,7 +214,7 @@ impl AgentStore {
         probe(start, &folder, self.limits.probe).await
     }
 
-    /// What a program prints for `--version`, run in an empty folder.
+    /// The output of a program for `--version`, run in an empty folder.
     ///
     /// # Errors
     ///

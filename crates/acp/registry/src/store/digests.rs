@@ -25,7 +25,7 @@ pub(super) struct Digests {
     known: BTreeMap<String, Known>,
 }
 
-/// What was installed for a version.
+/// The digest that was installed for a version.
 #[derive(Serialize, Deserialize)]
 struct Known {
     digest: String,
@@ -35,7 +35,7 @@ struct Known {
 
 impl Digests {
     /// Reads the digests. A damaged file is an error: without it, another archive could take the place of the remembered one.
-    /// The error says so, and a person decides.
+    /// The error reports it, and a person decides.
     pub(super) fn read(path: &Path) -> Result<Self, RegistryError> {
         let unreadable = |why| RegistryError::UnreadableDigests { path: path.to_owned(), why };
         let known = match read_text(path, MAX_BYTES) {
@@ -88,8 +88,8 @@ impl Digests {
     }
 }
 
-/// What a digest is remembered for. A version of a package is one file at npm; the archive of a version may move to another URL, and
-/// one URL may have the archives of all versions. Each registry has archives of its own: what one of them names says nothing about
+/// The key of a digest. A version of a package is one file at npm; the archive of a version may move to another URL, and
+/// one URL may have the archives of all versions. Each registry has archives of its own: the digests of one do not apply to
 /// those of another.
 fn key(plan: &Plan) -> String {
     match plan.kind {

@@ -32,7 +32,7 @@ pub enum InstallOutcome {
 }
 
 impl AgentStore {
-    /// Installs what a plan says, and verifies it with `initialize` before it takes the place of the version before it. That one
+    /// Installs the package of a plan, and verifies it with `initialize` before it takes the place of the version before it. That one
     /// stays; the one before that is removed unless it runs.
     ///
     /// Show the plan to a person first: this downloads code and runs it.
@@ -122,7 +122,7 @@ impl AgentStore {
         Ok(Some(InstallOutcome::Installed { probe, replaced }))
     }
 
-    /// Fetches what the plan says into a folder. Returns the path of the executable, and the digest of what came.
+    /// Fetches the files of the plan into a folder. Returns the path of the executable, and the digest of the download.
     async fn fill(&self, plan: &Plan, folder: &Path) -> Result<(PathBuf, Option<Digest>), RegistryError> {
         let known = Digests::read(&self.layout.digests(&plan.id))?;
         let check = |digest: Option<&Digest>| known.check(plan, digest);
