@@ -48,7 +48,7 @@ impl Deadline {
     }
 }
 
-/// Whether an agent can still answer after its input is closed.
+/// The ability of an agent to answer after its input is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HalfClose {
     Yes,

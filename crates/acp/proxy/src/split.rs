@@ -140,9 +140,9 @@ struct Inner<T> {
     /// Whether the transport has returned its last packet.
     ended: bool,
     error: Option<TransportError>,
-    /// Which channels have closed their sink.
+    /// The channels that have closed their sink.
     closed: [bool; 2],
-    /// Which channels were dropped.
+    /// The channels that were dropped.
     gone: [bool; 2],
     /// Whether the other end has used the older names.
     old_names: bool,

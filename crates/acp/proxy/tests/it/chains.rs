@@ -45,7 +45,7 @@ struct Watch;
 impl Proxy for Watch {
     async fn request(&self, request: Request, next: Next) -> Result<RawJson, ErrorObject> {
         let outcome = next.run(request).await;
-        // Whoever looks at it here keeps its place.
+        // An outcome that is inspected here keeps its place.
         assert!(outcome.as_ref().err().is_none_or(|error| error.code != -32603), "{outcome:?}");
         outcome
     }

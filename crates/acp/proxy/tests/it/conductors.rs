@@ -239,7 +239,7 @@ fn a_component_that_does_not_end_is_left() {
         let Chain { mut client, first, mut second, agent, ended } = chain();
         let chatting = spawn_local(async move {
             let mut first = first;
-            // It closes nothing, and says more than anybody takes.
+            // It closes nothing, and sends more than is read.
             loop {
                 first.say(r#"{"jsonrpc":"2.0","method":"_more"}"#).await;
                 tokio::time::sleep(Duration::from_millis(100)).await;

@@ -21,7 +21,7 @@ fn deadline() -> Duration {
     config.drain + config.close
 }
 
-/// What a test's chain consists of.
+/// The kind of a test's chain.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     /// Proxies of this program.

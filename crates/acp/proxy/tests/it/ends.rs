@@ -68,7 +68,7 @@ impl Proxy for Slow {
 }
 
 #[test]
-fn what_a_proxy_still_holds_has_a_time_to_pass() {
+fn messages_that_a_proxy_holds_have_time_to_pass() {
     play(async {
         let slow = Slow(Rc::default(), Duration::from_millis(900));
         let (mut client, mut agent, ended) = relayed(slow.clone());
@@ -103,7 +103,7 @@ fn a_call_that_waits_fails_when_the_proxy_is_dropped() {
 }
 
 #[test]
-fn what_a_proxy_holds_too_long_is_answered_with_an_error() {
+fn message_that_a_proxy_holds_too_long_is_answered_with_an_error() {
     play(async {
         let (mut client, mut agent, ended) = relayed(Slow(Rc::default(), Duration::from_secs(3600)));
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_held"}"#).await;
@@ -238,7 +238,7 @@ fn a_client_that_cannot_be_written_to_is_gone() {
 }
 
 #[test]
-fn what_is_for_an_agent_that_cannot_be_written_to_fails_at_once() {
+fn message_for_an_agent_that_cannot_be_written_to_fails_at_once() {
     play(async {
         let (near, _) = duplex(1);
         let (sink, _) = near.split();
@@ -287,7 +287,7 @@ fn a_request_counts_as_cancelled_when_its_connection_ends() {
 }
 
 #[test]
-fn what_is_made_of_what_can_be_sent_can_be_sent() {
+fn chain_of_sendable_parts_is_sendable() {
     fn is_send<T: Send>(_: &T) {}
 
     let pair = || duplex(1);
@@ -307,7 +307,7 @@ fn a_chain_is_closed_as_its_agent_is() {
         let agent = spawn_local(async move {
             raw.expect(r#"{"jsonrpc":"2.0","method":"_hello"}"#).await;
             raw.expect_end().await;
-            // More than fits anywhere, and nobody listens.
+            // More than fits anywhere, and no side reads.
             for _ in 0..20_000 {
                 raw.say(r#"{"jsonrpc":"2.0","method":"_bye"}"#).await;
             }

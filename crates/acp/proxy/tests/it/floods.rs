@@ -1,4 +1,4 @@
-//! Who reads slowly makes others wait, and nobody hold more.
+//! A slow reader makes others wait, and no side hold more.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn number(packet: &Packet) -> usize {
     digits.parse().expect("a number")
 }
 
-/// Says as much as is taken while nobody reads at the other end. Gives how many messages.
+/// Sends as much as is taken while the other end does not read. Returns how many messages.
 async fn fill(
     sink: &mut (impl Sink<Packet, Error = TransportError> + Unpin),
     from: usize,
@@ -67,7 +67,7 @@ async fn drain(
     }
 }
 
-/// What two sides of a relay between a test's two transports are.
+/// The two sides of a relay between a test's two transports.
 fn ends(links: &[Link]) -> (AnyTransport, AnyTransport) {
     let (near, agent) = duplex(0);
     let (client, far) = duplex(0);
@@ -142,7 +142,7 @@ fn two_that_flood_each_other_and_read_get_everything() {
             let (client, agent) = ends(links);
             let (mut to_agent, mut from_agent) = client.split();
             let (mut to_client, mut from_client) = agent.split();
-            // First nobody reads, so that everything is full.
+            // First no side reads, so that everything is full.
             let (said, heard) = join!(fill(&mut to_agent, 0, MANY), fill(&mut to_client, 0, MANY));
             join!(
                 fill(&mut to_agent, said, MANY - said),

@@ -1,4 +1,4 @@
-//! What a proxy can do with what passes.
+//! The hooks of a proxy for passing messages.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ fn raw(text: &str) -> RawJson {
     RawJson::parse(text.to_owned().into()).expect("JSON")
 }
 
-/// Does what the name of a method says.
+/// Does the work that a method names.
 #[derive(Default)]
 struct Odd {
     passed: Rc<RefCell<Vec<String>>>,
@@ -91,7 +91,7 @@ impl Proxy for Odd {
 }
 
 #[test]
-fn what_passes_can_be_changed_answered_and_refused() {
+fn passing_messages_can_be_changed_answered_and_refused() {
     play(async {
         let (mut client, mut agent, _) = relayed(Odd::default());
         client.say(r#"{"jsonrpc":"2.0","id":"a","method":"_change","params":{"x":0}}"#).await;
@@ -243,7 +243,7 @@ fn px_05_a_cancel_gets_the_id_of_each_hop() {
         agent.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"cancelled"}}}}"#)).await;
         client.expect(r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cancelled"}}"#).await;
 
-        // A cancel of what is over, or never was, is for nobody.
+        // A cancel of a request that is over, or never was, is dropped.
         client.say(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#).await;
         client
             .say(&format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#))
@@ -298,7 +298,7 @@ fn px_05_a_hook_that_lets_go_cancels() {
             ))
             .await;
         client.expect(r#"{"jsonrpc":"2.0","id":1,"result":"late"}"#).await;
-        // The answer that comes after all is heard by nobody.
+        // The answer that comes after all is dropped.
         agent.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#)).await;
         client.expect_silence().await;
     });

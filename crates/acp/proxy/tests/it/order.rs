@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::chains::{AnyTransport, Link, chain};
 use crate::raw::play;
 
-/// What one end says.
+/// The messages of one end.
 #[derive(Clone, Debug)]
 enum Say {
     Notification,
@@ -32,11 +32,11 @@ enum Say {
 #[derive(Clone, Copy, Debug)]
 enum Answered {
     AtOnce,
-    /// After it has heard so much more, or everything.
+    /// After it has received so many more, or everything.
     After(usize),
 }
 
-/// What was said or heard, with the ids of requests replaced by what they are called.
+/// A sent or received message, with the ids of requests replaced by names.
 #[derive(Clone, Debug, PartialEq)]
 enum Line {
     Notification(String),
@@ -62,20 +62,20 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     prop::collection::vec(link, 0..=3)
 }
 
-/// One end, and what it has said and heard.
+/// One end, and its sent and received messages.
 #[derive(Default)]
 struct Notes {
     said: Vec<Line>,
     heard: Vec<Line>,
-    /// What the requests are called that it made, and that it was asked.
+    /// The names of the requests that it made, and that it was asked.
     made: HashMap<String, String>,
     asked: HashMap<String, String>,
-    /// Answers that are due when so much has been heard.
+    /// Answers that are due when so many messages have been received.
     due: Vec<(usize, RequestId)>,
     /// Those of them that wait for a cancel.
     held: Vec<RequestId>,
     open: usize,
-    /// Whether it has said all that it says by itself.
+    /// Whether it has sent all of its own messages.
     done: bool,
 }
 
@@ -83,7 +83,7 @@ fn raw(text: String) -> RawJson {
     RawJson::parse(text.into()).expect("JSON")
 }
 
-/// Says everything, answers everything, and hears until the other end has done so as well.
+/// Sends everything, answers everything, and reads until the other end has done so as well.
 async fn end(name: &str, transport: AnyTransport, says: Vec<Say>, both_done: Rc<RefCell<usize>>) -> Notes {
     let (mut sink, mut stream) = transport.split();
     let notes = RefCell::new(Notes::default());

@@ -48,7 +48,7 @@ pub(crate) fn relayed(proxy: impl Proxy + 'static) -> (Raw, Raw, JoinHandle<Resu
 
 impl Raw {
     pub(crate) async fn say(&mut self, text: &str) {
-        // Whether somebody reads it is for whoever expects an answer to see.
+        // A missing reader is noticed by the side that expects an answer.
         let _written = self.write.write_all(format!("{text}\n").as_bytes()).await;
     }
 
@@ -83,12 +83,12 @@ impl Raw {
         assert_eq!(self.line().await, None);
     }
 
-    /// Hears whatever comes before the end.
+    /// Reads and drops everything before the end.
     pub(crate) async fn expect_end_after_all(&mut self) {
         while self.line().await.is_some() {}
     }
 
-    /// Says nothing more, and listens on.
+    /// Sends nothing more, and reads on.
     pub(crate) async fn finish(&mut self) {
         self.write.shutdown().await.expect("a pipe in memory does not fail");
     }
