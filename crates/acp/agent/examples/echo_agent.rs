@@ -1,4 +1,4 @@
-//! An agent that says what it is told, and asks before it shouts.
+//! An agent that repeats its prompt, and asks before it shouts.
 //!
 //! An editor starts it and speaks to it over stdio. To try it by hand, with the example of `acp-client`:
 //!

@@ -1,6 +1,6 @@
-//! An agent for clients of either version, which says what it is told.
+//! An agent for clients of either version, which repeats its prompt.
 //!
-//! What it does is written once, in `answer`; how it is told to the client is another matter in each version.
+//! Its work is written once, in `answer`; the messages to the client differ in each version.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_schema::v2 as schema;
 use agentwire_transport_stdio::stdio;
 
-/// What both versions of the agent share.
+/// The state that both versions of the agent share.
 #[derive(Clone, Default)]
 struct Echo {
     numbers: Arc<AtomicU32>,

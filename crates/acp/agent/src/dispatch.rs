@@ -130,7 +130,7 @@ impl<A: Agent> Dispatch<A> {
         Either::Right(self.agent.prompt(request, context).map(move |outcome| {
             let response = if turn.end() {
                 // Once the client has cancelled, the turn was cancelled: an error that this caused in the
-                // agent, or an end that it reached meanwhile, is not the answer.
+                // agent, or an end that it reached since, is not the answer.
                 let mut response = outcome.unwrap_or_else(|_| PromptResponse::new(StopReason::Cancelled));
                 response.stop_reason = StopReason::Cancelled;
                 response

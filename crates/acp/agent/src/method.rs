@@ -7,7 +7,7 @@ use agentwire_peer::Peer;
 
 use crate::Error;
 
-/// An error says which rule an answer or an update of the agent breaks.
+/// An error names the rule that an answer or an update of the agent breaks.
 pub(crate) type Checked = Result<(), String>;
 
 /// A request of a version, whose connections have the state `S`.

@@ -1,4 +1,4 @@
-//! What drafts add to [`Context`] and [`RemoteClient`].
+//! The additions of drafts to [`Context`] and [`RemoteClient`].
 
 use agentwire_acp_schema::v1::unstable::{
     ArchiveFilterAddition, AuthStatusUpdateNotification, ClientCapabilitiesAdditions, MessageMcpRequest,
@@ -40,7 +40,7 @@ impl Context {
         added.map(|added: SystemPromptAddition| added.system_prompt).map_err(Error::invalid_params)
     }
 
-    /// Which sessions `session/list` asks for, as to whether they are archived.
+    /// The sessions that `session/list` asks for, by whether they are archived.
     ///
     /// # Errors
     ///

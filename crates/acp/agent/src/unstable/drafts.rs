@@ -1,4 +1,4 @@
-//! What drafts add to one request and its answer.
+//! The additions of drafts to one request and its answer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::Error;
 use crate::method::Method;
 use crate::methods::Connection;
 
-/// What drafts add to one request and its answer.
+/// The additions of drafts to one request and its answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drafts {
     /// The params of a request that drafts add to.

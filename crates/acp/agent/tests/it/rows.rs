@@ -1,4 +1,4 @@
-//! Which of the protocol's demands on an agent are seen to here, and where it is shown.
+//! The protocol's demands on an agent that are met here, and the tests that show it.
 //!
 //! The ids are those of the conformance suite's requirements. The headers of its scripts name them.
 

@@ -1,4 +1,4 @@
-//! An agent that does what it is told: at `initialize` by `_meta`, in a turn by the prompt.
+//! An agent with instructions: at `initialize` by `_meta`, in a turn by the prompt.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +14,7 @@ fn told<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
     meta?.decode_member("answer").unwrap()
 }
 
-/// What `_meta` of `initialize` may hold: `offer` (agent capabilities), `authMethods`, `version`, `fail`.
+/// The members of `_meta` of `initialize`: `offer` (agent capabilities), `authMethods`, `version`, `fail`.
 #[derive(Default)]
 pub(crate) struct Scripted {
     sessions: AtomicU32,
@@ -155,7 +155,7 @@ impl Agent for Scripted {
         })
     }
 
-    /// Tells the client when asked to.
+    /// Notifies the client when asked to.
     fn cancel(&self, notification: CancelNotification, client: &RemoteClient) {
         if notification.meta.is_some_and(|meta| meta.contains_key("tell")) {
             let params = json!({ "sessionId": notification.session_id });
@@ -187,7 +187,7 @@ impl Agent for Scripted {
     }
 }
 
-/// A turn that obeys the lines of its prompt, and says what came of each.
+/// A turn that obeys the lines of its prompt, and sends the outcome of each.
 struct Turn {
     session: SessionId,
     cx: Context,

@@ -1,4 +1,4 @@
-//! An agent of version 2 that does what it is told: by `_meta` of a request, in a turn by the prompt.
+//! An agent of version 2 with instructions: by `_meta` of a request, in a turn by the prompt.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,8 +10,8 @@ use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What `_meta` of `initialize` may hold: `offer` (capabilities), `authMethods`, `version`, `fail`; of others: `answer`,
-/// and of `session/resume` also `updates`, which are said before it.
+/// The members of `_meta` of `initialize`: `offer` (capabilities), `authMethods`, `version`, `fail`; of others: `answer`,
+/// and of `session/resume` also `updates`, which are sent before it.
 #[derive(Default)]
 pub(crate) struct ScriptedV2 {
     sessions: AtomicU32,

@@ -16,7 +16,7 @@ fn wire() -> (impl Transport, tokio::io::DuplexStream) {
     (lines(read.compat(), write.compat_write()), far)
 }
 
-/// What an agent says is held against the schema of the version that is spoken.
+/// The agent's messages are held against the schema of the negotiated version.
 pub(crate) fn in_schema(wire: impl Transport) -> impl Transport {
     checked(wire, Conversation::acp(), Side::Server)
 }

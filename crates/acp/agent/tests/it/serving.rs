@@ -45,7 +45,7 @@ where
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_begun_is_answered_after_the_client_has_closed() {
+async fn begun_requests_are_answered_after_the_client_has_closed() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
     let agent = Turn(async |_: Context| {
@@ -64,7 +64,7 @@ async fn what_was_begun_is_answered_after_the_client_has_closed() {
     assert!(answer.contains("end_turn"), "{answer}");
 }
 
-/// A turn that waits for a client that has gone hears so; one that waits for ever is dropped, and serving ends.
+/// A turn that waits for a client that has gone is notified; one that waits for ever is dropped, and serving ends.
 #[tokio::test(start_paused = true)]
 async fn turns_end_with_the_client() {
     struct Dropped(Arc<AtomicU32>);

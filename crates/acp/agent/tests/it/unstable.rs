@@ -1,4 +1,4 @@
-//! What drafts add to version 1.
+//! The additions of drafts to version 1.
 
 use agentwire_acp_agent::unstable::{self, DraftAgent};
 use agentwire_acp_agent::{Agent, Context, Error, RemoteClient, serve};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::scripts::{check, check_all};
 
-/// An agent of drafts, which offers what `_meta` of `initialize` says.
+/// An agent of drafts, which offers the capabilities in `_meta` of `initialize`.
 struct Drafted;
 
 impl Agent for Drafted {
@@ -127,7 +127,7 @@ fn scripts() {
 }
 
 #[test]
-fn what_is_not_advertised_is_not_there() {
+fn part_that_is_not_advertised_is_missing() {
     let mut lines = String::from(
         r#"{"recording":1,"protocol":"acp","script":"agent","revision":"1","requirements":["INIT-12"]}
 {"from":"client","message":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}}

@@ -53,7 +53,7 @@ async fn the_limit_on_prompts_is_the_one_that_was_set() {
     assert!(served.is_ok());
 }
 
-/// What a close has given up on counts no more, also while its author holds on to it.
+/// Work that a close has given up on counts no more, also while its author holds on to it.
 #[tokio::test(start_paused = true)]
 async fn work_that_was_given_up_holds_up_no_later_close() {
     let (near, mut far) = duplex(8);
@@ -112,7 +112,7 @@ async fn work_that_was_begun_ends_after_the_client_has_closed() {
     assert_eq!(heard.len(), 5, "the message, its answer, running, what it says, idle: {heard:?}");
 }
 
-/// What waited to be sent to a client that reads slowly is not sent when the session has been closed meanwhile.
+/// A queued update for a client that reads slowly is not sent if the session has been closed since.
 #[tokio::test(start_paused = true)]
 async fn an_update_that_waits_is_not_sent_after_the_close() {
     let (near, mut far) = duplex(1);
