@@ -125,13 +125,13 @@ impl Runs {
     }
 }
 
-/// What a store has of a stream.
+/// The stored part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
     /// The events.
     pub events: Vec<Event>,
-    /// What comes behind the last of them.
+    /// The continuation behind the last of them.
     pub rest: Rest,
 }
 
@@ -142,7 +142,7 @@ impl Replay {
     }
 }
 
-/// What comes behind replayed events.
+/// The continuation behind replayed events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rest {

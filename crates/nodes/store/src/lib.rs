@@ -1,4 +1,4 @@
-//! What the nodes of one server share, as traits, so that a client can be served by any of them.
+//! The state that the nodes of one server share, as traits, so that a client can be served by any of them.
 //!
 //! `agentwire_store` here is `agentwire::store` in the crate `agentwire`, with its feature `store`.
 //!
@@ -43,12 +43,12 @@
 //! # Invariants
 //!
 //! - Of two events with one place of one stream, at most one is stored.
-//! - Nothing comes behind the end of a stream, whoever appends it.
+//! - Nothing comes behind the end of a stream, from any node.
 //! - A session that has ended never comes back, and no number of a stream is given twice.
 //! - Everything that a client can make grow has a limit.
 //! - Times are those of the store's clock, never those of a node.
 //! - A node keeps its id for as long as its process runs. A lease that it loses, it takes again: what it runs goes on, unless
-//!   another node has found it [dead](Node::is_dead) meanwhile.
+//!   another node has found it [dead](Node::is_dead) since.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;

@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// Whether another node has died, so that what it runs is to be ended in its place: its lease does not hold, and if it lived it
-    /// would have taken it again by now. False while that cannot be told, because this node has not held its own lease for
+    /// would have taken it again by now. False while that is unknown, because this node has not held its own lease for
     /// [long enough](Lease::is_settled). False for this node.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Node {
         Ok(nodes.is_alive(self.0.id).await? && self.0.lease.lock().is_settled())
     }
 
-    /// What it shares with other nodes.
+    /// The stores that it shares with other nodes.
     pub fn stores(&self) -> &Stores {
         &self.0.stores
     }
@@ -110,8 +110,8 @@ impl Node {
         self.0.outbox.push(message);
     }
 
-    /// A session has ended at every node. Tells the listeners of this node at once, and completes when the store has the message for
-    /// the others. Where the store fails, or this is dropped before, they are told [soon](Self::announce).
+    /// A session has ended at every node. Notifies the listeners of this node at once, and completes when the store has the message for
+    /// the others. Where the store fails, or this is dropped before, they are notified [soon](Self::announce).
     pub async fn end_session(&self, session: SessionId) {
         self.note_end(session);
         let message = BusMessage::SessionEnded(session);
@@ -121,7 +121,7 @@ impl Node {
         }
     }
 
-    /// A session has ended at every node, and they know or find out. Tells the listeners of this node.
+    /// A session has ended at every node, and they know or find out. Notifies the listeners of this node.
     pub fn note_end(&self, session: SessionId) {
         self.pass_on(&BusEvent::Message(BusMessage::SessionEnded(session)));
     }
@@ -132,7 +132,7 @@ impl Node {
         self.0.ended.with(|ended| ended.contains(session, Instant::now()))
     }
 
-    /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.
+    /// Passes the node's messages to a listener, until that is dropped. Does nothing for one that it has already.
     pub fn listen(&self, listener: Weak<dyn NodeListener>) {
         let mut listeners = self.0.listeners.lock();
         listeners.retain(|listener| listener.strong_count() > 0);

@@ -74,14 +74,14 @@ pub trait Lease: fmt::Debug + Send + Sync + 'static {
 
     /// Whether the lease has been renewed without a failure for the whole time of a lease. A store that was away for longer than
     /// that has ended the leases of all nodes. Those that live take theirs again within the time of a lease, so until then the
-    /// end of another's lease says nothing.
+    /// end of another's lease proves nothing.
     fn is_settled(&self) -> bool;
 
     /// Releases it at once, unless its node has joined again since. After this, [`Nodes::is_alive`] returns false.
     fn release(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 
-/// Which nodes are alive, by leases.
+/// The living nodes, by leases.
 pub trait Nodes: fmt::Debug + Send + Sync + 'static {
     /// Takes the lease of a node, for the first time or again.
     fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;

@@ -13,7 +13,7 @@ use crate::{SessionId, StoreError};
 /// Numbers of streams that one node may use.
 pub type StreamBlock = Range<u64>;
 
-/// What a node needs to continue a session that another node has opened.
+/// The data that a node needs to continue a session that another node has opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
@@ -58,7 +58,7 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
     ) -> BoxFuture<'static, Result<(), StoreError>>;
 
     /// Returns the record of a session. Returns `None` if there is none: the session has ended or never was. A node answers 404 only
-    /// then, and never where this fails. The time to live goes on: whoever asks may not be the client that the session belongs to.
+    /// then, and never where this fails. The time to live goes on: the sender may not be the client that the session belongs to.
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>>;
 
     /// Begins another time to live. Returns whether there is a record: a node that missed the end of a session learns of it here.

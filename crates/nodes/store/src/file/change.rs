@@ -9,7 +9,7 @@ use crate::{Event, EventId, NodeId, Runs, SessionId, SessionRecord};
 /// The text of the first line of a journal: the version of its form.
 pub(super) const FORM: &[u8] = b"agentwire-store 1";
 
-/// What an event begins with. Its data follows as it is, so that it is not read as JSON.
+/// The beginning of an event's line. Its data follows as it is, so that it is not read as JSON.
 const EVENT: &str = "event ";
 
 /// A change of the store. Times are milliseconds since 1970.
@@ -32,7 +32,7 @@ pub(super) enum Change {
     Record { session: SessionId, record: SessionRecord, expires: u64, next_stream: u64 },
     /// A record that expires later.
     Touch { session: SessionId, expires: u64 },
-    /// A record that is no more.
+    /// A record that is deleted.
     Delete { session: SessionId },
     /// The next number of a stream.
     Streams { session: SessionId, next: u64 },

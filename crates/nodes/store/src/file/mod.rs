@@ -61,7 +61,7 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// Opens the store in a directory, which is created where there is none. Blocks while it reads.
+    /// Opens the store in a directory, which is created if it is missing. Blocks while it reads.
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ struct State {
     closed: bool,
 }
 
-/// What is written at once.
+/// The work of one write.
 #[derive(Debug)]
 enum Work {
     Append(Vec<Change>),

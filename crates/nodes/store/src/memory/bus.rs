@@ -98,7 +98,7 @@ impl Drop for Subscriber {
 
 impl Inbox {
     fn push(&mut self, event: BusEvent) {
-        // One says that anything may have changed, and a second nothing more.
+        // The first reports that anything may have changed, and a second nothing more.
         if event == BusEvent::Missed && self.events.back() == Some(&event) {
             return;
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_an_interruption_is_delivered_before_it() {
+    fn messages_before_an_interruption_are_delivered_before_it() {
         let (bus, [node, other]) = (MemoryBus::default(), [1, 2].map(NodeId::new));
         let mut subscription = block_on(bus.subscribe(node)).unwrap();
         block_on(bus.publish(other, BusMessage::Tools)).unwrap();

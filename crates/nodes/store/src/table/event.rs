@@ -193,7 +193,7 @@ mod tests {
         places(table, session, EventId::new(1, 0)).len()
     }
 
-    /// What one event of 100 bytes takes, on a stream that has others.
+    /// The memory of one event of 100 bytes, on a stream that has others.
     fn cost() -> usize {
         let mut table = table(usize::MAX >> 1, usize::MAX >> 1);
         let session = open(&mut table, None);

@@ -89,7 +89,7 @@ impl RecordTable {
         Ok(())
     }
 
-    /// Whether a record fits, in place of the one that its session has.
+    /// Checks that a record fits, in place of the one that its session has.
     fn room_for(&self, session: SessionId, stored: &StoredRecord) -> Result<(), StoreError> {
         let replaced = self.records.get(&session);
         if self.size - replaced.map_or(0, StoredRecord::size) + stored.size() > self.limit {
