@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 /// The names under which the tests find the program. Debian's `redis-server` is a link to the other, which is in `redis-tools`.
 const NAMES: [&str; 2] = ["redis-server", "redis-check-rdb"];
 
-/// Installs Debian's package with the program where there is none. That package starts no service, as `redis-server` would.
+/// Installs Debian's package with the program if it is missing. That package starts no service, as `redis-server` would.
 pub(crate) fn install() -> Result<()> {
     if find().is_some() {
         return Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn install() -> Result<()> {
     apt(&["install", "--yes", "--no-install-recommends", "redis-tools"])
 }
 
-/// The program. It is installed where there is none.
+/// The program. It is installed if it is missing.
 pub(crate) fn program() -> Result<PathBuf> {
     install()?;
     find().context("`redis-tools` has no engine")

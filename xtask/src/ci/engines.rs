@@ -17,7 +17,7 @@ const PROGRAMS: [&str; 2] = ["mcp-redis::it", "tests::it"];
 const CHOICE: &[&str] = &["--ignored", "--skip", "long::"];
 
 /// The runs of the tests with an engine; without one, with the `redis-server` that the tests find themselves: under another name the
-/// program of Debian's package is no server.
+/// program of Debian's package is not a server.
 pub(super) fn runs<'a>(programs: &'a [TestProgram], engine: Option<&'a Path>) -> Result<Vec<TestRun<'a>>> {
     let engine = engine.map(|path| path.to_str().context("the engine's path is not UTF-8")).transpose()?;
     let run = |name| {

@@ -23,7 +23,7 @@ impl Step {
     }
 }
 
-/// Whether a step runs beside others.
+/// The order of a step: alone or beside others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     /// Starts when the one before it has ended.

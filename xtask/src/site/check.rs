@@ -122,7 +122,7 @@ fn resolve(site: &Path, file: &Path, link: &str) -> Option<PathBuf> {
 
 fn parse(html: &str) -> Result<Page> {
     let mut emitter = DefaultEmitter::default();
-    // So that a script's text is no markup.
+    // So that a script's text is not markup.
     emitter.naively_switch_states(true);
     let mut page = Page::default();
     for token in Tokenizer::new_with_emitter(html, emitter) {

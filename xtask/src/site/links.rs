@@ -23,7 +23,7 @@ pub(super) fn check(texts: &Texts) -> Result<usize> {
                 return Ok(None);
             };
             let target = if path.is_empty() { page.clone() } else { join(page, path) };
-            // A fragment of a file that is no page is a line of code.
+            // A fragment of a file that is not a page is a line of code.
             if let Some(ids) = ids.get(target.as_str()) {
                 count += 1;
                 if !ids.contains(fragment) {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-/// What precedes a destination: of a link or an image of Markdown, and in HTML.
+/// The text before a destination: of a link or an image of Markdown, and in HTML.
 const OPENINGS: [&str; 3] = ["](", "href=\"", "src=\""];
 
 /// Returns the text with other destinations, where `replace` has another one. Code keeps its text.

@@ -1,4 +1,4 @@
-//! What breaks the rules for sizes and circles today. The list may only shrink: an entry that nothing needs fails.
+//! Today's exceptions from the rules for sizes and circles. The list may only shrink: an entry that nothing needs fails.
 
 use anyhow::{Result, bail, ensure};
 

@@ -1,7 +1,7 @@
 //! The modules of a crate, and which of its files use items of which others.
 //!
 //! Reads paths and `use` declarations of code whose comments, literals and tests are blank. A re-export passes a name on
-//! and is no use of it, unless the file names the item elsewhere, too. Methods and trait implementations are not seen.
+//! and is not a use of it, unless the file names the item elsewhere, too. Methods and trait implementations are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ struct Module {
     used: BTreeSet<Vec<String>>,
 }
 
-/// What a path names.
+/// The item of a path.
 enum Target {
     Module(ModulePath),
     /// An item, by the module that has it.

@@ -49,7 +49,7 @@ fn folders(sources: &[Source], known: &mut Known) -> Vec<Violation> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (folder, name) in sources.iter().filter_map(|source| source.path.rsplit_once('/')) {
         let is_source = folder.ends_with("/src") || folder.contains("/src/");
-        // A module's root is no file beside the others.
+        // A module's root is not a file beside the others.
         if is_source && !["lib.rs", "main.rs", "mod.rs"].contains(&name) {
             *counts.entry(folder).or_default() += 1;
         }
@@ -88,7 +88,7 @@ fn functions(code: &str) -> Vec<Function<'_>> {
     starts.filter_map(function).collect()
 }
 
-/// The end of a function that begins here; none where it has no body.
+/// The end of a function that begins here; `None` if it has no body.
 fn body(function: &str) -> Option<usize> {
     let (mut brackets, mut braces) = (0_usize, 0_usize);
     for (at, character) in function.char_indices() {

@@ -28,7 +28,7 @@ const OTHER_READERS: [&str; 5] =
 
 /// The suite that judges others reads their JSON by itself, so that a fault of ours is not repeated.
 const JUDGE: &str = "crates/tools/conformance/";
-/// The beginning of a comment, on the line before, that says why another reader is safe.
+/// The beginning of a comment, on the line before, with the reason why another reader is safe.
 const READS_NO_PEER: &str = "// read: ";
 
 /// A Rust file, its path relative to where the search began.

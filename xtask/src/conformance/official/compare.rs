@@ -8,7 +8,7 @@ use super::requirements::Requirements;
 /// The checks of scenarios, by their names.
 pub(super) type Scenarios = BTreeMap<String, Vec<Check>>;
 
-/// What differs between one node and several.
+/// The differences between one node and several.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     /// The scored scenarios and checks that are the same.

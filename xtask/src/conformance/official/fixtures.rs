@@ -26,7 +26,7 @@ pub(super) enum Nodes {
 }
 
 impl Nodes {
-    /// What the name of a run gets.
+    /// The suffix of a run's name.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::One => "",

@@ -88,7 +88,7 @@ pub(in crate::conformance) fn run(root: &Path, arguments: lexopt::Parser) -> Res
     finish(&outcome, &options, &output, &mut counts, &sources)
 }
 
-/// What all runs have found.
+/// The results of all runs.
 #[derive(Default)]
 struct Outcome {
     judged: Vec<Verdicts>,

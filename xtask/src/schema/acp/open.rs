@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_listed_has_the_members_that_its_type_names() {
+    fn unlisted_variant_has_the_members_that_its_type_names() {
         let listed = json!({ "properties": { "type": { "const": "a" } }, "required": ["type"] });
         let mut union = json!({ "oneOf": [listed], "x-open": { "name": { "type": "string" } } });
         project("Any", &mut union, 2);

@@ -185,7 +185,7 @@ impl Projection {
         Ok(())
     }
 
-    /// The schema of `_meta` in that place, and whether it is required; none where it is not published.
+    /// The schema of `_meta` in that place, and whether it is required; `None` if it is not published.
     fn meta(&self, role: Role, owner: Option<&str>, is_alone: bool) -> Option<(Value, bool)> {
         let name = match role {
             Role::Params if self.revision < Revision::V2026_07_28 => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::format::{Format, any_object, bare};
 
-/// The published shape of a member, if the revision has an exception for it. The inner value is none where the revision has
+/// The published shape of a member, if the revision has an exception for it. The inner value is `None` if the revision has
 /// no such member.
 ///
 /// # Errors

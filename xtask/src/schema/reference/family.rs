@@ -102,7 +102,7 @@ impl<'a> Family<'a> {
             .collect()
     }
 
-    /// A definition in each version; none where it does not exist.
+    /// A definition in each version; `None` if it does not exist.
     pub(super) fn definition(&self, name: &str) -> Vec<Option<&'a Value>> {
         self.versions.iter().map(|version| version.definition(name)).collect()
     }

@@ -4,7 +4,7 @@ use super::architecture::{Architecture, Ban, Banned};
 use crate::tidy::sources::Source;
 use crate::tidy::violation::Violation;
 
-/// Arrows point down, or sideways where the architecture says so. Only crates under `crates/` have a layer.
+/// Arrows point down, or sideways where the page of layers allows it. Only crates under `crates/` have a layer.
 pub(super) fn layers(
     architecture: &Architecture,
     file: &str,

@@ -38,7 +38,7 @@ pub(super) fn inherits(file: &str, text: &str) -> Vec<Violation> {
     violations
 }
 
-/// Each external dependency has a line that says why it was chosen.
+/// Each external dependency has a line with the reason why it was chosen.
 pub(super) fn reason(file: &str, document: &str, reasons: &str, dependency: &str) -> Option<Violation> {
     let named = format!("`{dependency}`");
     let has_one = reasons.lines().any(|line| line.contains(&named));

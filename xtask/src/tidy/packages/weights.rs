@@ -14,7 +14,7 @@ const fn weight(package: &'static str, features: &'static [&'static str], most: 
     Weight { package, features, most }
 }
 
-/// What is bounded. A number that falls is lowered here; one that rises needs a reason in `docs/dependencies.md`.
+/// The bounds. A number that falls is lowered here; one that rises needs a reason in `docs/dependencies.md`.
 pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-agent", &[], 33),
     weight("agentwire-acp-client", &[], 32),

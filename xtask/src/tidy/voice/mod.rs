@@ -10,7 +10,7 @@ use super::violation::Violation;
 /// The counts of today: a package's folder, or a file or folder of documents, and a number for each of `HABITS`. They may only fall.
 const COUNTS: &str = include_str!("counts.txt");
 
-/// What is counted, in the order of the columns, and how to write it.
+/// The counted habits, in the order of the columns, and the text to write instead.
 const HABITS: [(&str, &str); 5] = [
     ("opening", "a noun, as \"The registered tools.\", or \"Returns\": \"Whether\" is for predicates"),
     ("verb", "the mechanism: sends, returns, reports, contains, receives"),
