@@ -123,7 +123,7 @@ impl<R: BufRead> Lines<R> {
         Ok(bytes)
     }
 
-    /// Returns whether the text of a line ends before the end of the file, although its length says otherwise: another line
+    /// Returns whether the text of a line ends before the end of the file, although its length differs: another line
     /// follows in it, or its checksum fits the text without the last byte.
     fn has_other_length(&self, text: &[u8], expected: u32) -> bool {
         let is_followed = text

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-/// What a lock excludes.
+/// The other locks that a lock excludes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockMode {

@@ -57,7 +57,7 @@ type NameChange = (OsString, Option<OsString>, usize);
 struct Disk {
     names: Names,
     durable_names: Names,
-    /// What was done to the names since, in order.
+    /// The changes of names since, in order.
     pending_names: Vec<NameChange>,
     files: Vec<File>,
     locked: BTreeSet<OsString>,
@@ -69,9 +69,9 @@ struct Disk {
 
 #[derive(Debug, Default, Clone)]
 struct File {
-    /// What programs read.
+    /// The bytes that programs read.
     content: Vec<u8>,
-    /// What the disk holds for sure.
+    /// The bytes that the disk holds for sure.
     durable: Vec<u8>,
     /// The content after each change since the last sync, and the bytes that the change touched.
     pending: Vec<(Vec<u8>, std::ops::Range<usize>)>,
@@ -169,7 +169,7 @@ impl File {
         self.pending.push((self.content.clone(), touched));
     }
 
-    /// What the disk holds of it at some moment: each page in one of its states.
+    /// The bytes that the disk holds of it at some moment: each page in one of its states.
     fn held(&self, random: &mut Random) -> Vec<u8> {
         let state = |count: usize| count.checked_sub(1).map(|last| &self.pending[last].0);
         let length = state(random.below(self.pending.len() + 1)).unwrap_or(&self.durable).len();

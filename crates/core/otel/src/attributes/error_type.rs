@@ -17,11 +17,11 @@ pub(crate) const TOOL_ERROR: &str = "tool_error";
 /// The `error.type` of a call that failed before its request left.
 pub(crate) const NOT_SENT: &str = "not_sent";
 
-/// The codes by which the side that answers says that the caller made a mistake. For that side the call has not failed.
+/// The codes by which the answering side reports a mistake of the caller. For that side the call has not failed.
 const CALLER_ERRORS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
 
-/// The value of `error.type` for the side with this role, none if the call has not failed. `is_tool` says that a result is a
-/// tool's.
+/// The value of `error.type` for the side with this role, `None` if the call has not failed. `is_tool` is true for the result of a
+/// tool.
 pub(crate) fn error_type(outcome: &Outcome<'_>, role: Role, is_tool: bool) -> Option<Cow<'static, str>> {
     match outcome {
         Outcome::Result(result) => (is_tool && is_error(result)).then_some(TOOL_ERROR.into()),

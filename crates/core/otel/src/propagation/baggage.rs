@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_rules_is_dropped() {
+    fn malformed_baggage_is_dropped() {
         assert!(parse("").is_none());
         assert!(parse("a").is_none());
         assert!(parse("a=%FF").is_none());

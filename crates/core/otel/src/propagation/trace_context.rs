@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_rules_is_dropped() {
+    fn malformed_trace_context_is_dropped() {
         let later = PARENT.replacen("00", "01", 1);
         for (text, is_valid) in [
             (PARENT.to_owned(), true),

@@ -1,4 +1,4 @@
-//! What a peer cannot make grow.
+//! The limits on memory that a peer can cause.
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_otel::{Config, TEXT_LIMIT};

@@ -68,7 +68,7 @@ async fn operations_are_told_apart_by_few_attributes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_active_is_counted() {
+async fn active_calls_are_counted() {
     let kept = kept(Config::new());
     let handler = Answers(async |_, _: RequestContext| {
         tokio::time::sleep(Duration::from_secs(2)).await;

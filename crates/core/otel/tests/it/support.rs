@@ -49,7 +49,7 @@ impl Kept {
         lines
     }
 
-    /// What `read` finds in the data of a metric.
+    /// The result of `read` for the data of a metric.
     pub(crate) fn metric<R>(&self, name: &str, read: impl Fn(&str, &AggregatedMetrics) -> R) -> R {
         self.metrics.reset();
         self.meters.force_flush().unwrap();
