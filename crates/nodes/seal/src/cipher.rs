@@ -1,4 +1,4 @@
-//! What every cipher agrees on.
+//! The parts that every cipher shares.
 
 /// The length of a nonce, in bytes.
 pub(crate) const NONCE: usize = 24;

@@ -23,7 +23,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The id is a part of the tag of a fixed text, which tells nothing about the key.
+    /// The id is a part of the tag of a fixed text, which reveals nothing about the key.
     pub(crate) fn new(bytes: [u8; KEY]) -> Self {
         let tag = encrypt(&bytes, &ID_NONCE, b"agentwire key id", &mut []).unwrap_or_default();
         let mut id = [0; ID];
@@ -57,7 +57,7 @@ impl Key {
         Some(text)
     }
 
-    /// What the text is bound to: the form, the id and `about`.
+    /// The data that the text is bound to: the form, the id and `about`.
     fn bound(&self, about: &[u8]) -> Vec<u8> {
         [&[FORM], &self.id[..], about].concat()
     }
@@ -88,7 +88,7 @@ mod tests {
     use crate::{pure, with_ring};
 
     #[test]
-    fn what_one_cipher_has_sealed_the_other_opens() {
+    fn ciphers_open_the_texts_of_each_other() {
         for length in [0, 1, 63, 64, 65, 1000] {
             let (key, nonce): ([u8; KEY], [u8; NONCE]) = (random().unwrap(), random().unwrap());
             let text: Vec<u8> = (0..length).map(|place| place as u8).collect();

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sealed_so_is_not_opened() {
+    fn text_with_another_seal_is_not_opened() {
         let keys = SealingKeys::default();
         let text = sealed(&keys);
         assert!(opens(&keys, &text) && !opens(&SealingKeys::default(), &text));

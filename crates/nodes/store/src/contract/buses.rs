@@ -65,7 +65,7 @@ pub fn a_message_to_one_node_reaches_it_alone(fixture: &dyn Fixture) -> BoxFutur
     })
 }
 
-/// A subscription that was interrupted says so, and goes on. Needs [`Fixture::cut`].
+/// A subscription that was interrupted reports it, and goes on. Needs [`Fixture::cut`].
 pub fn a_subscription_survives_an_interruption(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let [first, second, _] = nodes(fixture).await;

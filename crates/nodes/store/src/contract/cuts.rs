@@ -128,7 +128,7 @@ async fn eventually_done<T>(
     None
 }
 
-/// What was acknowledged survives the end of the store and of all nodes. Needs [`Fixture::restart`].
+/// Acknowledged writes survive the end of the store and of all nodes. Needs [`Fixture::restart`].
 pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session, deleted) = (fixture.node().await, session(), session());

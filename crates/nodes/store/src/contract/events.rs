@@ -19,7 +19,7 @@ pub fn events_are_replayed_in_order_after_a_place(fixture: &dyn Fixture) -> BoxF
     })
 }
 
-/// Many appends that nobody waits for are all stored, in their order.
+/// Many appends that no caller waits for are all stored, in their order.
 pub fn appends_that_nobody_waits_for_keep_their_order(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
@@ -95,7 +95,7 @@ pub fn data_is_kept_byte_for_byte(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     })
 }
 
-/// A replay stops behind its limit, says so, and continues from there.
+/// A replay stops behind its limit, reports that, and continues from there.
 pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
@@ -122,7 +122,7 @@ pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     })
 }
 
-/// A stream says where it runs and what it owes, and then that it has ended.
+/// A stream has its node and its unanswered requests, and then has ended.
 pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (writer, reader, session) = (fixture.node().await, fixture.node().await, session());

@@ -1,11 +1,11 @@
-//! What the tests need of a store.
+//! The part of a store that the tests need.
 
 use std::time::Duration;
 
 use crate::{NodeId, Stores};
 use futures_util::future::{self, BoxFuture};
 
-/// One store under test, with an empty content of its own. The hooks are optional: a test that needs one which says that it cannot
+/// One store under test, with an empty content of its own. The hooks are optional: a test that needs a missing one
 /// ends early.
 pub trait Fixture: Sync {
     /// Returns the stores of one more node. All nodes of a fixture share one content.

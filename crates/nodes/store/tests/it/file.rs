@@ -158,7 +158,7 @@ fn one_process_uses_a_directory() {
     check_refused(&files, "another process uses the directory");
 }
 
-/// The directory is refused, and the error says which it is and why.
+/// The directory is refused, and the error names it and the reason.
 fn check_refused(files: &Files, why: &str) {
     let refused = open(files.directory.path(), &files.clock).unwrap_err();
     let path = files.directory.path().join("store");

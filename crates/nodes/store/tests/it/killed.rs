@@ -12,10 +12,10 @@ use futures::executor::block_on;
 const DIRECTORY: &str = "AGENTWIRE_STORE_KILLED";
 
 /// The name of this test, for the process that is killed.
-const TEST: &str = "killed::what_was_acknowledged_survives_a_kill";
+const TEST: &str = "killed::acknowledged_writes_survive_a_kill";
 
 #[test]
-fn what_was_acknowledged_survives_a_kill() {
+fn acknowledged_writes_survive_a_kill() {
     if let Ok(directory) = std::env::var(DIRECTORY) {
         return write(directory.as_ref());
     }

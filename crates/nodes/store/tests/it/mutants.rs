@@ -1,4 +1,4 @@
-//! Each test of the contract fails on a store with a fault: a test that cannot fail says nothing.
+//! Each test of the contract fails on a store with a fault: a test that cannot fail proves nothing.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +40,7 @@ enum Fault {
     NoRuns,
     /// A refused event is reported as stored.
     HidesRefusal,
-    /// A take-over says always that it has succeeded.
+    /// A take-over always reports success.
     TakesAlways,
     /// A stream that is taken over does not end.
     TakesWithoutEnd,
