@@ -1,4 +1,4 @@
-//! What the client knows of a session now, as JSON.
+//! The client's current knowledge of a session, as JSON.
 
 use agentwire_acp_toolkit::{Conversation, Entry, MessageKind};
 use serde_json::{Value, json};

@@ -80,7 +80,7 @@ pub(crate) async fn run(turn: Turn, servers: Servers) -> Result<StopReason, BoxE
     Ok(StopReason::EndTurn)
 }
 
-/// Says what went wrong, unless the turn is over.
+/// Sends the fault, unless the turn is over.
 async fn attempt<T>(turn: &Turn, outcome: Result<T, TurnError>) -> Result<(), TurnError> {
     match outcome {
         Ok(_) => turn.say("done").await,
@@ -203,7 +203,7 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]})
 }
 
-/// Asks the user for input, and says what they did.
+/// Asks the user for input, and sends the user's response.
 async fn ask(turn: &Turn, mut mode: Value) -> Result<(), BoxError> {
     mode["sessionId"] = json!(turn.session_id());
     let id = mode["elicitationId"].as_str().map(str::to_owned);

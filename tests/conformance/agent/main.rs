@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! everything-agent           speaks on stdin and stdout
-//! everything-agent ADDRESS   listens; says `listening on http://…/acp` on standard error; WebSocket is at the same path
+//! everything-agent ADDRESS   listens; prints `listening on http://…/acp` on standard error; WebSocket is at the same path
 //! ```
 
 mod commands;

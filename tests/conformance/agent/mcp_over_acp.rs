@@ -13,7 +13,7 @@ use agentwire_acp_sessions::{Turn, TurnError};
 use agentwire_jsonrpc::RequestMethod as _;
 use serde_json::{Value, json};
 
-/// What a turn sends in place of `mcp/message`.
+/// The method that a turn sends in place of `mcp/message`.
 const EXTENSION: &str = "_mcp/message";
 
 /// The first server over ACP of each session, by its id. Clones share them.

@@ -82,7 +82,7 @@ fn given(assertion: &str) -> Assertion {
     })
 }
 
-/// The suite's authorization server asks nobody: it redirects at once.
+/// The suite's authorization server asks no person: it redirects at once.
 #[derive(Debug, Clone)]
 struct Redirected(Hyper);
 

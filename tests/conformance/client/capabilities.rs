@@ -1,11 +1,11 @@
-//! What a client says of itself.
+//! A client's description of itself.
 
 use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{CreateMessageResult, ElicitResult, Root};
 
 use crate::Case;
 
-/// Answers everything that a server may ask, and so says that it can.
+/// Answers everything that a server may ask, and so advertises that it can.
 pub(crate) async fn declare(case: Case) -> Result<(), BoxError> {
     let client = case
         .client()

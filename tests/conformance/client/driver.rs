@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 
 use crate::steps::{self, Changes};
 
-/// What the command line says.
+/// The options of the command line.
 pub(crate) struct Options {
     target: String,
     revision: Option<Revision>,
@@ -67,7 +67,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
         .await
 }
 
-/// What steps share.
+/// The state that steps share.
 struct Shared {
     connection: watch::Receiver<Connection>,
     changes: Changes,
@@ -131,7 +131,7 @@ async fn take_steps(options: Options, replies: mpsc::UnboundedSender<Value>) -> 
     Ok(())
 }
 
-/// What a step ends with.
+/// The outcome of a step.
 async fn outcome(shared: Rc<Shared>, step: Value) -> Value {
     let mut connection = shared.connection.clone();
     match step["step"].as_str() {

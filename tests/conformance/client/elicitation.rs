@@ -1,4 +1,4 @@
-//! What the user is asked by a form.
+//! The questions of a form to the user.
 
 use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::{ElicitResult, JsonObject};

@@ -1,4 +1,4 @@
-//! What a client repeats in HTTP headers.
+//! The parameters that a client repeats in HTTP headers.
 
 use agentwire_mcp_client::BoxError;
 use agentwire_mcp_client::schema::GetPromptRequest;

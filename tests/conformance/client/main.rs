@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `MCP_CONFORMANCE_SCENARIO` names the scenario, `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision to speak (without it,
-//! one with sessions), and `MCP_CONFORMANCE_CONTEXT` has what else the scenario tells its client, as JSON.
+//! one with sessions), and `MCP_CONFORMANCE_CONTEXT` has the scenario's further data for its client, as JSON.
 //!
 //! With `--driver` it takes steps from this project's own suite instead, and `TARGET` is the server's command line or URL.
 
@@ -52,7 +52,7 @@ async fn main() -> Result<()> {
     outcome.map_err(|error| anyhow!(error))
 }
 
-/// What a scenario asks for.
+/// The wanted scenario.
 struct Case {
     url: String,
 }
@@ -92,7 +92,7 @@ impl Case {
         Ok(Config::new(&self.url)?.open()?)
     }
 
-    /// What else the scenario says.
+    /// The further data of the scenario.
     fn context(&self) -> Result<Value, BoxError> {
         Ok(serde_json::from_str(&env::var("MCP_CONFORMANCE_CONTEXT")?)?)
     }

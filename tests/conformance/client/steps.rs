@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What the client has heard beside the answers of its calls: notifications, progress and states of tasks.
+/// The messages that the client has received beside the answers of its calls: notifications, progress and states of tasks.
 #[derive(Clone, Default)]
 pub(crate) struct Changes(Arc<Mutex<Vec<Value>>>);
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::Case;
 
-/// Lists the tools. For all scenarios that watch how a client opens and what it says of itself.
+/// Lists the tools. For all scenarios that watch how a client opens and how it describes itself.
 pub(crate) async fn list(case: Case) -> Result<(), BoxError> {
     let client = case.client();
     case.run(client, async |server| {

@@ -16,7 +16,7 @@ pub(crate) fn offer(server: Server) -> Server {
 
 #[derive(Deserialize, JsonSchema)]
 struct Ask {
-    /// What to ask.
+    /// The question.
     message: String,
 }
 
@@ -57,7 +57,7 @@ async fn name(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     Ok(format!("User response: {}", in_words(cx.elicit("name", form).await?)))
 }
 
-/// Says what came of a question.
+/// The outcome of a question, in words.
 fn in_words(answer: Elicited<JsonObject>) -> String {
     let (action, content) = match answer {
         Elicited::Accept(content) => ("accept", content),

@@ -1,4 +1,4 @@
-//! What a tool tells the client's log.
+//! The messages of a tool to the client's log.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! everything-server           speaks on stdin and stdout
-//! everything-server ADDRESS   listens; says `listening on http://…/mcp` on standard error; HTTP+SSE is at `/sse`
+//! everything-server ADDRESS   listens; prints `listening on http://…/mcp` on standard error; HTTP+SSE is at `/sse`
 //!     --redis URL             as one of several nodes, which share this engine
 //! ```
 //!
@@ -42,7 +42,7 @@ use agentwire_transport_stdio::stdio;
 use anyhow::{Context as _, Result, bail};
 use tokio::net::TcpListener;
 
-/// What it offers, in the order of its lists. The suite calls the first tool without arguments.
+/// Its items, in the order of its lists. The suite calls the first tool without arguments.
 const FEATURES: &[fn(Server) -> Server] = &[
     content::offer,
     errors::offer,

@@ -7,7 +7,7 @@ use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, ToolErr
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a call updates at its end, unless it is cancelled.
+/// The resource that a call updates at its end, unless it is cancelled.
 const LATE: &str = "test://late-resource";
 
 /// How long such a call takes.

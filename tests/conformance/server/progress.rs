@@ -1,4 +1,4 @@
-//! A tool that says how far it has come.
+//! A tool that reports its progress.
 
 use std::time::Duration;
 

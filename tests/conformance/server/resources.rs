@@ -5,7 +5,7 @@ use agentwire_mcp_server::{Context, Server, ServerResource};
 
 use crate::content::RED_PNG;
 
-/// The resource that says when it changes, which `changes` has it do.
+/// The resource that reports its changes, which `changes` makes.
 pub(crate) const WATCHED: &str = "test://watched-resource";
 
 pub(crate) fn offer(server: Server) -> Server {

@@ -11,7 +11,7 @@ pub(crate) fn offer(server: Server) -> Server {
 
 #[derive(Deserialize, JsonSchema)]
 struct Ask {
-    /// What to ask.
+    /// The question.
     prompt: String,
 }
 

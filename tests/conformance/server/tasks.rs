@@ -16,7 +16,7 @@ use tokio::time::sleep;
 /// How long a job takes that fails.
 const JOB: Duration = Duration::from_secs(1);
 
-/// How tasks run, and how often clients are told to look.
+/// The settings of tasks, and how often clients look.
 pub(crate) fn config() -> Tasks {
     Tasks::new(|work| drop(tokio::spawn(work))).poll_interval(Duration::from_millis(200))
 }

@@ -66,7 +66,7 @@ impl Drop for Unanswered {
     }
 }
 
-/// What the balancer has done.
+/// The balancer's counts.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) requests: AtomicU64,

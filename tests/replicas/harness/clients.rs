@@ -48,7 +48,7 @@ pub(crate) enum Phase {
     Changed,
 }
 
-/// What all clients share.
+/// The state that all clients share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pub(crate) phase: watch::Receiver<Phase>,

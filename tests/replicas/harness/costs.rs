@@ -1,4 +1,4 @@
-//! What sharing costs: a call in a session against the embedded default, in one run, interleaved.
+//! The cost of sharing: a call in a session against the embedded default, in one run, interleaved.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ struct Subject {
     sessions: Vec<Client>,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Default)]
 struct Measured {
     /// Processor time of all nodes for a call, in microseconds.
@@ -97,7 +97,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What two have measured in each round.
+/// The measurements of two in each round.
 fn pairs(one: &[f64], other: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     one.iter().copied().zip(other.iter().copied())
 }

@@ -1,4 +1,4 @@
-//! One call, and what its answer says of the work.
+//! One call, and the state of the work by its answer.
 
 use std::time::Duration;
 

@@ -1,23 +1,23 @@
-//! What the clients saw, and what contradicts a promise.
+//! The record of the clients, and its contradictions of a promise.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What the client of a call knows of it.
+/// A client's knowledge of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It has the result.
     Acknowledged,
-    /// The answer was lost, or an error says that the work may be done.
+    /// The answer was lost, or an error means that the work may be done.
     Unknown,
-    /// The answer says that the work is not done.
+    /// The answer means that the work is not done.
     Refused,
     /// The client has cancelled it. The work may be done.
     Cancelled,
 }
 
-/// What the summary counts.
+/// The counts of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Count {
     Calls,
@@ -54,7 +54,7 @@ pub(crate) struct Promises {
     pub(crate) no_failure: bool,
 }
 
-/// What the clients saw.
+/// The record of the clients.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     promises: Promises,
@@ -167,7 +167,7 @@ impl History {
         }
     }
 
-    /// What became of the call with a key. A call has one outcome.
+    /// The outcome of the call with a key. A call has one outcome.
     pub(crate) fn call(&self, key: &str, outcome: Outcome, why: &str) {
         self.count(Count::Calls);
         self.count(match outcome {

@@ -105,7 +105,7 @@ impl<'a> Job<'a> {
         match answer {
             Answer::Result(status) => Some(status),
             Answer::Error(error) => {
-                // "interrupted", or a store that is away, is no answer about the task. -32602 says that there is no such task.
+                // "interrupted", or a store that is away, is not an answer about the task. -32602 means that there is no such task.
                 if error.contains("-32602") {
                     history.lost(format!("{}: its task is lost: {error}", self.key));
                     return Some(json!({ "status": "lost" }));
@@ -120,7 +120,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// How it stands after its end was told. A node that does not reach the engine tells what it knows, which is not an end, so that is
+    /// The state after its end was reported. A node that does not reach the engine reports what it has, which is not an end, so that is
     /// looked at again. What the engine may have lost is not waited for.
     async fn status_after_end(&mut self) -> Option<Value> {
         let looking = Instant::now();
@@ -188,7 +188,7 @@ impl<'a> Job<'a> {
     /// Cancels it, and looks again once its work would be done.
     async fn cancel(&mut self, rest: Duration) {
         let started = Instant::now();
-        // Whether an answer says so. In 2026-07-28 none does, and the task may have ended in another way.
+        // Whether an answer reports that. In 2026-07-28 none does, and the task may have ended in another way.
         let mut told = false;
         while started.elapsed() < TASK_TIME {
             let is_taken = match self.request("tasks/cancel", self.params()).await.answer {
@@ -197,7 +197,7 @@ impl<'a> Job<'a> {
                     true
                 }
                 Answer::Gone => true,
-                // It has ended before, or there is none. Its status says which.
+                // It has ended before, or there is none. Its status shows which.
                 Answer::Error(error) => error.contains("-32602"),
                 Answer::Lost | Answer::Refused => false,
             };
@@ -245,7 +245,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What a client was told stays, unless the engine has lost it. Returns whether it is excused.
+    /// A state that a client has received stays, unless the engine has lost it. Returns whether it is excused.
     fn changed(&self, before: &str, after: &str) -> bool {
         let is_excused = self.client.history().may_have_lost_since(self.started);
         if !is_excused {

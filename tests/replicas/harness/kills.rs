@@ -1,4 +1,4 @@
-//! What happens to nodes and to the engine while clients call.
+//! The faults of nodes and of the engine while clients call.
 
 use std::time::Duration;
 

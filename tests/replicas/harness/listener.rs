@@ -20,7 +20,7 @@ pub(crate) const WATCHED: &str = "replica://watched";
 /// The pause before a broken listener tries again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a listener has received.
+/// The messages that a listener has received.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     /// How many changes.

@@ -2,11 +2,11 @@
 //!
 //! `cargo xtask replicas` builds and starts it. The promises:
 //!
-//! - What a client was told happened, once. A result with an event id can be replayed.
+//! - An acknowledged call happened, once. A result with an event id can be replayed.
 //! - Nothing is done twice. What was refused is not done.
 //! - A resumed stream has no gap and no repetition.
 //! - A session is unknown to other principals.
-//! - A subscriber hears of the last change.
+//! - A subscriber is notified of the last change.
 //! - A task ends once, wherever it is asked for, answered and cancelled. One that was cancelled never has a result.
 #![allow(clippy::print_stdout, reason = "the result is what it prints")]
 

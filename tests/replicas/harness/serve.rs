@@ -1,4 +1,4 @@
-//! Nodes of another program behind the balancer, for whoever tests them.
+//! Nodes of another program behind the balancer, for tests of that program.
 
 use std::io::{self, Read as _};
 use std::path::Path;

@@ -271,7 +271,7 @@ impl Session {
         while looks < CLOSED_LOOKS {
             match self.wire.request(Method::POST, &headers, &ping).await {
                 Reply::Response(response) if response.status() == StatusCode::NOT_FOUND => looks += 1,
-                // It says nothing of the session.
+                // It shows nothing of the session.
                 Reply::Lost => (),
                 Reply::Unavailable => return,
                 Reply::Response(_) if started.elapsed() < CLOSE_TIME => {

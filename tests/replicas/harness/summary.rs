@@ -1,4 +1,4 @@
-//! What is printed at the end of a run.
+//! The report at the end of a run.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

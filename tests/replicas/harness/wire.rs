@@ -33,7 +33,7 @@ pub(crate) struct Wire {
 /// The headers of a request, beside those that every request has.
 pub(crate) type Headers<'a> = [(&'static str, &'a str)];
 
-/// What came of a request.
+/// The reply to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// A response that is not a refusal.
@@ -45,7 +45,7 @@ pub(crate) enum Reply {
 }
 
 impl Wire {
-    /// Sends a request. Sends it again while the answer says that nothing was done.
+    /// Sends a request. Sends it again while the answer means that nothing was done.
     pub(crate) async fn request(&self, method: Method, headers: &Headers<'_>, body: &str) -> Reply {
         let (reply, refused) = self.request_within(PATIENCE, method, headers, body).await;
         if let Some(refused) = refused {
@@ -82,7 +82,7 @@ impl Wire {
         }
     }
 
-    /// A client must be told when to come back.
+    /// A refusal must have the time after which the client may come back.
     fn check_refusal(&self, headers: &HeaderMap) {
         if !headers.contains_key("retry-after") {
             self.history.violation("a 503 or 429 has no Retry-After");

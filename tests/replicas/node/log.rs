@@ -1,4 +1,4 @@
-//! What this node has done, on disk.
+//! The work of this node, on disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

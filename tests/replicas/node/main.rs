@@ -4,7 +4,7 @@
 //! replica ADDRESS --log FILE [--redis URL [--lease SECONDS]] [--fault NAME]
 //! ```
 //!
-//! What a tool has done is written to the log before its answer, so the log shows what was done twice, and what was acknowledged
+//! The work of a tool is written to the log before its answer, so the log shows work that was done twice, or acknowledged
 //! and not done. Without `--redis` the node shares nothing. It drains on SIGTERM, and ends when its standard input ends.
 
 mod faults;
@@ -30,7 +30,7 @@ use tokio::sync::oneshot;
 use self::faults::Fault;
 use self::log::Log;
 
-/// After so long a node that has died counts as dead, unless the command line says otherwise.
+/// The time after which a node that has died counts as dead, by default.
 const LEASE: Duration = Duration::from_secs(2);
 /// How long a client waits before it resumes a stream.
 const RETRY: Duration = Duration::from_millis(200);

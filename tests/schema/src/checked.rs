@@ -5,11 +5,11 @@ use crate::{Conversation, Side};
 
 /// A transport that panics when our side sends what the protocol's schema does not allow.
 ///
-/// What the peer sends is only listened to: tests make it misbehave.
+/// The peer's messages are only read: tests make it misbehave.
 ///
 /// # Panics
 ///
-/// Whoever sends such a message panics, with what is wrong and the message.
+/// The sender of such a message panics, with the fault and the message.
 pub fn checked(transport: impl Transport, mut conversation: Conversation, ours: Side) -> impl Transport {
     tap(transport, move |direction, packet: &Packet| {
         let Some(message) =

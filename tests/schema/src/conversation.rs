@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::{Side, Validator};
 
-/// A connection as somebody sees it who hears both sides: which version they agreed on, and which answer
-/// belongs to which request.
+/// A connection as seen by an observer of both sides: the negotiated version, and the request that each answer
+/// belongs to.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     protocol: Protocol,
     /// By what both sides agreed on; before that, by what the client asked for.
     validator: Option<Arc<Validator>>,
-    /// What waits for an answer, by who asked and by id. Whoever uses an id twice waits twice.
+    /// The requests that wait for an answer, by sender and id. A repeated id waits twice.
     asked: HashMap<(Side, String), VecDeque<Asked>>,
 }
 
@@ -49,11 +49,11 @@ impl Conversation {
         Self { protocol, validator: None, asked: HashMap::new() }
     }
 
-    /// Takes a message, or a batch of them, that one side sends, and says what is wrong with it.
+    /// Takes a message, or a batch of them, that one side sends, and returns its fault.
     ///
     /// # Errors
     ///
-    /// What is wrong, and where. The conversation goes on all the same.
+    /// The fault, and its place. The conversation goes on all the same.
     pub fn hear(&mut self, from: Side, message: &Value) -> Result<(), String> {
         match message {
             Value::Array(batch) => batch.iter().try_for_each(|message| self.one(from, message)),

@@ -9,7 +9,7 @@ use crate::mutate::OVERFLOW;
 use crate::rules::Rules;
 use crate::shape::{Kind, Object, Shape};
 
-/// What a reader does with a value.
+/// The treatment of a value by a reader.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Reading {
@@ -63,7 +63,7 @@ impl<'d> Reader<'d> {
         self.value(&schemas, value, At { names: &[name], ..At::default() })
     }
 
-    /// What has views is read by the stable types, which keep what drafts add as it is.
+    /// Values with views are read by the stable types, which keep the additions of drafts as they are.
     fn value(&self, schemas: &[&'static Value], value: &Value, at: At<'_>) -> Reading {
         let reading = self.inner(schemas, value, at);
         if !at.names.is_empty() {
@@ -135,7 +135,7 @@ impl<'d> Reader<'d> {
             || self.rules.is_closed_member(at.owner, at.member)
     }
 
-    /// What has no schema.
+    /// A value without a schema.
     fn anything(&self, value: &Value) -> Reading {
         match overflows(value) {
             true if self.rules.keeps_text => Reading::Either(OVERFLOWS),
@@ -144,7 +144,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// What is kept as text is right whatever it is, but perhaps it is nothing that a writer may say.
+    /// A value that is kept as text is right whatever it is, but a writer may not be allowed to send it.
     fn text(&self, schemas: &[&'static Value], value: &Value) -> Reading {
         if overflows(value) {
             return Reading::Either(OVERFLOWS);
@@ -250,7 +250,7 @@ fn refused(kind: &Kind, value: &Value) -> Reading {
     Reading::Refused(format!("{value} is not {kind:.40?}"))
 }
 
-/// Where one may stand without a list around it, a list of one says the same.
+/// Where one may stand without a list around it, a list of one means the same.
 fn one_or_many(reading: Reading, shapes: &[Shape]) -> Reading {
     match reading {
         Reading::Taken(Kept::List(items)) if items.len() == 1 && has_objects(shapes) => {

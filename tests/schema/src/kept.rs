@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// What of a value must come out again when it was read and is written.
+/// The parts of a value that must come out again when it was read and is written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Kept {
@@ -10,7 +10,7 @@ pub enum Kept {
     Exact(Value),
     /// A word or an object of a kind that the schema does not know; just this.
     Foreign {
-        /// What it is.
+        /// The value.
         value: Value,
         /// Members that count as missing where they are read in front of the foreign branch.
         may_go: Vec<String>,
@@ -129,7 +129,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// What was lost, added or changed, and where.
+    /// The part that was lost, added or changed, and its place.
     pub fn compare(&self, written: &Value) -> Result<(), String> {
         match self {
             Self::Exact(value) | Self::Odd(value) => is(value, written),

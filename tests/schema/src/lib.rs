@@ -1,4 +1,4 @@
-//! What the generated JSON Schemas say, held against the types and against every message of our tests.
+//! The generated JSON Schemas, held against the types and against every message of our tests.
 //!
 //! The types are the source of the schemas, so a test that only asks the types proves nothing. Here are the parts of
 //! one that asks the schema: what it allows, what a reader owes it, and whether a message is right by it.
@@ -12,7 +12,7 @@
 //!
 //! - [`Instances`] makes valid values of a definition.
 //! - [`mutations`] spoils them in one place.
-//! - [`Reader`] says by the schema and its keywords of leniency alone what must become of a value: it is taken and this
+//! - [`Reader`] decides by the schema and its keywords of leniency alone about a value: it is taken and this
 //!   must be [`Kept`], or it is refused. [`Rules`] list where the documented way to read goes beyond the schema.
 //! - [`superset`] is one document of several revisions, for types that speak them all.
 //! - [`checked`] goes around a transport in the tests of other crates:
@@ -28,7 +28,7 @@
 //! # What may get lost between reading and writing
 //!
 //! Members that no schema knows, but in `_meta`, in maps and in capabilities; members that are malformed where the
-//! schema says that they count as missing; bad items where it says to skip them; and the difference between a member
+//! schema counts them as missing; bad items where it skips them; and the difference between a member
 //! that is missing and one that is null, its default, or an empty list, where these mean the same. Everything else
 //! comes back as the same JSON, however numbers are spelled. Nothing may be added but such defaults.
 

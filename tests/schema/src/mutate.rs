@@ -6,9 +6,9 @@ use crate::place::{Place, places};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Mutation {
-    /// What was done, in a word.
+    /// The mutation, in a word.
     pub what: &'static str,
-    /// What came out.
+    /// The mutated value.
     pub value: Value,
     /// The same as text. Only here can a number be larger than any type.
     pub text: String,
@@ -106,7 +106,7 @@ impl Mutation {
         ["overflowing number", "number of 33 bits", "number of 64 bits"].contains(&self.what)
     }
 
-    /// What somebody wrote who was given this, as a value in which numbers that no type holds stand as they do in
+    /// The text of a type that has read this, as a value in which numbers that no type holds stand as they do in
     /// [`value`](Self::value).
     ///
     /// # Errors

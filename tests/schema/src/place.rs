@@ -45,7 +45,7 @@ impl Place {
         })
     }
 
-    /// Takes the member or item away; false where there is none.
+    /// Takes the member or item away; false if it is missing.
     pub(crate) fn remove(&self, value: &mut Value) -> bool {
         let Some((last, above)) = self.0.split_last() else { return false };
         match (Self(above.to_vec()).of_mut(value), last) {

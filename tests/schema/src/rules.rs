@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::shape::Shape;
 
-/// Where the documented way of reading goes beyond what a schema says. Each row has its reason.
+/// The rules by which the documented way of reading goes beyond a schema. Each row has its reason.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `null` counts as missing wherever a member is optional.
@@ -27,7 +27,7 @@ pub struct Rules {
     /// Members of definitions whose words are a closed set although others are open.
     closed_members: &'static [Row<(&'static str, &'static str)>],
     /// Definitions that are read by stable types where they stand inside of others: those keep what drafts add as
-    /// it is, and whoever wants it asks for a view of it.
+    /// it is, and a reader that wants it asks for a view of it.
     pub(crate) is_viewed: fn(&str) -> bool,
     /// A number that no type holds may be refused or not.
     pub(crate) is_draft: bool,
@@ -39,7 +39,7 @@ pub struct Rules {
     off_by_default: &'static [&'static str],
     /// Definitions whose words or tags are a closed set although others are open.
     closed: &'static [Row<&'static str>],
-    /// Members of definitions where `null` says something else than leaving the member out.
+    /// Members of definitions where `null` differs from leaving the member out.
     null_speaks: &'static [Row<(&'static str, &'static str)>],
     /// Members whose default only the protocol's prose names, so that a reader may spell it out.
     defaults: &'static [Row<(&'static str, &'static str)>],
@@ -47,7 +47,7 @@ pub struct Rules {
     keeps_all: fn(&str) -> bool,
 }
 
-/// What it is about, and why it is there or what it says.
+/// The subject, and the reason or the meaning.
 type Row<T> = (T, &'static str);
 
 /// How ACP is read.

@@ -46,13 +46,13 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object {
     pub(crate) members: BTreeMap<&'static str, Member>,
-    /// What other members must be; `None` if the schema says nothing about them.
+    /// The schema of other members; `None` if the schema has none for them.
     pub(crate) additional: Option<&'static Value>,
     /// Words that a member must not have, because they belong to other branches of a union.
     pub(crate) excluded: Vec<(&'static str, &'static str)>,
 }
 
-/// A member of an object and how the schema says to read it.
+/// A member of an object and the schema's way to read it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Member {
     /// All of these must hold.
@@ -109,7 +109,7 @@ fn typed(schema: &'static Value, name: &str) -> Kind {
     }
 }
 
-/// Where no format says how large an integer may be, it is one that every reader can hold.
+/// Where no format limits an integer, it is one that every reader can hold.
 fn integer(schema: &'static Value, format: Option<&str>) -> Kind {
     let (least, most) = match format {
         Some("int32") => (i32::MIN.into(), i32::MAX.into()),
@@ -162,10 +162,10 @@ fn object(schema: &'static Value) -> Object {
 const COUNTS: &[&str] =
     &["size", "minItems", "maxItems", "minLength", "maxLength", "maxTokens", "total", "ttl", "pollInterval"];
 
-/// Members that list what one may choose from. Without a choice nobody can tell the kinds of lists apart.
+/// Members that list what one may choose from. Without a choice the kinds of lists cannot be distinguished.
 const CHOICES: &[&str] = &["enum", "anyOf", "oneOf"];
 
-/// What a member's name says beyond its schema.
+/// The meaning of a member's name beyond its schema.
 fn with_meaning(name: &str, member: &'static Value) -> Vec<&'static Value> {
     static MEANING: OnceLock<[Value; 2]> = OnceLock::new();
     let types = ["integer", "number", "null", "string", "array", "object", "boolean"];

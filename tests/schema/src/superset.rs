@@ -6,8 +6,8 @@ use crate::Document;
 
 /// One document that allows what any of several revisions allows, for types that speak them all at once.
 ///
-/// A member is required where all that have the definition require it, and may be what any of them says.
-/// What stands inside a request as its params in one revision is what another names.
+/// A member is required where all that have the definition require it, and may be what any of them allows.
+/// The params inside a request in one revision have a name of their own in another.
 ///
 /// # Errors
 ///

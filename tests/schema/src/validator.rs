@@ -27,7 +27,7 @@ impl Side {
     }
 }
 
-/// Says what is wrong with a JSON-RPC message by the generated schema of one version of a protocol.
+/// Finds the fault of a JSON-RPC message by the generated schema of one version of a protocol.
 ///
 /// It holds a writer of MCP to more than the schema does: no object may have a member that the revision does not
 /// know, but in `_meta` and in maps.
@@ -119,7 +119,7 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// What is wrong, and where.
+    /// The fault, and its place.
     pub fn check(
         &self,
         from: Side,
@@ -132,7 +132,7 @@ impl Validator {
             return self.check_said(from, method, message);
         }
         if let Some(error) = message.get("error") {
-            // JSON-RPC has null where the id could not be read, though no revision of MCP says so.
+            // JSON-RPC has null where the id could not be read, though no revision of MCP has it.
             let mut message = message.clone();
             if message["id"].is_null() {
                 message["id"] = 0.into();
@@ -234,7 +234,7 @@ fn without_task_ids(message: &Value) -> Option<Value> {
     Some(message)
 }
 
-/// Methods of which no schema says anything.
+/// Methods that no schema has.
 fn is_extension(method: &str) -> bool {
     method.starts_with('_')
 }
@@ -309,7 +309,7 @@ fn result_of(document: &Document, request: &str) -> Option<String> {
     response.map(|pointer| format!("{pointer}/properties/result")).or_else(result).or_else(empty)
 }
 
-/// What every message of JSON-RPC must have.
+/// The members that every message of JSON-RPC must have.
 fn envelope(message: &Value) -> Result<(), String> {
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err("`jsonrpc` is not \"2.0\"".to_owned());

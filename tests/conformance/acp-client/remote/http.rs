@@ -31,7 +31,7 @@ struct Connection {
     known: Mutex<Known>,
 }
 
-/// What the agent has said of the connection.
+/// The agent's facts about the connection.
 #[derive(Default)]
 struct Known {
     id: Option<String>,
@@ -250,7 +250,7 @@ impl Connection {
     }
 }
 
-/// Whether a status says that the connection is lost.
+/// Whether a status means that the connection is lost.
 fn is_end(status: StatusCode) -> bool {
     matches!(status.as_u16(), 401 | 403 | 404 | 410)
 }

@@ -20,7 +20,7 @@ use super::routes::{Refusal, Routes};
 pub(super) const CAPACITY: usize = 64;
 /// How many bytes of events a connection keeps for its client.
 const ROOM: u32 = 8 << 20;
-/// What an event takes beside its bytes.
+/// The memory of an event beside its bytes.
 const OVERHEAD: usize = 128;
 /// How long the agent may take for the response to `initialize`, and for a message when many wait for it already.
 const AGENT_TIME: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub(super) struct Connection {
     _slot: OwnedSemaphorePermit,
 }
 
-/// What the agent sends on a connection.
+/// The agent's messages on a connection.
 pub(super) type FromAgent = SplitStream<Duplex>;
 
 /// A connection that was begun by `initialize`, or not.
@@ -152,7 +152,7 @@ impl Connection {
         self.is_cut.notify_one();
     }
 
-    /// Sends what the agent says to its streams, until the agent ends or the connection does.
+    /// Sends the agent's messages to its streams, until the agent ends or the connection does.
     pub(super) async fn forward(&self, mut from_agent: FromAgent) {
         let mut check = interval(IDLE_CHECK);
         loop {

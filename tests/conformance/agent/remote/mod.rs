@@ -6,7 +6,7 @@
 //! GET with an upgrade ◀──▶ websocket ──▶ duplex ──▶ agent
 //! ```
 //!
-//! What waits in memory is bounded: 8 MiB of events for each connection, and 64 messages in each direction of its run.
+//! The queues in memory are bounded: 8 MiB of events for each connection, and 64 messages in each direction of its run.
 
 mod connection;
 mod endpoint;

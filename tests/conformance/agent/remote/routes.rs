@@ -1,4 +1,4 @@
-//! Which stream each message of a connection belongs to, and which messages its client may post.
+//! The stream of each message of a connection, and the messages that its client may post.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ struct Pending {
     opening: Opening,
 }
 
-/// What a request does to the sessions of the connection.
+/// The effect of a request on the sessions of the connection.
 #[derive(Debug, PartialEq, Eq)]
 enum Opening {
     /// It works on a session, or on none.

@@ -9,7 +9,7 @@ use crate::shape::{Kind, Member, Object, Shape};
 /// The members of a branch that allow one string each, with that string.
 type Tags = Vec<(&'static str, &'static str)>;
 
-/// What the branches of a union make of an object.
+/// The results of a union's branches for an object.
 #[derive(Default)]
 struct Branches {
     /// Of the branches that the tag asks for.

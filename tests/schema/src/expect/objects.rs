@@ -141,7 +141,7 @@ impl Reader<'_> {
         shapes || self.rules.forgives(definitions, name)
     }
 
-    /// What a writer may say of a member instead of leaving it out, and the other way round.
+    /// The values that a writer may send of a member instead of leaving it out, and the other way round.
     fn neutral(&self, name: &str, member: &Member, definitions: &[&str]) -> Vec<Value> {
         let mut neutral: Vec<_> = member.default_value.into_iter().cloned().collect();
         if name == "params" {

@@ -1,4 +1,4 @@
-//! What MCP's newest revision can say, said to older peers: nothing that they do not know.
+//! Messages of MCP's newest revision for older peers: nothing that they do not know.
 
 use agentwire_mcp_schema::Revision;
 use agentwire_schema_tests::{Document, Instances, MCP, Reader, Reading};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::judge::{Faults, runner};
 use crate::registry::{self, Row};
 
-/// What older revisions have no form of, as the errors name it.
+/// The parts without an older form, as the errors name them.
 const NO_OLDER_FORM: &[&str] = &[
     "`elicitation_id` of `ElicitUrlRequest`",
     "`ElicitUrlRequest`",

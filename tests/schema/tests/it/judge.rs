@@ -1,4 +1,4 @@
-//! Holds what a type does with a text against what the schema says.
+//! Holds a type's treatment of a text against the schema.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ pub(crate) struct Judge<'d> {
     pub(crate) row: &'d Row,
 }
 
-/// What was right.
+/// The correct treatment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Taken,
@@ -35,7 +35,7 @@ pub(crate) enum Verdict {
 }
 
 impl<'d> Judge<'d> {
-    /// What is written is judged by `document`, what is read by `read_by`.
+    /// Written text is judged by `document`, read text by `read_by`.
     pub(crate) fn new(document: &'d Document, read_by: &'d Document, rules: &'d Rules, row: &'d Row) -> Self {
         let pointer = document.pointer(row.name);
         let pointer = pointer.unwrap_or_else(|| panic!("{} has no {}", document.name(), row.name));
@@ -57,7 +57,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// A mutated one must be taken or refused as the schema says; what is taken comes back valid again.
+    /// A mutated one must be taken or refused by the schema; what is taken comes back valid again.
     pub(crate) fn mutated(&self, mutation: &Mutation) -> Result<Verdict, String> {
         let result = (self.row.round_trip)(&mutation.text);
         match (self.reader.read(&self.read_at, &mutation.value), result) {
@@ -86,7 +86,7 @@ impl<'d> Judge<'d> {
     }
 }
 
-/// What went wrong, each kind once: the same words about the same definition.
+/// The faults, each kind once: the same words about the same definition.
 #[derive(Default)]
 pub(crate) struct Faults(BTreeMap<String, (usize, String)>);
 

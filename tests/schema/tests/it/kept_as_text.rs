@@ -1,4 +1,4 @@
-//! What is "kept as it came" is the same text when it is written again: `_meta`, raw input and output, unknown updates and
+//! Text that is "kept as it came" is the same when it is written again: `_meta`, raw input and output, unknown updates and
 //! unknown content blocks, in both versions of ACP, and the same in MCP.
 
 use agentwire_acp_schema::{v1, v2};

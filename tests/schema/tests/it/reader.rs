@@ -1,4 +1,4 @@
-//! What judges the types is itself judged by the validator, and by examples.
+//! The judge of the types is itself judged by the validator, and by examples.
 
 use agentwire_schema_tests::{ACP, Document, Instances, Kept, MCP, Reader, Reading};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::registry;
 
 /// The maker of instances, the validator and the reader agree on what is valid.
 #[test]
-fn what_is_valid_is_taken_as_it_is() {
+fn valid_value_is_taken_as_it_is() {
     for name in registry::DOCUMENTS {
         let document = registry::load(name);
         let rules = if name.starts_with("acp") { ACP } else { MCP };
@@ -93,7 +93,7 @@ fn leniency_is_what_the_keywords_say() {
 }
 
 #[test]
-fn what_must_be_kept_is_kept() {
+fn kept_parts_come_out_again() {
     let value = json!({ "id": 1, "word": "ON", "x": 1, "soft": "s", "_meta": { "a": { "b": 1.0 } } });
     let kept = kept(&value);
     assert!(kept.is_beyond_schema(), "a foreign word");

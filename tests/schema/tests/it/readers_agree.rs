@@ -28,7 +28,7 @@ enum Node {
     Deep(usize),
 }
 
-/// A string as it is written between its quotes, and what it says.
+/// A string as it is written between its quotes, and its meaning.
 #[derive(Clone, Debug)]
 struct Written {
     text: String,
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// What it is as a `Value`; `None` if none can hold it.
+    /// The string as a `Value`; `None` if none can hold it.
     fn value(&self) -> Option<Value> {
         match self {
             Self::Atom(_, value) => value.clone(),

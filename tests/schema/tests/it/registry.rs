@@ -60,7 +60,7 @@ fn acp(definitions: &[AcpDefinition], additions: &[Addition]) -> Vec<Row> {
     rows.map(|(name, round_trip)| Row { name, round_trip, downgrade: None }).collect()
 }
 
-/// What the types of a document's protocol read, where that is more than the document: MCP's speak all revisions.
+/// The superset that the types of a document's protocol read, if it is more than the document: MCP's speak all revisions.
 pub(crate) fn superset_of(name: &str) -> Option<&'static Document> {
     static REVISIONS: OnceLock<Document> = OnceLock::new();
     let documents = || DOCUMENTS.iter().filter(|name| revision_of(name).is_some()).map(|name| load(name));

@@ -1,4 +1,4 @@
-//! What programs of others said, recorded: it is as the generated schemas say, and our types keep it.
+//! Recorded messages of others' programs: the generated schemas allow them, and our types keep them.
 //!
 //! Where it is not, the peer is at fault, and the fault is listed here with its reason. A fault that is not listed
 //! fails the test, and so does one that is listed and does not happen.

@@ -60,7 +60,7 @@ fn a_side_says_only_what_is_its_to_say() {
     assert!(acp.hear(Side::Client, &json!({ "id": 2, "method": "session/list" })).is_err(), "no version");
 }
 
-/// The table of methods that is generated beside a schema and the methods that the schema itself tells.
+/// The table of methods that is generated beside a schema has the methods of the schema itself.
 #[test]
 fn the_tables_of_methods_say_what_the_schemas_say() {
     for name in registry::DOCUMENTS {
