@@ -32,7 +32,7 @@ pub struct Meter {
     _lock: MutexGuard<'static, ()>,
 }
 
-/// What a piece of work cost.
+/// The cost of a piece of work.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Cost {
@@ -81,8 +81,8 @@ impl Meter {
 const ROUNDS: usize = 20;
 
 impl Meter {
-    /// The least processor times of two pieces of work, which are measured in turn until `holds` says that they are as they
-    /// should be, 20 times at most. What else uses the machine, its caches and its memory only makes a run longer.
+    /// The least processor times of two pieces of work, which are measured in turn until `holds` accepts them,
+    /// 20 times at most. Other work on the machine, its caches and its memory only makes a run longer.
     pub fn least_of_both(
         &self,
         mut one: impl FnMut(),

@@ -26,8 +26,8 @@ fn an_update_reaches_all_who_wait() {
 }
 
 #[test]
-fn what_is_put_in_is_taken_once() {
-    check(models::what_is_put_in_is_taken_once);
+fn each_value_is_taken_once() {
+    check(models::each_value_is_taken_once);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An ACP agent, of whichever version, that does what a script says; an MCP server too, where the script has tools.
+//! An ACP agent, of whichever version, that follows a script; an MCP server too, where the script has tools.
 //!
 //! ```text
 //! scripted_agent '{"METHOD": [STEP, …], …}'
@@ -9,8 +9,8 @@
 //! - `{"update": UPDATE}`: sends a `session/update` of the session `s1`;
 //! - `{"large": [POINTER, LENGTH, UPDATE]}`: the same, with a text of so many bytes at a place in it; each `#` in it becomes
 //!   a number that is used once;
-//! - `"hear"`: says, as a message of the agent's, what was heard last: the params of a request or notification, or the
-//!   response to what was asked;
+//! - `"hear"`: sends, as a message of the agent's, the last received data: the params of a request or notification, or the
+//!   response to its request;
 //! - `{"ask": [METHOD, PARAMS]}`: sends a request and waits for its response; `{"begin": [METHOD, PARAMS]}` does not wait,
 //!   and `"response"` does what is left;
 //! - `{"notify": [METHOD, PARAMS]}`: sends a notification;
@@ -23,12 +23,12 @@
 //! - `{"touch": PATH}`: makes a file;
 //! - `{"unless": [PATH, STEP]}`: does a step, which ends the request, if there is no such file;
 //! - `{"stderr": TEXT}`: writes to stderr;
-//! - `{"progress": MESSAGE}`: reports progress of the request that was heard last;
+//! - `{"progress": MESSAGE}`: reports progress of the last received request;
 //! - `{"exit": CODE}`: ends;
 //! - `{"repeat": [TIMES, STEP]}`: does a step again and again;
 //! - `{"answer": RESULT}`, `{"refuse": ERROR}`: answers the request.
 //!
-//! What has no steps is "method not found". It only waits for one thing at a time: a request that comes while it waits for
+//! A method without steps is "method not found". It only waits for one thing at a time: a request that comes while it waits for
 //! something else is passed over.
 
 use std::io::{self, BufRead, Write};

@@ -57,7 +57,7 @@ pub fn cargo(target: &Path, name: &str, version: &str, features: &[&str]) -> Res
         let mut cargo = crate::cargo::command(target);
         cargo.args(["install", name, "--version", version, "--locked", "--force"]);
         cargo.args(["--no-default-features", "--features", &features, "--root"]).arg(target);
-        // The program is no part of the workspace's build.
+        // The program is not part of the workspace's build.
         cargo.arg("--target-dir").arg(target.join("build"));
         Ok(cargo)
     })?;
@@ -66,7 +66,7 @@ pub fn cargo(target: &Path, name: &str, version: &str, features: &[&str]) -> Res
     if build.exists() { Ok(fs::remove_dir_all(build)?) } else { Ok(()) }
 }
 
-/// Runs an installation unless the stamp says that the same lock is installed.
+/// Runs an installation unless the stamp shows that the same lock is installed.
 fn install_once(
     target: &Path,
     stamp: &Path,

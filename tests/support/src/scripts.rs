@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 /// Writes an executable file.
 ///
-/// Another process writes it: a program that another thread starts meanwhile would inherit the open file, and the kernel does not run
-/// a file that somebody may write ("Text file busy").
+/// Another process writes it: a program that another thread starts in that time would inherit the open file, and the kernel does not run
+/// a file that is open for writing ("Text file busy").
 ///
 /// # Panics
 ///

@@ -1,6 +1,6 @@
 //! The tools that the model may call: those of the session's MCP servers, and two of the agent's own.
 //!
-//! What comes of a call is an update of the session, so the client shows it, and the next request to the model has it.
+//! The outcome of a call is an update of the session, so the client shows it, and the next request to the model has it.
 
 use agentwire::acp::sessions::schema::{CreateTerminalRequest, ToolKind};
 use agentwire::acp::sessions::{Turn, TurnError};

@@ -18,7 +18,7 @@ const PROGRESS: &[u8] = b"notifications/progress";
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     http: http::Request,
-    /// The JSON-RPC message of the body; null where there is none.
+    /// The JSON-RPC message of the body; null if it has none.
     pub(super) message: Value,
 }
 

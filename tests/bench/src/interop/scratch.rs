@@ -164,7 +164,7 @@ impl<'a> Scratch<'a> {
         self.log.borrow().len()
     }
 
-    /// What was logged behind the first `length` bytes.
+    /// The log behind the first `length` bytes.
     pub(super) fn log_from(&self, length: usize) -> String {
         self.log.borrow().get(length..).unwrap_or_default().to_owned()
     }

@@ -1,4 +1,4 @@
-//! What the suites of scenarios share: which scenarios run, and what is done with their samples.
+//! The parts that the suites of scenarios share: the selection of scenarios, and the use of their samples.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;

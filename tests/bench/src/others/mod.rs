@@ -38,7 +38,7 @@ pub(crate) fn judge(root: &Path, names: &[String]) -> Result<()> {
         let row = Row::of(program, program.version(root)?, &run(&peers, &places, program, &folder)?);
         println!("{}, {:.0} s", row.line(), begun.elapsed().as_secs_f64());
         if !row.is_judged() {
-            // It was not reached, so this is no report of it.
+            // It was not reached, so this is not a report of it.
             fs::remove_file(program.report(&folder))?;
         }
     }

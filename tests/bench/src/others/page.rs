@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::program::Program;
 
-/// What was sent where a program breaks a *must*. The headings name the requirements.
+/// The messages by which a program breaks a *must*. The headings name the requirements.
 const BYTES: &str = include_str!("bytes.md");
 
 /// A program's line in the page.

@@ -90,7 +90,7 @@ fn content_that_is_told_again_is_drawn_from_where_it_is_new() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_in_bytes() {
+fn conversation_is_bounded_in_bytes() {
     let meter = Meter::lock();
     const LIMIT: usize = 8 << 20;
     type Flood = fn(usize) -> SessionUpdate;

@@ -1,4 +1,4 @@
-//! What is remembered of streams: the limit is one of memory, not of text.
+//! The memory of streams: the limit is one of memory, not of text.
 
 use agentwire_cost_tests::Meter;
 use agentwire_store::StoreLimits;

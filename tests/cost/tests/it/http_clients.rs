@@ -1,4 +1,4 @@
-//! What one hostile client costs an HTTP server with default limits: memory over that of the idle server.
+//! The cost of one hostile client for an HTTP server with default limits: memory over that of the idle server.
 //!
 //! Both are in this process, on real sockets, and the meter counts both; so the client holds next to nothing.
 
@@ -62,7 +62,7 @@ fn server() -> Server {
         .with_tool(ServerTool::new("long_task", "A long text", long).task(TaskSupport::Required))
 }
 
-/// What a client does.
+/// The attack of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Hostile {
     UnreadAnswers,

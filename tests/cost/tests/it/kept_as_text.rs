@@ -1,4 +1,4 @@
-//! What is kept as it came costs its text, however much it would cost as a tree of values: `_meta`, raw input and output,
+//! Text that is kept as it came costs its length, however much it would cost as a tree of values: `_meta`, raw input and output,
 //! unknown updates, blocks and capabilities, at a client and an agent of ACP, and in MCP.
 
 use std::fmt::Debug;
@@ -85,7 +85,7 @@ fn messages_of_mcp() {
     decode::<CallToolResult>(&meter, "an unknown block, its tag last", r#"{"content":[{"k":@,"type":"x"}]}"#);
 }
 
-/// Hands on what it hears.
+/// Hands on the received updates.
 struct Listener(tokio::sync::mpsc::UnboundedSender<SessionUpdate>);
 
 impl Client for Listener {

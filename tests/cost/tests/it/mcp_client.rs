@@ -1,4 +1,4 @@
-//! What a hostile MCP server costs a client with default limits.
+//! The cost of a hostile MCP server for a client with default limits.
 
 use agentwire_cost_tests::{Cost, Meter};
 use agentwire_mcp_client::{BoxError, Client, ConnectionError, Era, RemoteServer};

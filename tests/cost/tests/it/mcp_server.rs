@@ -1,4 +1,4 @@
-//! What one hostile client costs an MCP server with default limits.
+//! The cost of one hostile client for an MCP server with default limits.
 
 use agentwire_cost_tests::{Cost, Meter};
 use agentwire_mcp_server::{Context, NoArguments, Server};
@@ -129,7 +129,7 @@ fn requests_whose_json_takes_most_memory_as_a_tree() {
     }
 }
 
-/// The most that is held against a schema: it takes no more memory than the limit says.
+/// The longest text that is held against a schema: it takes no more memory than the limit.
 #[test]
 fn arguments_just_below_the_limit() {
     let meter = Meter::lock();

@@ -1,4 +1,4 @@
-//! `TreeCost`: what it says is no less than what a tree takes, and is found in a scan.
+//! `TreeCost`: its estimate is at least the memory of a tree, and is found in a scan.
 
 use std::time::Duration;
 

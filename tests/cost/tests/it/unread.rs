@@ -114,7 +114,7 @@ fn measured<F: Future>(meter: &Meter, work: impl FnOnce() -> F) -> Cost {
     cost
 }
 
-/// What a client spends on an agent.
+/// The cost of an agent for a client.
 fn client(meter: &Meter, directory: &Path, agent: impl AsyncFnOnce(&mut Hostile)) -> Cost {
     measured(meter, async || {
         let workspaces = Workspaces::new();
@@ -218,7 +218,7 @@ fn outputs_of_a_terminal() {
     assert!(cost.peak_bytes < 64 * MIB, "{cost:?}");
 }
 
-/// What a server spends on a client.
+/// The cost of a client for a server.
 fn server(text: usize, calls: usize) -> Cost {
     let meter = Meter::lock();
     let long = move |_: NoArguments, _: ToolContext| async move { Ok::<_, ToolError>("x".repeat(text)) };

@@ -1,6 +1,6 @@
 //! Journals of sessions, as they are read from a disk.
 //!
-//! The first byte says how the rest is meant: as the file itself, or as records, one a line, whose file is then changed at
+//! The first byte selects the use of the rest: as the file itself, or as records, one a line, whose file is then changed at
 //! a place. The latter gets past the checksums.
 
 use std::fs;

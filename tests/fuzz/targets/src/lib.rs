@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Target {
-    /// What it is called; so is its corpus.
+    /// Its name, and that of its corpus.
     pub name: &'static str,
     run: fn(&[u8]),
     /// Words that mean something to it, for mutations.

@@ -8,7 +8,7 @@ pub const MOST: usize = 4096;
 pub struct Mutator(u64);
 
 impl Mutator {
-    /// One that makes what this seed says.
+    /// The mutations of this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed ^ 0x9E37_79B9_7F4A_7C15)
     }

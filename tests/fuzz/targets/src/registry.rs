@@ -1,4 +1,4 @@
-//! What a registry sends: its index, and archives.
+//! The data of a registry: its index, and archives.
 
 use std::fs;
 use std::io::Write as _;

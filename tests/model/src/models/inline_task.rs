@@ -11,7 +11,7 @@ use loom::thread;
 use crate::server::inline_task::InlineTask;
 use crate::sync::Mutex;
 
-/// What is brought to a future, and who waits for it.
+/// The values for a future, and its waker.
 #[derive(Default)]
 struct Inbox(Mutex<(usize, Option<Waker>)>);
 

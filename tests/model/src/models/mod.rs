@@ -7,5 +7,5 @@ mod peer;
 
 pub use duplex::{a_packet_passes_through_a_full_duplex, an_end_that_is_dropped_is_heard};
 pub use inline_task::{a_poll_and_a_wake_are_both_seen, two_inline_polls_are_both_seen};
-pub use monitor::{an_update_reaches_all_who_wait, what_is_put_in_is_taken_once};
+pub use monitor::{an_update_reaches_all_who_wait, each_value_is_taken_once};
 pub use peer::{a_call_is_answered, the_end_reaches_all_who_wait};

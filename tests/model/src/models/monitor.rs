@@ -22,7 +22,7 @@ pub fn an_update_reaches_all_who_wait() {
 }
 
 /// Two take from a queue, of whom one may give up before there is anything for it.
-pub fn what_is_put_in_is_taken_once() {
+pub fn each_value_is_taken_once() {
     let monitor = Arc::new(Monitor::new(Vec::new()));
     let producer = thread::spawn({
         let monitor = monitor.clone();

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! It speaks the least that the protocol asks for, correctly, until MOMENT; then FAULT happens to it. What the
-//! moments and faults are is told in `script.rs`. With `stubborn` it ends neither when its stdin does nor on
+//! moments and faults are is in `script.rs`. With `stubborn` it ends neither when its stdin does nor on
 //! SIGTERM. With `grandchild` it starts a process that holds all of its streams and would run for minutes.
 //!
 //! Nothing of it is shared with the programs that it tests.

@@ -1,4 +1,4 @@
-//! What is to happen, read from the command line.
+//! The script of the peer, read from the command line.
 
 /// The commands of a scripted peer.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +28,10 @@ pub(crate) enum Moment {
     Turn,
 }
 
-/// What goes wrong. After those marked so it goes on as if nothing had happened.
+/// The fault. After those marked so it goes on as if nothing had happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransportError {
-    /// Says so on stderr and exits with status 3.
+    /// Reports it on stderr and exits with status 3.
     Exit,
     /// Is killed.
     Kill,
@@ -43,9 +43,9 @@ pub(crate) enum TransportError {
     CloseStdin,
     /// Closes both, and lives.
     CloseBoth,
-    /// Reads on, and never says anything again.
+    /// Reads on, and never sends anything again.
     Silent,
-    /// Reads no more, and never says anything again.
+    /// Reads no more, and never sends anything again.
     Deaf,
     /// Writes notifications without end, and reads no more.
     Flood,

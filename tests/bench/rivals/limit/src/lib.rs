@@ -50,7 +50,7 @@ struct Call<P> {
     params: P,
 }
 
-/// What is to be written, joined.
+/// The queued lines, joined.
 pub struct Output {
     bytes: Vec<u8>,
     stdout: File,

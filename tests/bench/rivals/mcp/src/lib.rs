@@ -1,4 +1,4 @@
-//! What both set-ups of the rmcp server share: the tools' arguments, the burst, and the extra tools that `TOOLS` asks for.
+//! The parts that both set-ups of the rmcp server share: the tools' arguments, the burst, and the extra tools that `TOOLS` asks for.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub async fn burst(n: u64, meta: RequestMetaObject, client: Peer<RoleServer>) ->
     Ok("done".into())
 }
 
-/// Adds as many tools as the environment's `TOOLS` says, each with a schema as the macro would make it.
+/// Adds as many tools as the environment's `TOOLS`, each with a schema as the macro would make it.
 pub fn with_more_tools<S: Send + Sync + 'static>(mut router: ToolRouter<S>) -> ToolRouter<S> {
     let more: usize = std::env::var("TOOLS").ok().and_then(|tools| tools.parse().ok()).unwrap_or(0);
     for n in 0..more {

@@ -1,4 +1,4 @@
-//! Whether two JSON texts mean the same in the protocol.
+//! The comparison of two JSON texts by their meaning in the protocol.
 
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 //!
 //! Widely used agents are installed with `agentwire agents install`, from npm, by a registry file made for the run. They are
 //! then used by their names, without a key and without a network: a command that streams, a permission that is refused, an
-//! interrupt, a session that goes on, output for programs, in each version of ACP that the agent speaks. It is no part of the
-//! other runs, because it installs several hundred megabytes anew.
+//! interrupt, a session that goes on, output for programs, in each version of ACP that the agent speaks. It is not part of the
+//! other runs, because it installs several hundred megabytes each time.
 
 mod day;
 mod installation;

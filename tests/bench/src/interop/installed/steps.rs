@@ -1,4 +1,4 @@
-//! What a person does with an agent in a day.
+//! A person's steps with an agent in a day.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn command(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -
     Ok(())
 }
 
-/// Nobody is there to permit what the agent asks for.
+/// A request for permission without a person is refused.
 fn refused(scratch: &Scratch<'_>, product: &'static Product, options: &[&str]) -> Result<()> {
     let day = Day::begin(scratch, product)?;
     let outcome = day.turn(options, &day.write())?;

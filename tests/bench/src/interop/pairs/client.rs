@@ -47,7 +47,7 @@ fn write(scratch: &Scratch<'_>) -> Result<()> {
 }
 
 fn rejected(scratch: &Scratch<'_>) -> Result<()> {
-    // Without --yes and without a terminal, the answer is no.
+    // Without --yes and without a terminal, the answer is negative.
     let agent = scratch.peers().npm("agent.mjs", &[]);
     let command = chat::command(scratch, &agent, &[], Some("/write note.txt hello from npm"));
     let chat = chat::read(&scratch.run(&command)?)?;

@@ -320,7 +320,7 @@ fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The client is not told when a token ends, and authenticates by the secret of its registration.
+/// The client gets no lifetime of a token, and authenticates by the secret of its registration.
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
     let command = scratch.peers().pypi("auth_server.py", &[&LIFETIME.to_string()]);
     let login = Login::start(scratch, command, "/mcp")?;

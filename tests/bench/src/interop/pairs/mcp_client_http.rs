@@ -16,7 +16,7 @@ use crate::interop::service::Service;
 use crate::interop::wire;
 
 /// Servers of ours on other SDKs, with sessions, over HTTP and over SSE: the name, how it is said that there are sessions, the
-/// program, and what our client has to be told.
+/// program, and the options of our client.
 pub(super) const SERVERS: [(&str, &str, OnSdk, &str, &str); 3] = [
     ("npm server", ": sessions", Peers::npm, "mcp_server_1.mjs", "auto"),
     ("PyPI server", ": handshake", Peers::pypi, "mcp_server.py", "legacy"),

@@ -21,7 +21,7 @@ empty line, which keeps the number of writes low.\n\n- The first case is the usu
 let count = lines.len();\n    lines.clear();\n    count\n}\n```\n\n1. Run the tests: [how](https://example.com/tests).\n2. Look at the \
 output.\n\n| case | lines |\n|---|---|\n| usual | 1 |\n| none | 0 |\n\n";
 
-/// What a turn consists of.
+/// The kind of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Chunks of one message in Markdown.

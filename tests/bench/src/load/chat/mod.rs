@@ -89,7 +89,7 @@ fn build(root: &Path) -> Result<PathBuf> {
     Ok(cargo::target(root)?.join("release/agentwire"))
 }
 
-/// `agentwire chat` with the settings of nobody.
+/// `agentwire chat` without the settings of a user.
 fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("chat").current_dir(home).env("HOME", home).env("TERM", "xterm-256color");

@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// The request for the cursor's position, which programs wait for, and an answer.
 const CURSOR: (&[u8], &[u8]) = (b"\x1b[6n", b"\x1b[1;1R");
 
-/// What was measured of a program that ran to its end.
+/// The measurements of a program that ran to its end.
 pub(super) struct Run {
     /// The time from its start until it showed the text that was waited for.
     pub(super) until_shown: Duration,
@@ -65,7 +65,7 @@ fn open() -> Result<(File, OwnedFd)> {
     Ok((ours.into(), theirs.into()))
 }
 
-/// What a program shows, of which only the end is kept.
+/// The output of a program, of which only the end is kept.
 struct Screen<'a> {
     terminal: File,
     text: &'a str,

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// What each sealed text begins with. Another version would begin with another number.
+/// The beginning of each sealed text. Another version would begin with another number.
 const PREFIX: &str = "1.";
 
 /// How many bytes a key has.

@@ -1,5 +1,5 @@
-//! The ACP client: prompts `burst N` (N is the first argument), counts the updates, says on stderr how many came and in
-//! which time.
+//! The ACP client: prompts `burst N` (N is the first argument), counts the updates, writes their number and the time to
+//! stderr.
 
 use std::borrow::Cow;
 use std::io;

@@ -1,4 +1,4 @@
-//! The MCP server: the tools `echo {text}` and `burst {n}`, and as many more as `TOOLS` says.
+//! The MCP server: the tools `echo {text}` and `burst {n}`, and `TOOLS` further ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
