@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn value_that_is_not_text_is_refused() {
         for value in [&b"=?base64?SGVsbG8?="[..], b"=?base64?SGVs!!!bG8=?=", b"=?base64?/w==?=", b"\xe6\x97"]
         {
             assert_eq!(decode_value(value), None, "{}", value.escape_ascii());

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_twice_routes_nothing() {
+    fn repeated_member_is_not_used_for_routing() {
         let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
         for (params, name, revision) in [
             (format!(r#"{{"name":"a","_meta":{{{version}}}}}"#), Some("a"), Some(Revision::V2026_07_28)),

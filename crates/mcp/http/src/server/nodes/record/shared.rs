@@ -273,14 +273,14 @@ impl SharedSession {
         self.looking.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the record should be looked at, which the caller then begins. Otherwise restarts its time to live at tick `now`, if the
-    /// client has sent something at tick `heard`, or has used the session for the first time.
-    pub(crate) fn is_due(&self, now: u32, (heard, is_used): (u32, bool), every: u32) -> bool {
+    /// Whether the record is due: it may be stale, or its time to live has to be restarted at tick `now`, because the client has sent
+    /// something since the last time (at tick `active`) or uses the session for the first time. The caller then begins.
+    pub(crate) fn is_due(&self, now: u32, (active, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
-        let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;
+        let was_active = active != touched && active.wrapping_sub(touched) < u32::MAX / 2;
         let is_first = is_used && self.is_short.load(Ordering::Relaxed);
         let is_wanted =
-            heard_since || self.readiness.is_unrecorded() || self.is_untouched.load(Ordering::Relaxed);
+            was_active || self.readiness.is_unrecorded() || self.is_untouched.load(Ordering::Relaxed);
         let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && is_wanted;
         let begins = due && !self.looking.swap(true, Ordering::SeqCst);
         if begins {
