@@ -167,7 +167,6 @@ extern crate futures_util as futures;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// circle: define/completion.rs, define/registered.rs, define/registry.rs: a registered item has a definition and completers, and both
 // are found by its kind.
 
 mod caching;
