@@ -3,7 +3,7 @@
 use agentwire_jsonrpc::{Frame, RequestId};
 
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::record::readiness::{Readiness, Told};
+use crate::server::nodes::record::readiness::{Readiness, ReceivedFrame};
 use crate::server::nodes::record::shared::SharedSession;
 use crate::server::nodes::sealed::sealed_session::SealedSession;
 
@@ -43,7 +43,7 @@ impl SessionPeers {
     /// A frame of the client as the service gets it: what comes before it, and what is left of it.
     pub(crate) fn receive(&self, frame: Frame) -> (Option<Frame>, Option<Frame>) {
         let Some(readiness) = self.readiness() else { return (None, Some(frame)) };
-        let Told { first, rest } = readiness.tell(frame);
+        let ReceivedFrame { first, rest } = readiness.receive(frame);
         if first.is_some()
             && let Self::Record(shared) = self
         {

@@ -1,10 +1,10 @@
-//! The readiness of a session's client, as far as this node and the record of the session know.
+//! The readiness of a session's client, at this node and in the record of the session.
 //!
 //! A client sends `notifications/initialized` to one node. The service of each other node gets it once as well: from the record, or
 //! before the first request that only a ready client sends. So each node passes through these states:
 //!
 //! ```text
-//!                    tell                 note_record(true)
+//!                   receive               note_record(true)
 //!     Opened ─────────────────▶ Ready ──────────────────────▶ Recorded
 //!        │                        ▲                               │
 //!        │                        └───────────────────────────────┘
@@ -32,9 +32,9 @@ const RECORDED: u8 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(AtomicU8);
 
-/// A frame, after its client was found ready or not.
+/// A frame of the client, with the notification that the service gets before it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ReceivedFrame {
     /// The notification to the service, before the rest.
     pub(crate) first: Option<Message>,
     /// The frame without a repeated notification. `None` if nothing is left.
@@ -44,16 +44,16 @@ pub(crate) struct Told {
 impl Readiness {
     /// *Opened* to *Ready*, by `notifications/initialized` or by a request other than `ping`, which a client may send before it is ready.
     /// Called for each frame of the client, under the lock of its session.
-    pub(crate) fn tell(&self, frame: Frame) -> Told {
+    pub(crate) fn receive(&self, frame: Frame) -> ReceivedFrame {
         let is_opened = self.0.load(Ordering::SeqCst) == OPENED;
         if !messages(&frame)
             .any(|message| is_initialized(message) || is_opened && needs_ready_client(message))
         {
-            return Told { first: None, rest: Some(frame) };
+            return ReceivedFrame { first: None, rest: Some(frame) };
         }
         let (sent, rest) = split(frame);
         let is_first = self.change(OPENED, READY);
-        Told { first: is_first.then(|| sent.unwrap_or_else(initialized)), rest }
+        ReceivedFrame { first: is_first.then(|| sent.unwrap_or_else(initialized)), rest }
     }
 
     /// *Ready* to *Recorded* where the record has that the client is ready, and back where it has not. *Opened* stays.
@@ -107,8 +107,8 @@ mod tests {
     const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
 
     /// The texts of the notification to the service, and of the rest.
-    fn tell(readiness: &Readiness, frame: &str) -> (Option<String>, Option<String>) {
-        let Told { first, rest } = readiness.tell(Frame::parse(frame.into()));
+    fn receive(readiness: &Readiness, frame: &str) -> (Option<String>, Option<String>) {
+        let ReceivedFrame { first, rest } = readiness.receive(Frame::parse(frame.into()));
         let text = |frame: Frame| {
             let mut text = Vec::new();
             frame.write(&mut text);
@@ -117,7 +117,7 @@ mod tests {
         (first.map(|first| text(Frame::Single(first))), rest.map(text))
     }
 
-    fn told(first: Option<&str>, rest: Option<&str>) -> (Option<String>, Option<String>) {
+    fn received(first: Option<&str>, rest: Option<&str>) -> (Option<String>, Option<String>) {
         (first.map(Into::into), rest.map(Into::into))
     }
 
@@ -134,9 +134,9 @@ mod tests {
         ];
         for (frame, rest) in frames {
             let readiness = Readiness::default();
-            assert_eq!(tell(&readiness, frame), told(Some(INITIALIZED), rest), "{frame}");
+            assert_eq!(receive(&readiness, frame), received(Some(INITIALIZED), rest), "{frame}");
             assert!(readiness.is_unrecorded());
-            assert_eq!(tell(&readiness, frame), told(None, rest), "{frame} again");
+            assert_eq!(receive(&readiness, frame), received(None, rest), "{frame} again");
         }
     }
 
@@ -146,11 +146,11 @@ mod tests {
         let answer = r#"{"jsonrpc":"2.0","id":"s","result":{}}"#;
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
         for frame in [PING, answer, cancel, &format!("[{PING},{answer}]")] {
-            assert_eq!(tell(&readiness, frame), told(None, Some(frame)));
+            assert_eq!(receive(&readiness, frame), received(None, Some(frame)));
         }
         readiness.note_record(true);
         assert!(!readiness.is_unrecorded());
-        assert_eq!(tell(&readiness, LIST), told(Some(INITIALIZED), Some(LIST)));
+        assert_eq!(receive(&readiness, LIST), received(Some(INITIALIZED), Some(LIST)));
     }
 
     #[test]
@@ -158,11 +158,11 @@ mod tests {
         let readiness = Readiness::default();
         readiness.note_record(false);
         assert!(!readiness.is_unrecorded(), "the service has not been told");
-        tell(&readiness, LIST);
+        receive(&readiness, LIST);
         for has_initialized in [false, true, true, false, true] {
             readiness.note_record(has_initialized);
             assert_eq!(readiness.is_unrecorded(), !has_initialized);
-            assert_eq!(tell(&readiness, INITIALIZED), told(None, None), "it is told once");
+            assert_eq!(receive(&readiness, INITIALIZED), received(None, None), "it is received once");
         }
     }
 }
