@@ -189,7 +189,7 @@ fn is_loopback(host: &str) -> bool {
         || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Where a `Location` of a response points.
+/// The target of the `Location` of a response.
 fn redirected(from: &Uri, location: &str) -> Option<Uri> {
     let (scheme, authority) = (from.scheme_str()?, from.authority()?);
     let location = location.split('#').next().unwrap_or_default();

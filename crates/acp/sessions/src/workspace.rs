@@ -12,7 +12,7 @@ use agentwire_acp_schema::v1::{
 #[cfg(feature = "v2")]
 use crate::v2::workspace::LocalWorkspace;
 
-/// Where a turn reads files and runs commands.
+/// The place in which a turn reads files and runs commands.
 #[derive(Clone, Debug)]
 pub(crate) enum Workspace {
     /// Through the client.

@@ -215,7 +215,7 @@ impl Shared {
         self.0.with(|state| state.servers[state.place_of(name).ok()?].server.clone())
     }
 
-    /// Where a server of that name is.
+    /// The address of a server of that name.
     pub(crate) fn place(&self, name: &str) -> Result<usize, HubError> {
         self.0.with(|state| state.place_of(name))
     }

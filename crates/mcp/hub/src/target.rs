@@ -1,4 +1,4 @@
-//! Where a server is.
+//! The address of a server.
 
 pub(crate) mod attempt;
 #[cfg(feature = "http")]
@@ -17,7 +17,7 @@ use futures_util::{Sink, Stream};
 #[cfg(feature = "http")]
 use crate::target::http::{HttpTarget, InvalidUrl};
 
-/// Where a server is.
+/// The address of a server.
 ///
 /// ```
 /// use agentwire_mcp_hub::Target;

@@ -64,7 +64,7 @@ macro_rules! list_method {
         #[derive(Clone, Debug, Default, PartialEq, Eq, agentwire_wire_derive::Wire)]
         #[non_exhaustive]
         pub struct $request {
-            /// Where the page begins; the first one without.
+            /// The cursor of the page. `None` for the first page.
             #[wire(optional)]
             pub cursor: Option<crate::Cursor>,
             /// Extension metadata.
@@ -85,7 +85,7 @@ macro_rules! list_method {
             $(#[doc = $items_doc])*
             #[wire(required)]
             pub $items: Vec<$item>,
-            /// Where the next page begins; none on the last one.
+            /// The cursor of the next page. `None` on the last page.
             #[wire(optional)]
             pub next_cursor: Option<crate::Cursor>,
             /// The kind of this result; absent means complete. Since 2026-07-28.

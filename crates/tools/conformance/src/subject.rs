@@ -190,7 +190,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Where a program is found.
+/// The location of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::script::{folder, read};
 
-/// Where it is seen to that an agent does as a row demands.
+/// The test that shows a requirement.
 enum Where {
     /// Here: in these scripts.
     Here(&'static [&'static str]),

@@ -50,7 +50,7 @@ struct Seen {
     /// Updates that the agent sent, and whether it had been cancelled when the turn ended.
     ended: BTreeMap<String, (usize, bool)>,
     heard: BTreeMap<String, Vec<usize>>,
-    /// Sessions whose turn was cancelled, and that have begun no other.
+    /// Sessions without a turn since a turn was cancelled.
     cancelled: BTreeSet<SessionId>,
     faults: Vec<String>,
     /// How many turns ended how, and how many permissions the end of a turn cost.

@@ -1,4 +1,4 @@
-//! Where an index comes from: a URL, whose text is cached with its ETag, or a file.
+//! The source of an index: a URL, whose text is cached with its ETag, or a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const OFFICIAL: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest/r
 /// How long a request for the index may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Where an index comes from.
+/// The source of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexSource {

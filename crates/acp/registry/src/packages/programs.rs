@@ -73,7 +73,7 @@ impl fmt::Display for Tail<'_> {
     }
 }
 
-/// Where programs are looked for: the absolute folders of a `PATH`. Relative ones are passed over, because what is found there
+/// The search path of programs: the absolute folders of a `PATH`. Relative ones are ignored, because what is found there
 /// depends on the current folder.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPath(Vec<PathBuf>);
@@ -125,7 +125,7 @@ pub(crate) async fn program_version(
 
 /// A program to run to its end.
 pub(crate) struct Run<'a> {
-    /// Where it is looked for, and what its own `PATH` is.
+    /// Its search path, and its own `PATH`.
     pub(crate) path: &'a SearchPath,
     pub(crate) name: &'a str,
     pub(crate) args: &'a [OsString],

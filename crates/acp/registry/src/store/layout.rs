@@ -1,4 +1,4 @@
-//! Where everything is in the store.
+//! The layout of the store.
 
 use std::fs;
 use std::io;

@@ -123,7 +123,7 @@ macro_rules! content_types {
             /// Its media type.
             #[wire(required)]
             pub mime_type: $media_type,
-            /// Where it is from.
+            /// Its source.
             #[wire(lenient)]
             pub uri: Option<String>,
             /// How to use the block.
@@ -238,7 +238,7 @@ macro_rules! content_types {
             /// The text.
             #[wire(required)]
             pub text: String,
-            /// Where it is from.
+            /// Its source.
             #[wire(required)]
             pub uri: String,
             /// Its media type.
@@ -256,7 +256,7 @@ macro_rules! content_types {
             /// The bytes, in Base64.
             #[wire(required)]
             pub blob: String,
-            /// Where it is from.
+            /// Its source.
             #[wire(required)]
             pub uri: String,
             /// Their media type.

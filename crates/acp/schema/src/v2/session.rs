@@ -67,7 +67,7 @@ pub struct ResumeSessionRequest {
     /// All MCP servers that the session has from now on.
     #[wire(list)]
     pub mcp_servers: Vec<McpServer>,
-    /// Where the replay begins; none for no replay. The agent refuses an unknown or unsupported beginning with
+    /// The beginning of the replay. `None` for no replay. The agent refuses an unknown or unsupported beginning with
     /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS).
     #[wire(optional)]
     pub replay_from: Option<ReplayFrom>,
@@ -76,7 +76,7 @@ pub struct ResumeSessionRequest {
     pub meta: Option<Meta>,
 }
 
-/// Where a replay begins, inclusive.
+/// The beginning of a replay, inclusive.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where it is seen to that an agent does as a row demands.
+/// The test that shows a requirement.
 enum Where {
     /// With the agent of the README, as a program: in `on_the_wire.rs`.
     Program,

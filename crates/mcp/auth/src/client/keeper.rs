@@ -45,7 +45,7 @@ pub(crate) struct Token {
     pub(crate) source: TokenSource,
 }
 
-/// Where a token comes from. One that is refused at its first use is judged by that.
+/// The source of a token. One that is refused at its first use is judged by that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenSource {
     /// The store, so perhaps another process.

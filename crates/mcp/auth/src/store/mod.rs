@@ -1,4 +1,4 @@
-//! Where credentials are kept.
+//! The storage of credentials.
 
 #[cfg(feature = "file")]
 mod file;

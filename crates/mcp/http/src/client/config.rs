@@ -11,7 +11,7 @@ use crate::client::Wait;
 use crate::client::url::server_url::ServerUrl;
 use crate::client::url::shown_url::shown_url;
 
-/// Where a server is, and how to speak to it.
+/// The address of a server, and the way to speak to it.
 ///
 /// Every limit has a default that fits most servers.
 ///
@@ -137,7 +137,7 @@ impl Config {
         Ok(self)
     }
 
-    /// Where the server is, without user and password.
+    /// The URL of the server, without user and password.
     pub fn url(&self) -> &Uri {
         &self.url
     }

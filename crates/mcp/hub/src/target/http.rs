@@ -114,7 +114,7 @@ impl HttpTarget {
         self
     }
 
-    /// Where the server is, without user and password.
+    /// The URL of the server, without user and password.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -49,7 +49,7 @@ setters!(ListRootsResult {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is, a `file://` URI.
+    /// Its location, a `file://` URI.
     #[wire(required, schema(extend("format" = "uri")))]
     pub uri: String,
     /// Its name for people.

@@ -45,7 +45,7 @@ pub struct TaskRecord {
     pub run: Option<TaskRun>,
 }
 
-/// Where a task runs.
+/// The node of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

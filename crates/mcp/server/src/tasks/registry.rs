@@ -88,7 +88,7 @@ impl TaskRegistry {
         self.node.get()
     }
 
-    /// Where a task runs that begins here.
+    /// The node of a task that begins here.
     pub(crate) fn run(&self) -> Option<TaskRun> {
         self.node().map(|node| TaskRun::new(node.id()))
     }

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use crate::{TaskCursor, TaskOwner, TaskRecord};
 
-/// Where the records of tasks are kept.
+/// The storage of the records of tasks.
 ///
 /// The function of a task lives in one process; its record may outlive that. That process writes the state of the task. Any
 /// process that shares the store may write its end: when a client cancels it there, or its node has died. The first end counts.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agentwire_transport_http::client::{Config as HttpConfig, InvalidHeader, shown_url};
 use agentwire_wire_derive::Build;
 
-/// Where a server is, and how to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
+/// The address of a server, and the way to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
 /// concern this one.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Where the engine is, and what the store keeps.
+//! The address of the engine, and the limits of the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const QUEUE_BYTES: usize = 32 << 20;
 /// The default of [`RedisConfig::lease`]: 15 s.
 const LEASE: Duration = Duration::from_secs(15);
 
-/// Where the engine is.
+/// The address of the engine.
 #[derive(Clone)]
 pub(crate) enum Address {
     One(String),

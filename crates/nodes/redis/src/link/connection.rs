@@ -55,7 +55,7 @@ impl ConnectionLike for Connection {
     }
 }
 
-/// Where to connect to.
+/// The address of a connection.
 pub(crate) struct Engine {
     target: Target,
     timeout: Duration,

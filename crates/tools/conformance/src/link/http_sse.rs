@@ -32,7 +32,7 @@ impl HttpSse {
         Ok(Self { endpoint, received, _tasks: tasks })
     }
 
-    /// Where messages are posted.
+    /// The URL for POSTs.
     pub(crate) fn endpoint(&self) -> &HttpTarget {
         &self.endpoint
     }

@@ -93,7 +93,7 @@ fn surroundings(token: &str) -> Value {
     json!({"arguments": arguments, "env": env})
 }
 
-/// Where stand-ins connect. Dropping it closes the port.
+/// The address of stand-ins. Dropping it closes the port.
 pub(crate) struct StandIns {
     introduced: Arc<Mutex<mpsc::Receiver<Introduced>>>,
     /// Accepts connections, and ends with this.

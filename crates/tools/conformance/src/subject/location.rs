@@ -13,7 +13,7 @@ use crate::verdict::{Outcome, Stop};
 /// How long a program that listens may take to say where.
 const START_TIME: Duration = Duration::from_secs(60);
 
-/// Where a program is found. One that listens is started once and serves all checks.
+/// The location of a program. One that listens is started once and serves all checks.
 pub(crate) struct Location {
     target: Target,
     headers: Vec<(String, String)>,

@@ -25,7 +25,7 @@ pub(crate) struct Played {
     setting: Setting,
 }
 
-/// Where the client finds the suite.
+/// The address of the suite for the client.
 enum Place {
     Stdio(StandIns),
     Http(Conversations),

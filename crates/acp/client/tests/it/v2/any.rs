@@ -88,8 +88,7 @@ async fn agents_that_are_asked_again() {
     }
 }
 
-/// Where there is no version in common the connection ends with an error that names the agent's; so it does where there is
-/// no answer.
+/// Without a common version or without an answer, the connection ends with an error that names the agent's version.
 #[tokio::test(start_paused = true)]
 async fn init_08_agents_of_neither_version() {
     for (name, why) in [

@@ -16,7 +16,7 @@ pub struct ListSessionsRequest {
     /// Only sessions with this working directory, an absolute path.
     #[wire(optional)]
     pub cwd: Option<PathBuf>,
-    /// Where the page begins: the [`ListSessionsResponse::next_cursor`] of the page before.
+    /// The cursor of the page: the [`ListSessionsResponse::next_cursor`] of the page before.
     #[wire(optional)]
     pub cursor: Option<String>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -31,7 +31,7 @@ pub struct ListSessionsResponse {
     /// The sessions of this page.
     #[wire(required_items)]
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page begins; none after the last. The cursor is opaque to clients.
+    /// The cursor of the next page. `None` after the last page. The cursor is opaque to clients.
     #[wire(lenient)]
     pub next_cursor: Option<String>,
     /// Extension metadata; receivers make no assumptions about its keys.

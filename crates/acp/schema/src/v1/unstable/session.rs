@@ -65,7 +65,7 @@ pub struct ListSessionsResponse {
     /// The sessions of this page.
     #[wire(required_items)]
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page begins; none after the last. The cursor is opaque to clients.
+    /// The cursor of the next page. `None` after the last page. The cursor is opaque to clients.
     #[wire(lenient)]
     pub next_cursor: Option<String>,
     /// Extension metadata; receivers make no assumptions about its keys.

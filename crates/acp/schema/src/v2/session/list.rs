@@ -17,7 +17,7 @@ pub struct ListSessionsRequest {
     /// Only sessions with this working directory.
     #[wire(optional)]
     pub cwd: Option<AbsolutePath>,
-    /// Where the page begins: the [`ListSessionsResponse::next_cursor`] of the page before.
+    /// The cursor of the page: the [`ListSessionsResponse::next_cursor`] of the page before.
     #[wire(optional)]
     pub cursor: Option<SessionListCursor>,
     /// Extension metadata; receivers make no assumptions about its keys.
@@ -32,7 +32,7 @@ pub struct ListSessionsResponse {
     /// The sessions of this page.
     #[wire(required_items)]
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page begins; none after the last.
+    /// The cursor of the next page. `None` after the last page.
     #[wire(optional)]
     pub next_cursor: Option<SessionListCursor>,
     /// Extension metadata; receivers make no assumptions about its keys.

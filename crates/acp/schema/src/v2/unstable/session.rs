@@ -61,7 +61,7 @@ pub struct ListSessionsResponse {
     /// The sessions of this page.
     #[wire(required_items)]
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page begins; none after the last.
+    /// The cursor of the next page. `None` after the last page.
     #[wire(optional)]
     pub next_cursor: Option<SessionListCursor>,
     /// Extension metadata; receivers make no assumptions about its keys.

@@ -52,7 +52,7 @@ pub struct FileStore {
     writes: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// Where the file is.
+/// The path of the file.
 #[derive(Debug)]
 struct Location {
     path: PathBuf,
@@ -93,7 +93,7 @@ impl FileStore {
         self
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.location.path
     }

@@ -153,7 +153,7 @@ impl Head {
         headers
     }
 
-    /// Where the request went.
+    /// The target of the request.
     pub fn uri(&self) -> &Uri {
         &self.parts.uri
     }

@@ -149,7 +149,7 @@ impl GetTaskPayloadResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ListTasksRequest {
-    /// Where the page begins; the first one without.
+    /// The cursor of the page. `None` for the first page.
     #[wire(optional)]
     pub cursor: Option<Cursor>,
     /// Extension metadata.
@@ -170,7 +170,7 @@ pub struct ListTasksResult {
     /// The tasks.
     #[wire(required)]
     pub tasks: Vec<Task>,
-    /// Where the next page begins; none on the last one.
+    /// The cursor of the next page. `None` on the last page.
     #[wire(optional)]
     pub next_cursor: Option<Cursor>,
     /// Extension metadata.

@@ -35,7 +35,7 @@ pub(crate) struct Following {
     follower: Option<Follower>,
 }
 
-/// Where the rest of a stream is.
+/// The place of the rest of a stream.
 pub(crate) enum Found {
     /// There is none.
     Nothing,
