@@ -83,7 +83,7 @@ definitions! {
 
 additions! {
     /// The additions of drafts to definitions of [version 1](crate::v1::schema::DEFINITIONS), and to the envelopes nothing but
-    /// [`METHODS`](super::METHODS).
+    /// [`METHODS`].
     ADDITIONS {
         AgentAuthCapabilities = v1::AgentAuthCapabilities: AgentAuthCapabilitiesAdditions,
         AgentCapabilities = v1::AgentCapabilities: AgentCapabilitiesAdditions,

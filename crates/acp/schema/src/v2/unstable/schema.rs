@@ -74,7 +74,7 @@ definitions! {
 
 additions! {
     /// The additions of drafts to definitions of [version 2](crate::v2::schema::DEFINITIONS), and to the envelopes nothing but
-    /// [`METHODS`](super::METHODS).
+    /// [`METHODS`].
     ADDITIONS {
         AgentAuthCapabilities = v2::AgentAuthCapabilities: AgentAuthCapabilitiesAdditions,
         AgentCapabilities = v2::AgentCapabilities: AgentCapabilitiesAdditions,
