@@ -1,15 +1,17 @@
-//! How many allocations a request without a session takes in an HTTP server. A binary of its own, because it counts by
-//! another allocator.
+//! How many allocations a call takes in an HTTP server, without a session and in one. A binary of its own, because it counts
+//! with another allocator.
 
 use std::alloc::System;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Response};
 use agentwire_mcp_server::{NoArguments, Server};
+use agentwire_store::{Clock, Node, StoreLimits, Stores};
 use agentwire_transport::{Exchange, Service, service_fn};
-use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+use agentwire_transport_http::server::{AnswerForm, Connection, Endpoint, EndpointConfig};
 use bytes::Bytes;
 use futures::FutureExt;
 use http::Request;
@@ -38,19 +40,24 @@ impl http_body::Body for Whole {
     }
 }
 
-fn request() -> Request<Whole> {
+fn post(headers: &[(&str, &str)], body: &'static [u8]) -> Request<Whole> {
     let mut request = Request::post("/mcp");
     // As hyper has it from the second request of a connection on: it reads the head into the table of the last response.
     request.headers_mut().expect("a request").reserve(12);
-    request
-        .header("host", "localhost")
-        .header("content-type", "application/json")
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2026-07-28")
-        .header("mcp-method", "tools/call")
-        .header("mcp-name", "hello")
-        .body(Whole(Some(Bytes::from_static(CALL))))
-        .expect("a request")
+    let every = [
+        ("host", "localhost"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let request =
+        every.iter().chain(headers).fold(request, |request, (name, value)| request.header(*name, *value));
+    request.body(Whole(Some(Bytes::from_static(body)))).expect("a request")
+}
+
+fn request() -> Request<Whole> {
+    let headers =
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "hello")];
+    post(&headers, CALL)
 }
 
 /// Allocations of one call, from the request as hyper gives it to the last byte of the body of the response.
@@ -77,18 +84,66 @@ fn allocations(service: impl Service<Connection> + Send + Sync + 'static) -> f64
     (change.allocations + change.reallocations) as f64 / CALLS as f64
 }
 
-/// The transport takes one each for the head, the queue of notifications, the service's future the scan of the body, and
-/// the text. Two of those of `mcp-server` are the tool's result: a text, in a list.
-#[test]
+const INITIALIZE: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const SESSION_CALL: &[u8] =
+    br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{}}}"#;
+
+/// Allocations of one call in a session, counted as in [`allocations`].
+async fn allocations_in_a_session(config: EndpointConfig, server: Server) -> f64 {
+    let mut endpoint = Endpoint::serving(config, server);
+    let serving = tokio::spawn(endpoint.run());
+    let opened = endpoint.call(post(&[], INITIALIZE)).await.unwrap_or_else(|never| match never {});
+    let session = opened.headers()["mcp-session-id"].to_str().expect("text").to_owned();
+    let headers = [("mcp-protocol-version", "2025-11-25"), ("mcp-session-id", &*session)];
+    let accepted = endpoint.call(post(&headers, INITIALIZED)).await.unwrap_or_else(|never| match never {});
+    assert_eq!(accepted.status(), 202);
+    let mut call = async |request| {
+        let response = endpoint.call(request).await.unwrap_or_else(|never| match never {});
+        assert_eq!(response.status(), 200);
+        let mut body = response.into_body();
+        let frame = poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut body), cx)).await;
+        let text = frame.expect("a frame").expect("no error").into_data().expect("the text");
+        let end = poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut body), cx)).await;
+        assert!(end.is_none(), "the answer is one piece");
+        text
+    };
+    let text = call(post(&headers, SESSION_CALL)).await;
+    let text = std::str::from_utf8(&text).expect("UTF-8");
+    assert!(text.contains(r#"{"jsonrpc":"2.0","id":1,"result":{"#), "{text:?}");
+    let requests: Vec<_> = (0..CALLS).map(|_| post(&headers, SESSION_CALL)).collect();
+    let region = Region::new(&INSTRUMENTED_SYSTEM);
+    for request in requests {
+        drop(call(request).await);
+    }
+    let change = region.change();
+    serving.abort();
+    (change.allocations + change.reallocations) as f64 / CALLS as f64
+}
+
+#[tokio::test]
 #[allow(clippy::print_stdout, reason = "the numbers are the result")]
-fn a_request_without_a_session_takes_few_allocations() {
+async fn a_call_takes_few_allocations() {
     let session = |_: Connection| async {};
     let transport = service_fn(session, |exchange: Exchange| async move {
         Response::new(exchange.request.id, Ok::<_, ErrorObject>(RawJson::EMPTY_OBJECT))
     });
-    let server = Server::new("hello", "1").tool("hello", "Greets", async |_: NoArguments, _| "hello");
-    let rows =
-        [("the transport", allocations(transport), 5.2), ("with mcp-server", allocations(server), 11.2)];
+    let server = || Server::new("hello", "1").tool("hello", "Greets", async |_: NoArguments, _| "hello");
+    let answered = |form| EndpointConfig::new().legacy_answer(form);
+    // The parts of each number are in docs/tool-call.md. The tests count one after the other: the counter is one for all threads.
+    let node = Node::join(Stores::memory(&StoreLimits::new(), &Clock::system())).await.expect("a node");
+    let nodes = allocations_in_a_session(answered(AnswerForm::Events).node(node), server()).await;
+    let rows = [
+        ("the transport", allocations(transport), 5.2),
+        ("with mcp-server", allocations(server()), 11.2),
+        ("in a session, as JSON", allocations_in_a_session(answered(AnswerForm::Json), server()).await, 10.2),
+        (
+            "in a session, as an event",
+            allocations_in_a_session(answered(AnswerForm::Events), server()).await,
+            11.2,
+        ),
+        ("in a session of several nodes", nodes, 11.4),
+    ];
     for (what, allocations, _) in rows {
         println!("{what}: {allocations} allocations");
     }

@@ -146,9 +146,10 @@ impl Head {
         self.len
     }
 
-    /// Takes the memory of the headers: an empty table.
-    pub(crate) fn take_headers(&mut self) -> HeaderMap {
-        let mut headers = std::mem::take(&mut self.parts.headers);
+    /// An empty table of headers: that of the request, where nothing else holds its head.
+    pub(crate) fn header_memory(head: &mut Arc<Self>) -> HeaderMap {
+        let headers = Arc::get_mut(head).map(|head| std::mem::take(&mut head.parts.headers));
+        let mut headers = headers.unwrap_or_default();
         headers.clear();
         headers
     }

@@ -137,11 +137,13 @@ impl PendingExchange {
         let exchange = StreamedExchange::new(exchange, self.id.clone(), body.stream().clone());
         feed(&exchange, &body);
         match body.form() {
-            ResponseForm::Stream => events(Body::stream(body, Some(exchange))),
+            // The service holds the head of the request.
+            ResponseForm::Stream => events(Body::stream(body, Some(exchange)), HeaderMap::new()),
             form => {
                 // The service is dropped before the body: it would take the body's end for that of the client.
                 drop(exchange);
-                formed(form, || None).unwrap_or_else(|| self.unanswered())
+                let headers = Head::header_memory(&mut self.head);
+                formed(form, headers, || None).unwrap_or_else(|| self.unanswered())
             }
         }
     }
@@ -173,11 +175,10 @@ impl PendingExchange {
             }
         }
         let (status, frame) = answer;
-        json(status, Body::text(Text::of(&frame), self.reservation.take()), self.header_memory())
-    }
-
-    /// An empty table of headers: that of the request, where nothing else holds it.
-    fn header_memory(&mut self) -> HeaderMap {
-        Arc::get_mut(&mut self.head).map(Head::take_headers).unwrap_or_default()
+        json(
+            status,
+            Body::text(Text::of(&frame), self.reservation.take()),
+            Head::header_memory(&mut self.head),
+        )
     }
 }

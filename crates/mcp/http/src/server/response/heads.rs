@@ -20,44 +20,50 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// The response of a known form. `stream` makes the body of a stream that has not ended. `None` if no answer will come.
-pub(super) fn formed(form: ResponseForm, stream: impl FnOnce() -> Option<Body>) -> Option<Response<Body>> {
-    Some(match form {
+/// The response of a known form. It reuses the empty table `headers`. `stream` makes the body of a stream that has not ended. `None` if
+/// no answer will come.
+pub(super) fn formed(
+    form: ResponseForm,
+    headers: HeaderMap,
+    stream: impl FnOnce() -> Option<Body>,
+) -> Option<Response<Body>> {
+    let body = match form {
         ResponseForm::Json(status, text, reservation) => {
-            json(status, Body::text(text, reservation), HeaderMap::new())
+            return Some(json(status, Body::text(text, reservation), headers));
         }
-        ResponseForm::Event(event, reservation) => events(Body::text(event.into(), reservation)),
-        ResponseForm::Events(queue, reservation) => events(Body::events(queue, reservation)),
-        ResponseForm::Stream => events(stream()?),
+        ResponseForm::Event(event, reservation) => Body::text(event.into(), reservation),
+        ResponseForm::Events(queue, reservation) => Body::events(queue, reservation),
+        ResponseForm::Stream => stream()?,
         ResponseForm::Unanswered => return None,
-    })
+    };
+    Some(events(body, headers))
 }
 
-/// A response of one JSON text. It reuses the empty table `headers` unless that is large: hyper keeps the table for the next
-/// request of the connection, and an idle connection should be small.
+/// A response of one JSON text. It reuses the empty table `headers`.
 pub(super) fn json(status: StatusCode, body: Body, headers: HeaderMap) -> Response<Body> {
-    let headers = if headers.capacity() <= 2 * USUAL_HEADERS { headers } else { HeaderMap::new() };
     with_headers(status, body, headers, [(CONTENT_TYPE, JSON)])
 }
 
 /// The stream of a GET.
 pub(super) fn event_stream(body: Body) -> Response<Body> {
-    let mut response = events(body);
+    let mut response = events(body, HeaderMap::new());
     response.headers_mut().insert(CACHE_CONTROL, NO_CACHE);
     response
 }
 
-/// The events that answer a POST, which no cache may keep for others.
-pub(super) fn events(body: Body) -> Response<Body> {
-    with_headers(StatusCode::OK, body, HeaderMap::new(), [(CONTENT_TYPE, EVENTS), (ACCEL_BUFFERING, NO)])
+/// The events that answer a POST, which no cache may keep for others. It reuses the empty table `headers`.
+pub(super) fn events(body: Body, headers: HeaderMap) -> Response<Body> {
+    with_headers(StatusCode::OK, body, headers, [(CONTENT_TYPE, EVENTS), (ACCEL_BUFFERING, NO)])
 }
 
+/// Reuses the table unless that is large: hyper keeps it for the next request of the connection, and an idle connection should be small.
 fn with_headers<const N: usize>(
     status: StatusCode,
     body: Body,
-    mut headers: HeaderMap,
+    headers: HeaderMap,
     fields: [(HeaderName, HeaderValue); N],
 ) -> Response<Body> {
+    let mut headers = if headers.capacity() <= 2 * USUAL_HEADERS { headers } else { HeaderMap::new() };
     // hyper reads the next request of the connection into this memory.
     headers.reserve(USUAL_HEADERS);
     headers.extend(fields);

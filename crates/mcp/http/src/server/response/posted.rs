@@ -19,7 +19,7 @@ use crate::server::response::heads::formed;
 use crate::server::response::refusal::Refusal;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
-use crate::server::{AnswerForm, Body};
+use crate::server::{AnswerForm, Body, Head};
 
 /// How long the first sessions wait for a task that serves them. The program may be about to start it.
 const RUN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -36,6 +36,8 @@ pub(super) struct Waiting {
     /// None once it has become the body.
     reader: Option<StreamReader>,
     id: RequestId,
+    /// The head of the request. The response reuses its header table where nothing else holds it. `None` for one that opens a session.
+    head: Option<Arc<Head>>,
     /// The session that the request opens.
     opens: Option<Box<Opening>>,
     /// The response that opens a session, until that can go on.
@@ -92,7 +94,8 @@ impl Delivering {
                 AnswerForm::Events => HeadDelay::Polls(2),
                 AnswerForm::Json => HeadDelay::Unlimited,
             };
-            Waiting { reader: Some(reader), id, opens: None, creating: None, run_by: None, head_delay }
+            let (reader, head) = (Some(reader), Some(head));
+            Waiting { reader, id, head, opens: None, creating: None, run_by: None, head_delay }
         })))
     }
 }
@@ -102,7 +105,7 @@ impl Waiting {
     pub(super) fn opening(reader: StreamReader, id: RequestId, opening: Opening, is_running: bool) -> Self {
         let run_by = (!is_running).then(|| Box::pin(tokio::time::sleep(RUN_TIMEOUT)));
         let (opens, head_delay) = (Some(Box::new(opening)), HeadDelay::Unlimited);
-        Self { reader: Some(reader), id, opens, creating: None, run_by, head_delay }
+        Self { reader: Some(reader), id, head: None, opens, creating: None, run_by, head_delay }
     }
 
     pub(super) fn poll_response(
@@ -141,7 +144,8 @@ impl Waiting {
             return Poll::Pending;
         };
         let reader = &mut self.reader;
-        let response = formed(form, || Some(Body::stream(reader.take()?, None)));
+        let headers = self.head.as_mut().map(Head::header_memory).unwrap_or_default();
+        let response = formed(form, headers, || Some(Body::stream(reader.take()?, None)));
         let Some(mut response) = response else {
             return Poll::Ready(Err(Refusal::unanswered().under(self.id.clone())));
         };
