@@ -21,7 +21,7 @@ use crate::handler::hooks::{Hook, ProgressHooks, call_hook};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
 use crate::raw::Waits;
-use crate::stack::stamp::Stamp;
+use crate::request::stamp::Stamp;
 use crate::tools::Tools;
 use crate::{Tasks, Warning, result};
 

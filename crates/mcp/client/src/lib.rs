@@ -122,6 +122,7 @@ mod handshake;
 mod output;
 mod pages;
 mod raw;
+mod request;
 mod result;
 mod server;
 mod stack;

@@ -4,7 +4,7 @@ use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Era, Implementation, L
 use agentwire_peer::runtime::Responses;
 
 use crate::raw::Waits;
-use crate::stack::stamp::Stamp;
+use crate::request::stamp::Stamp;
 
 /// The client's description of itself, and its time-outs.
 #[derive(Clone)]

@@ -9,10 +9,11 @@ use agentwire_peer::runtime::PeerExt;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::validation::Validation;
-use super::{cache, send};
+use super::cache;
 use crate::connection::Connection;
 use crate::raw::{RawAnswer, RawCall};
+use crate::request::send;
+use crate::request::validation::Validation;
 use crate::tasks::core;
 
 /// The answer of a [`RawCall`], once it is there. Dropping the future cancels the call at the server.

@@ -20,14 +20,8 @@ mod cache;
 mod call_stack;
 pub(crate) mod downgrade;
 mod encode;
-pub(crate) mod input;
-pub(crate) mod lookup;
 mod next;
-mod recovery;
 mod retry;
-pub(crate) mod send;
-pub(crate) mod stamp;
-pub(crate) mod validation;
 
 pub use built_in::RawCallFuture;
 pub(crate) use built_in::start;

@@ -20,7 +20,7 @@ use super::run::{Run, cancel_on_drop};
 use crate::connection::Connection;
 use crate::handler::hooks::{ProgressRegistration, contained};
 use crate::raw::{RawAnswer, RawCall, Waits, with_meta};
-use crate::stack::{lookup, send};
+use crate::request::{lookup, send};
 
 /// The capability without which no tool runs as a task.
 const CAPABILITY: &str = "tasks.requests.tools.call";

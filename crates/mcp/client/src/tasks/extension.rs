@@ -19,7 +19,7 @@ use super::run::{Responses, Run, cancel_on_drop};
 use crate::connection::Connection;
 use crate::handler::answers::Question;
 use crate::raw::{RawAnswer, RawCall};
-use crate::stack::input::{self, Questions, too_often};
+use crate::request::input::{self, Questions, too_often};
 
 /// Calls a tool, and follows the task that the server may make of it to its result. Any other call passes.
 pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<RawAnswer, CallError> {

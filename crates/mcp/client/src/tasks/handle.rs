@@ -15,7 +15,7 @@ use super::{core, extension, requests};
 use crate::connection::Connection;
 use crate::handler::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
-use crate::stack::validation::Validation;
+use crate::request::validation::Validation;
 
 /// The outcome of [`Call::start`](crate::Call::start).
 #[derive(Debug)]

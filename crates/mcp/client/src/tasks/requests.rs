@@ -15,7 +15,7 @@ use super::report::Report;
 use crate::connection::Connection;
 use crate::raw::{CallOptions, RawAnswer, RawCall, Waits};
 use crate::result::{self, ResultKind};
-use crate::stack::input;
+use crate::request::input;
 
 /// The longest id of a task in an error, in characters.
 const MAX_NAME: usize = 64;

@@ -1,0 +1,9 @@
+//! The inner layers of the [stack](crate::stack), which the requests about tasks need too: one request, and what is done
+//! about its answer.
+
+pub(crate) mod input;
+pub(crate) mod lookup;
+mod recovery;
+pub(crate) mod send;
+pub(crate) mod stamp;
+pub(crate) mod validation;
