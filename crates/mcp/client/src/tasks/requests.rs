@@ -14,8 +14,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::report::Report;
 use crate::connection::Connection;
 use crate::raw::{CallOptions, RawAnswer, RawCall, Waits};
-use crate::result::{self, ResultKind};
 use crate::request::input;
+use crate::result::{self, ResultKind};
 
 /// The longest id of a task in an error, in characters.
 const MAX_NAME: usize = 64;
