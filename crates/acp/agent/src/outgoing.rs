@@ -9,9 +9,8 @@ use std::path::Path;
 
 use agentwire_acp_schema::v1::{
     AuthMethod, ClientCapabilities, PermissionOption, SessionConfigId, SessionConfigKind,
-    SessionConfigOption, SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
-    SessionInfo, SessionModeState, SessionUpdate, SetSessionConfigOptionRequest, StopReason, ToolCallContent,
-    ToolCallLocation,
+    SessionConfigOption, SessionConfigOptionValue, SessionInfo, SessionModeState, SessionUpdate,
+    SetSessionConfigOptionRequest, StopReason, ToolCallContent, ToolCallLocation,
 };
 use agentwire_peer::CallError;
 
@@ -67,7 +66,7 @@ pub(crate) fn config_options(options: &mut Vec<SessionConfigOption>, client: &Cl
     unique("configuration options", options.iter().map(|option| &*option.id))?;
     for option in &*options {
         if let SessionConfigKind::Select(select) = &option.kind
-            && !has_its_value(select)
+            && !select.offers(&select.current_value)
         {
             return Err(format!(
                 "the value {:?} of the configuration option {:?} is none of its values",
@@ -76,20 +75,6 @@ pub(crate) fn config_options(options: &mut Vec<SessionConfigOption>, client: &Cl
         }
     }
     Ok(())
-}
-
-fn has_its_value(select: &SessionConfigSelect) -> bool {
-    let current = &select.current_value;
-    match &select.options {
-        SessionConfigSelectOptions::Ungrouped(options) => {
-            options.iter().any(|option| option.value == *current)
-        }
-        SessionConfigSelectOptions::Grouped(groups) => {
-            groups.iter().flat_map(|group| &group.options).any(|option| option.value == *current)
-        }
-        // The layout of the values is unknown.
-        _ => true,
-    }
 }
 
 pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {

@@ -23,8 +23,11 @@ pub(crate) fn repeated(text: &str) -> String {
 }
 
 /// Checks paths that a request holds: they are absolute, and hold no NUL.
-pub(crate) fn absolute<'a>(what: &str, paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
-    paths.into_iter().try_for_each(|path| {
+pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
+    what: &str,
+    paths: impl IntoIterator<Item = &'a P>,
+) -> Result<(), Error> {
+    paths.into_iter().map(AsRef::as_ref).try_for_each(|path| {
         let shown = || repeated(&path.to_string_lossy());
         if !is_absolute(path) {
             let why = format_args!("{what} must be an absolute path, and {} is not", shown());
@@ -71,7 +74,7 @@ pub(crate) fn session_setup(
     agent: &AgentCapabilities,
 ) -> Result<(), Error> {
     absolute("cwd", [cwd])?;
-    absolute("each of additionalDirectories", directories.iter().map(PathBuf::as_path))?;
+    absolute("each of additionalDirectories", directories)?;
     for server in servers {
         let (kind, offered) = match server {
             McpServer::Http(_) => ("http", agent.mcp_capabilities.http),

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{
     AgentCapabilities, ContentBlock, McpServer, PermissionOptionId, RequestPermissionOutcome,
-    SessionConfigKind, SessionConfigOption, SessionConfigOptionValue, SessionConfigSelectOptions,
+    SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
 };
 use agentwire_jsonrpc::RawObject;
 
 use crate::Error;
-use crate::session::options::{Options, Value, Values, ids};
+use crate::session::options::{Options, Value, Values};
 
 pub(crate) fn advertised(capability: &str, has: bool) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("the agent did not advertise the capability {capability}")) }
@@ -108,13 +108,9 @@ pub(crate) fn chosen_option(
 pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     let values = |option: &SessionConfigOption| match &option.kind {
         SessionConfigKind::Boolean(_) => Values::OnOrOff,
-        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
-            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
-            SessionConfigSelectOptions::Grouped(groups) => {
-                groups.iter().flat_map(|group| ids(&group.options)).collect()
-            }
-            _ => return Values::Unknown,
-        }),
+        SessionConfigKind::Select(select) => {
+            Values::OneOf(select.options.values().map(|value| value.value.clone()).collect())
+        }
         _ => Values::Unknown,
     };
     options.iter().map(|option| (option.id.clone(), values(option))).collect()

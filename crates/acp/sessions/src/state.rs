@@ -4,8 +4,8 @@ use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
     AvailableCommand, ClientSessionCapabilities, ConfigOptionUpdate, CurrentModeUpdate, SessionConfigId,
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
-    SessionConfigSelectOption, SessionConfigSelectOptions, SessionConfigValueId, SessionMode, SessionModeId,
-    SessionModeState, SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
+    SessionConfigSelectOption, SessionConfigValueId, SessionMode, SessionModeId, SessionModeState,
+    SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
 };
 
 use crate::client::RemoteClient;
@@ -68,9 +68,7 @@ impl SessionState {
     fn shows_mode(&self, mode: &SessionModeId) -> bool {
         let value = SessionConfigValueId::from(mode.as_str());
         let shows = |option: &SessionConfigOption| match &option.kind {
-            SessionConfigKind::Select(select) => {
-                is_mode(option.category.as_ref()) && has_value(&select.options, &value)
-            }
+            SessionConfigKind::Select(select) => is_mode(option.category.as_ref()) && select.offers(&value),
             _ => false,
         };
         self.options.iter().any(shows)
@@ -209,7 +207,7 @@ impl SessionState {
                 boolean.current_value = *on;
             }
             (SessionConfigKind::Select(select), SessionConfigOptionValue::ValueId(value))
-                if has_value(&select.options, value) =>
+                if select.offers(value) =>
             {
                 select.current_value = value.clone();
             }
@@ -245,7 +243,7 @@ impl SessionState {
         let value = SessionConfigValueId::from(mode.as_str());
         for option in self.options.iter_mut().filter(|option| is_mode(option.category.as_ref())) {
             if let SessionConfigKind::Select(select) = &mut option.kind
-                && has_value(&select.options, &value)
+                && select.offers(&value)
             {
                 return std::mem::replace(&mut select.current_value, value.clone()) != value;
             }
@@ -293,21 +291,11 @@ fn is_mode(category: Option<&SessionConfigOptionCategory>) -> bool {
     matches!(category, Some(SessionConfigOptionCategory::Mode))
 }
 
-fn has_value(options: &SessionConfigSelectOptions, value: &SessionConfigValueId) -> bool {
-    match options {
-        SessionConfigSelectOptions::Ungrouped(options) => options.iter().any(|option| option.value == *value),
-        SessionConfigSelectOptions::Grouped(groups) => {
-            groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
-        }
-        _ => false,
-    }
-}
-
 /// Restores the earlier value of an option, where the option still offers it.
 fn restore_value(option: &mut SessionConfigOption, earlier: &SessionConfigOption) {
     match (&mut option.kind, &earlier.kind) {
         (SessionConfigKind::Select(select), SessionConfigKind::Select(earlier))
-            if has_value(&select.options, &earlier.current_value) =>
+            if select.offers(&earlier.current_value) =>
         {
             select.current_value = earlier.current_value.clone();
         }

@@ -10,6 +10,7 @@ use super::connection_state::Handshake;
 use super::sessions::Sessions;
 use super::{outgoing, rules};
 use crate::method::methods;
+use crate::rules::absolute;
 
 /// A connection that is initialized.
 pub(crate) struct Connection<'a> {
@@ -58,7 +59,7 @@ methods! { Connection<'_>:
     DeleteSessionRequest { if |at| at.session().is_some_and(|session| session.delete.is_some()); },
     ListSessionsRequest {
         if |at| at.session().is_some();
-        check |list, _| rules::absolute("cwd", list.cwd.as_ref());
+        check |list, _| absolute("cwd", list.cwd.as_ref());
         answer |list, _| outgoing::sessions(&list.sessions);
     },
     PromptRequest {

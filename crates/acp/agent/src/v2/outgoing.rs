@@ -1,14 +1,13 @@
 //! Checks of the agent's answers and updates before they are sent.
 
 use agentwire_acp_schema::v2::{
-    AbsolutePath, AuthMethod, DiffOperation, Patch, RequestPermissionSubject, SessionConfigKind,
-    SessionConfigOption, SessionConfigOptionValue, SessionConfigSelect, SessionConfigSelectOptions,
-    SessionConfigValueId, SessionInfo, SessionUpdate, SetSessionConfigOptionRequest, ToolCallContent,
+    AuthMethod, DiffOperation, Patch, RequestPermissionSubject, SessionConfigKind, SessionConfigOption,
+    SessionConfigOptionValue, SessionInfo, SessionUpdate, SetSessionConfigOptionRequest, ToolCallContent,
     ToolCallUpdate,
 };
 
 use crate::method::Checked;
-use crate::outgoing::unique;
+use crate::outgoing::{absolute, unique};
 
 /// Checks that no two authentication methods have one id.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
@@ -20,7 +19,7 @@ pub(crate) fn config_options(options: &[SessionConfigOption]) -> Checked {
     unique("configuration options", options.iter().map(|option| &*option.config_id))?;
     for option in options {
         if let SessionConfigKind::Select(select) = &option.kind
-            && !has_value(select, &select.current_value)
+            && !select.offers(&select.current_value)
         {
             return Err(format!(
                 "the value {:?} of the configuration option {:?} is none of its values",
@@ -29,17 +28,6 @@ pub(crate) fn config_options(options: &[SessionConfigOption]) -> Checked {
         }
     }
     Ok(())
-}
-
-fn has_value(select: &SessionConfigSelect, value: &SessionConfigValueId) -> bool {
-    match &select.options {
-        SessionConfigSelectOptions::Ungrouped(options) => options.iter().any(|option| option.value == *value),
-        SessionConfigSelectOptions::Grouped(groups) => {
-            groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
-        }
-        // The layout of the values is unknown.
-        _ => true,
-    }
 }
 
 /// Checks that the option exists and can have the value.
@@ -51,7 +39,7 @@ pub(crate) fn can_be_set(
     let option = options.iter().find(|option| option.config_id == *id);
     let option = option.ok_or_else(|| format!("there is no option {id:?}"))?;
     let can = match (&option.kind, &request.value) {
-        (SessionConfigKind::Select(select), SessionConfigOptionValue::Id(value)) => has_value(select, value),
+        (SessionConfigKind::Select(select), SessionConfigOptionValue::Id(value)) => select.offers(value),
         (SessionConfigKind::Boolean(_), SessionConfigOptionValue::Boolean(_)) => true,
         (SessionConfigKind::Unknown(_), _) => true,
         _ => false,
@@ -128,8 +116,4 @@ fn content(content: &[ToolCallContent]) -> Checked {
         DiffOperation::Move(at) | DiffOperation::Copy(at) => absolute([&at.old_path, &at.path]),
         _ => Ok(()),
     })
-}
-
-fn absolute<'a>(paths: impl IntoIterator<Item = &'a AbsolutePath>) -> Checked {
-    crate::outgoing::absolute(paths.into_iter().map(AbsolutePath::as_path))
 }

@@ -9,11 +9,12 @@ use agentwire_acp_schema::v2::{
 
 use super::outgoing;
 use super::sessions::Sessions;
-use crate::{Error, rules};
+use crate::Error;
+use crate::rules::{absolute, repeated};
 
 /// Returns the error for a request that names a session which does not exist or is not active.
 pub fn session_not_found(session: &SessionId) -> Error {
-    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", rules::repeated(session)))
+    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", repeated(session)))
         .with_data(&SessionNotFoundErrorData::new(session))
 }
 
@@ -50,22 +51,14 @@ pub(crate) fn can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
 pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
     match offered.iter().find(|method| method.method_id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
-            let id = rules::repeated(id);
+            let id = repeated(id);
             Err(Error::invalid_params(format_args!("the client carries out the method {id} by itself")))
         }
         Some(_) => Ok(()),
-        None => Err(Error::invalid_params(format_args!(
-            "this agent did not offer the method {}",
-            rules::repeated(id)
-        ))),
+        None => {
+            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", repeated(id))))
+        }
     }
-}
-
-pub(crate) fn absolute<'a>(
-    what: &str,
-    paths: impl IntoIterator<Item = &'a AbsolutePath>,
-) -> Result<(), Error> {
-    rules::absolute(what, paths.into_iter().map(AbsolutePath::as_path))
 }
 
 /// Checks the directories and MCP servers of a request that opens a session.

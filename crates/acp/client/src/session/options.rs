@@ -203,13 +203,6 @@ impl Sessions {
     }
 }
 
-/// Returns the ids of values. Both versions have this type.
-pub(crate) fn ids(
-    values: &[agentwire_acp_schema::v1::SessionConfigSelectOption],
-) -> HashSet<SessionConfigValueId> {
-    values.iter().map(|value| value.value.clone()).collect()
-}
-
 /// An answer that opens a session.
 pub(crate) trait OpenedSession: 'static {
     /// The type of an option in the answer's version.

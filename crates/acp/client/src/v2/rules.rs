@@ -3,11 +3,10 @@
 use agentwire_acp_schema::v2::{
     AbsolutePath, AgentCapabilities, AuthMethod, AuthMethodId, ContentBlock, InitializeResponse, McpServer,
     SessionCapabilities, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
-    SessionConfigSelectOptions,
 };
 
 use crate::rules::{absolute, advertised, names_acp};
-use crate::session::options::{Options, Value, Values, ids};
+use crate::session::options::{Options, Value, Values};
 
 /// Returns the capabilities of the agent's sessions, or an error where it has no sessions.
 pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {
@@ -92,13 +91,9 @@ pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Res
 pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     let values = |option: &SessionConfigOption| match &option.kind {
         SessionConfigKind::Boolean(_) => Values::OnOrOff,
-        SessionConfigKind::Select(select) => Values::OneOf(match &select.options {
-            SessionConfigSelectOptions::Ungrouped(values) => ids(values),
-            SessionConfigSelectOptions::Grouped(groups) => {
-                groups.iter().flat_map(|group| ids(&group.options)).collect()
-            }
-            _ => return Values::Unknown,
-        }),
+        SessionConfigKind::Select(select) => {
+            Values::OneOf(select.options.values().map(|value| value.value.clone()).collect())
+        }
         _ => Values::Unknown,
     };
     options.iter().map(|option| (option.config_id.clone(), values(option))).collect()

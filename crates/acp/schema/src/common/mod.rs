@@ -1,7 +1,8 @@
 //! The types that versions of the protocol share. Each version re-exports its own; this path is private.
 //!
 //! A type whose members have other types in each version is defined by a macro, which each version calls with its own types
-//! in scope.
+//! in scope. It is not a generic struct because `Wire` and `Build` take no type parameters, and because each version has its
+//! own doc, words of `#[wire(…)]` and answer for it.
 
 mod cancel;
 mod content;

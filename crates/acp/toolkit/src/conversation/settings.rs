@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::{
-    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue,
-    SessionConfigSelectOptions, SessionMode, SessionModeId, SessionModeState,
+    SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue, SessionMode,
+    SessionModeId, SessionModeState,
 };
 
 use super::{Applied, Change, Conversation};
@@ -55,15 +55,7 @@ impl Conversation {
         match (&option.kind, value) {
             (SessionConfigKind::Boolean(_), SessionConfigOptionValue::Boolean(_)) => true,
             (SessionConfigKind::Select(select), SessionConfigOptionValue::ValueId(value)) => {
-                match &select.options {
-                    SessionConfigSelectOptions::Ungrouped(options) => {
-                        options.iter().any(|option| option.value == *value)
-                    }
-                    SessionConfigSelectOptions::Grouped(groups) => {
-                        groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
-                    }
-                    _ => false,
-                }
+                select.offers(value)
             }
             _ => false,
         }

@@ -3,7 +3,7 @@
 use agentwire_acp_client::BoxError;
 use agentwire_acp_schema::v1::{
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
-    SessionConfigSelectOption, SessionConfigSelectOptions, SessionMode,
+    SessionMode,
 };
 use agentwire_acp_toolkit::{Change, Conversation};
 use agentwire_jsonrpc::did_you_mean;
@@ -137,8 +137,7 @@ pub(super) fn option_value(
     let parsed = match &option.kind {
         SessionConfigKind::Boolean(_) => parse_switch(value).map(Into::into),
         SessionConfigKind::Select(select) => {
-            let choices: Vec<_> =
-                choices(&select.options).into_iter().map(|it| (it.value.as_str(), &*it.name)).collect();
+            let choices: Vec<_> = select.options.values().map(|it| (it.value.as_str(), &*it.name)).collect();
             find_named(&choices, value).map(|value| SessionConfigOptionValue::ValueId(value.into()))
         }
         _ => None,
@@ -175,17 +174,7 @@ fn values(option: &SessionConfigOption) -> Vec<String> {
     match &option.kind {
         SessionConfigKind::Boolean(_) => [true, false].map(|is_on| switch_text(is_on).into()).into(),
         SessionConfigKind::Select(select) => {
-            choices(&select.options).iter().map(|choice| choice.value.to_string()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn choices(options: &SessionConfigSelectOptions) -> Vec<&SessionConfigSelectOption> {
-    match options {
-        SessionConfigSelectOptions::Ungrouped(choices) => choices.iter().collect(),
-        SessionConfigSelectOptions::Grouped(groups) => {
-            groups.iter().flat_map(|group| &group.options).collect()
+            select.options.values().map(|choice| choice.value.to_string()).collect()
         }
         _ => Vec::new(),
     }

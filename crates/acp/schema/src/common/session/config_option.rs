@@ -53,11 +53,13 @@ pub enum SessionConfigOptionCategory {
     Other(String),
 }
 
-/// Defines a version's configuration option over its `SessionConfigSelectOptions`, which must be in scope around the call.
+/// Defines a version's configuration option over its `SessionConfigSelectOptions` and `SessionConfigSelectGroup`, which must
+/// be in scope around the call.
 ///
-/// The member that identifies the option is `id` in version 1 and `configId` in version 2.
+/// The member that identifies the option is `id` in version 1 and `configId` in version 2, and that of a group of values is
+/// `group` or `groupId`.
 macro_rules! config_option_types {
-    ($(#[$doc:meta])* SessionConfigOption, identified by: $id:ident) => {
+    ($(#[$doc:meta])* SessionConfigOption, identified by: $id:ident, group by: $group:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
@@ -134,6 +136,48 @@ macro_rules! config_option_types {
             /// The list.
             #[wire(required)]
             pub options: SessionConfigSelectOptions,
+        }
+
+        impl SessionConfigSelect {
+            /// Returns whether the list has this value.
+            pub fn offers(&self, value: &$crate::common::SessionConfigValueId) -> bool {
+                self.options.values().any(|offered| offered.value == *value)
+            }
+        }
+
+        impl SessionConfigSelectOptions {
+            /// Returns the values, also those in groups.
+            pub fn values(&self) -> impl Iterator<Item = &$crate::common::SessionConfigSelectOption> {
+                let (values, groups) = match self {
+                    Self::Ungrouped(values) => (&values[..], <&[SessionConfigSelectGroup]>::default()),
+                    Self::Grouped(groups) => (Default::default(), &groups[..]),
+                };
+                values.iter().chain(groups.iter().flat_map(|group| &group.options))
+            }
+        }
+
+        impl From<Vec<$crate::common::SessionConfigSelectOption>> for SessionConfigSelectOptions {
+            fn from(options: Vec<$crate::common::SessionConfigSelectOption>) -> Self {
+                Self::Ungrouped(options)
+            }
+        }
+
+        impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
+            fn from(groups: Vec<SessionConfigSelectGroup>) -> Self {
+                Self::Grouped(groups)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for SessionConfigSelectOptions {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let list = agentwire_jsonrpc::RawJson::deserialize(deserializer)?;
+                if list.elements().next().is_some_and(|first| first.member($group).is_some()) {
+                    list.decode().map(Self::Grouped)
+                } else {
+                    list.decode().map(Self::Ungrouped)
+                }
+                .map_err(serde::de::Error::custom)
+            }
         }
     };
 }

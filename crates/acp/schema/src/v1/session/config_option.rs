@@ -1,8 +1,7 @@
 //! Configuration options with flat or grouped values, and the update `config_option_update`.
 
-use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::Serialize;
 
 use crate::common::{Meta, SessionConfigGroupId, SessionConfigSelectOption, config_option_types};
 
@@ -11,7 +10,7 @@ config_option_types! {
     ///
     /// The order in a list is significant: the agent puts the more important ones first. See
     /// <https://agentclientprotocol.com/protocol/v1/session-config-options>.
-    SessionConfigOption, identified by: id
+    SessionConfigOption, identified by: id, group by: "group"
 }
 
 /// The values of a select, flat or in groups. The member `group` of the first element decides.
@@ -24,30 +23,6 @@ pub enum SessionConfigSelectOptions {
     Ungrouped(Vec<SessionConfigSelectOption>),
     /// Groups of values, each with a heading.
     Grouped(Vec<SessionConfigSelectGroup>),
-}
-
-impl From<Vec<SessionConfigSelectOption>> for SessionConfigSelectOptions {
-    fn from(options: Vec<SessionConfigSelectOption>) -> Self {
-        Self::Ungrouped(options)
-    }
-}
-
-impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
-    fn from(groups: Vec<SessionConfigSelectGroup>) -> Self {
-        Self::Grouped(groups)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = RawJson::deserialize(deserializer)?;
-        if list.elements().next().is_some_and(|first| first.member("group").is_some()) {
-            list.decode().map(Self::Grouped)
-        } else {
-            list.decode().map(Self::Ungrouped)
-        }
-        .map_err(de::Error::custom)
-    }
 }
 
 /// A group of values of a select.

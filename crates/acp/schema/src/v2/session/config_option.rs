@@ -1,8 +1,7 @@
 //! Configuration options, which `configId` identifies, with flat or grouped values.
 
-use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::Serialize;
 
 use crate::common::{Meta, SessionConfigGroupId, SessionConfigSelectOption, config_option_types};
 
@@ -11,7 +10,7 @@ config_option_types! {
     ///
     /// The order in a list is significant: the agent puts the more important ones first. See
     /// <https://agentclientprotocol.com/protocol/v2/session-config-options>.
-    SessionConfigOption, identified by: config_id
+    SessionConfigOption, identified by: config_id, group by: "groupId"
 }
 
 /// The values of a select, flat or in groups: at least one, without repeated values. The member `groupId` of
@@ -25,30 +24,6 @@ pub enum SessionConfigSelectOptions {
     Ungrouped(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<SessionConfigSelectOption>),
     /// Groups of values, each with a heading.
     Grouped(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<SessionConfigSelectGroup>),
-}
-
-impl From<Vec<SessionConfigSelectOption>> for SessionConfigSelectOptions {
-    fn from(options: Vec<SessionConfigSelectOption>) -> Self {
-        Self::Ungrouped(options)
-    }
-}
-
-impl From<Vec<SessionConfigSelectGroup>> for SessionConfigSelectOptions {
-    fn from(groups: Vec<SessionConfigSelectGroup>) -> Self {
-        Self::Grouped(groups)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = RawJson::deserialize(deserializer)?;
-        if list.elements().next().is_some_and(|first| first.member("groupId").is_some()) {
-            list.decode().map(Self::Grouped)
-        } else {
-            list.decode().map(Self::Ungrouped)
-        }
-        .map_err(de::Error::custom)
-    }
 }
 
 /// A group of values of a select.
