@@ -12,7 +12,7 @@ use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Notify};
 
 use crate::handle::handle;
-use crate::list::{Pages, Sessions};
+use crate::list::Sessions;
 use crate::rules;
 use crate::session::ConnectionState;
 use crate::session::initialized::same_version;

@@ -34,7 +34,7 @@ macro_rules! handle {
             /// `session/list`: all stored sessions, one by one. A page is requested when the one before is used up.
             pub fn sessions(&self, request: ListSessionsRequest) -> Sessions {
                 let agent = self.clone();
-                Sessions(Pages::new(request, self.peer.clone(), move |request| agent.list_page(request)))
+                Sessions::new(request, self.peer.clone(), move |request| agent.list_page(request))
             }
 
             /// `session/list`: one page of the stored sessions. See also [`sessions`](Self::sessions).

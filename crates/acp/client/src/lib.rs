@@ -132,7 +132,7 @@ pub use agentwire_sync::Backoff;
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::Client;
 pub use config::Config;
-pub use list::Sessions;
+pub use list::{Listing, Sessions};
 pub use session::prompt::{PromptCall, Turn, TurnEvent};
 
 connection! { "1", "" }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,13 +8,15 @@ use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, Sessio
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 use agentwire_peer::runtime::{CursorStep, Cursors, PeerExt};
 use agentwire_peer::{Call, CallError, Peer};
+use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 
 /// The default limit of the pages of one list.
 const PAGE_LIMIT: usize = 1000;
 
-/// A list that comes in pages.
-pub(crate) trait Listing: RequestMethod {
+/// A list of sessions that comes in pages: the request for a page, of either version.
+pub trait Listing: RequestMethod {
+    /// A session in the list.
     type Item: Serialize;
 
     /// Sets the cursor of the page to request.
@@ -35,8 +38,14 @@ impl Listing for ListSessionsRequest {
     }
 }
 
-/// The pages of a list, item by item.
-pub(crate) struct Pages<L: Listing> {
+/// The sessions of the agent. The next page is requested when the last item of a page has been returned.
+///
+/// It is a [`Stream`], and has the two methods that are needed most without it. It ends after an error. The failure of a
+/// later page is an error, except in [`collect`](Self::collect). If the agent's cursors form a cycle, it ends with the
+/// sessions so far, and [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is
+/// pending.
+#[must_use = "nothing is asked for until sessions are taken"]
+pub struct Sessions<L: Listing = ListSessionsRequest> {
     ask: Ask<L>,
     request: L,
     items: vec::IntoIter<L::Item>,
@@ -44,7 +53,7 @@ pub(crate) struct Pages<L: Listing> {
     cursors: Cursors,
     peer: Peer,
     pages: usize,
-    pub(crate) page_limit: usize,
+    page_limit: usize,
 }
 
 /// Makes the call for a page.
@@ -56,7 +65,7 @@ enum NextPage<R> {
     None,
 }
 
-impl<L: Listing> Pages<L> {
+impl<L: Listing> Sessions<L> {
     pub(crate) fn new(
         request: L,
         peer: Peer,
@@ -74,30 +83,19 @@ impl<L: Listing> Pages<L> {
         }
     }
 
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<L::Item, CallError>>> {
-        loop {
-            if let Some(item) = self.items.next() {
-                return Poll::Ready(Some(Ok(item)));
-            }
-            match &mut self.next {
-                NextPage::None => return Poll::Ready(None),
-                NextPage::Request => match self.check_page_limit() {
-                    Ok(()) => self.next = NextPage::Waiting(Box::new((self.ask)(&self.request))),
-                    Err(error) => {
-                        self.next = NextPage::None;
-                        return Poll::Ready(Some(Err(error)));
-                    }
-                },
-                NextPage::Waiting(call) => {
-                    let page = ready!(Pin::new(call).poll(cx));
-                    self.next = NextPage::None;
-                    match page {
-                        Ok(page) => self.take_page(page),
-                        Err(error) => return Poll::Ready(Some(Err(error))),
-                    }
-                }
-            }
-        }
+    /// Sets the limit of pages (default 1,000). One more page is an error.
+    pub fn page_limit(mut self, pages: usize) -> Self {
+        self.page_limit = pages;
+        self
+    }
+
+    /// Returns the next session, or none at the end.
+    ///
+    /// # Errors
+    ///
+    /// When a page cannot be had.
+    pub async fn try_next(&mut self) -> Result<Option<L::Item>, CallError> {
+        self.next().await.transpose()
     }
 
     /// Returns whether an error ends the list with the pages so far, and reports it if so: a later page is refused,
@@ -124,10 +122,16 @@ impl<L: Listing> Pages<L> {
         Err(CallError::unusable(L::NAME, format!("there are more than {limit} pages, which is the limit")))
     }
 
-    pub(crate) async fn collect(mut self) -> Result<Vec<L::Item>, CallError> {
+    /// Returns all remaining sessions. If the agent's answer for a later page is an error, cannot be read, or breaks the
+    /// limit, it returns the sessions so far, and [`skipped`](crate::Client::skipped) is called.
+    ///
+    /// # Errors
+    ///
+    /// If the first page fails, the connection ends, or a page does not arrive in time.
+    pub async fn collect(mut self) -> Result<Vec<L::Item>, CallError> {
         let mut items = Vec::new();
         loop {
-            match std::future::poll_fn(|cx| self.poll_next(cx)).await {
+            match self.next().await {
                 Some(Ok(item)) => items.push(item),
                 Some(Err(error)) if !self.ends_before(&error) => return Err(error),
                 _ => return Ok(items),
@@ -156,67 +160,42 @@ impl<L: Listing> Pages<L> {
     }
 }
 
-/// Defines the public face of the pages of a version's `session/list`.
-macro_rules! sessions {
-    ($request:ty => $item:ty) => {
-        /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
-        ///
-        /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. It ends
-        /// after an error. The failure of a later page is an error, except in [`collect`](Self::collect). If the agent's
-        /// cursors form a cycle, it ends with the sessions so far, and [`skipped`](crate::Client::skipped) is called.
-        /// Dropping it cancels the request for a page, if one is pending.
-        #[must_use = "nothing is asked for until sessions are taken"]
-        pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
+/// No field is pinned.
+impl<L: Listing> Unpin for Sessions<L> {}
 
-        impl Sessions {
-            /// Sets the limit of pages (default 1,000). One more page is an error.
-            pub fn page_limit(mut self, pages: usize) -> Self {
-                self.0.page_limit = pages;
-                self
+impl<L: Listing> Stream for Sessions<L> {
+    type Item = Result<L::Item, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        loop {
+            if let Some(item) = this.items.next() {
+                return Poll::Ready(Some(Ok(item)));
             }
-
-            /// Returns the next session, or none at the end.
-            ///
-            /// # Errors
-            ///
-            /// When a page cannot be had.
-            pub async fn try_next(&mut self) -> Result<Option<$item>, agentwire_peer::CallError> {
-                std::future::poll_fn(|cx| self.0.poll_next(cx)).await.transpose()
-            }
-
-            /// Returns all remaining sessions. If the agent's answer for a later page is an error, cannot be read, or breaks the
-            /// limit, it returns the sessions so far, and [`skipped`](crate::Client::skipped) is called.
-            ///
-            /// # Errors
-            ///
-            /// If the first page fails, the connection ends, or a page does not arrive in time.
-            pub async fn collect(self) -> Result<Vec<$item>, agentwire_peer::CallError> {
-                self.0.collect().await
+            match &mut this.next {
+                NextPage::None => return Poll::Ready(None),
+                NextPage::Request => match this.check_page_limit() {
+                    Ok(()) => this.next = NextPage::Waiting(Box::new((this.ask)(&this.request))),
+                    Err(error) => {
+                        this.next = NextPage::None;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                },
+                NextPage::Waiting(call) => {
+                    let page = ready!(Pin::new(call).poll(cx));
+                    this.next = NextPage::None;
+                    match page {
+                        Ok(page) => this.take_page(page),
+                        Err(error) => return Poll::Ready(Some(Err(error))),
+                    }
+                }
             }
         }
-
-        /// No field is pinned.
-        impl Unpin for Sessions {}
-
-        impl futures_util::Stream for Sessions {
-            type Item = Result<$item, agentwire_peer::CallError>;
-
-            fn poll_next(
-                mut self: std::pin::Pin<&mut Self>,
-                cx: &mut std::task::Context<'_>,
-            ) -> std::task::Poll<Option<Self::Item>> {
-                self.0.poll_next(cx)
-            }
-        }
-
-        impl std::fmt::Debug for Sessions {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct("Sessions").finish_non_exhaustive()
-            }
-        }
-    };
+    }
 }
-#[cfg(feature = "v2")]
-pub(crate) use sessions;
 
-sessions! { ListSessionsRequest => SessionInfo }
+impl<L: Listing> fmt::Debug for Sessions<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}

@@ -16,7 +16,7 @@ use super::close::CloseCall;
 use super::prompt::PromptCall;
 use super::{ConnectionState, Sessions, rules};
 use crate::handle::handle;
-use crate::list::{Listing, Pages};
+use crate::list::Listing;
 use crate::rules::{absolute, advertised};
 use crate::session::initialized::same_version;
 use crate::session::options::{Offered, OpenedSession};
@@ -90,10 +90,7 @@ impl AgentHandle {
             advertised("session.delete", rules::sessions(&greeting.capabilities)?.delete.is_some())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.check(move |deleted| {
-            shared.forget(&session_id);
-            Ok(deleted)
-        })
+        call.on_answer(move |_| shared.forget(&session_id))
     }
 
     /// `session/prompt`: runs one turn. When this returns the agent is idle, and every update of the turn has been

@@ -65,9 +65,7 @@ pub mod unstable;
 use std::future::Future;
 use std::sync::Arc;
 
-use agentwire_acp_schema::v2::{
-    ErrorData, ListSessionsRequest, SessionInfo, UnsupportedProtocolVersionErrorData,
-};
+use agentwire_acp_schema::v2::{ErrorData, ListSessionsRequest, UnsupportedProtocolVersionErrorData};
 use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{CallError, Closed, Driver, TokioClock, driver};
 use agentwire_transport::Transport;
@@ -82,7 +80,8 @@ pub(crate) use dispatch::Dispatch;
 pub use prompt::{PromptCall, Turn, TurnEnd, TurnEvent};
 pub(crate) use session::ConnectionState;
 
-crate::list::sessions! { ListSessionsRequest => SessionInfo }
+/// The sessions of the agent; see [`Sessions`](crate::Sessions).
+pub type Sessions = crate::Sessions<ListSessionsRequest>;
 
 connection! { "2", "v2::" }
 
