@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use agentwire_wire_derive::Build;
+
 use crate::error::RegistryError;
 use crate::index::{Index, IndexSource, is_id};
 use crate::limits::Limits;
@@ -21,10 +23,12 @@ use super::record::{Install, Record};
 const ATTEMPTS: usize = 5;
 
 /// Agents that are installed in a folder, which processes share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 pub struct AgentStore {
     pub(super) layout: Layout,
     pub(super) limits: Limits,
+    /// Sets where npm and uv are looked for. Without it, in `PATH`.
+    #[build(name = search_path)]
     pub(super) path: SearchPath,
 }
 
@@ -74,13 +78,6 @@ impl AgentStore {
         let layout = Layout::new(root.into())?;
         layout.check()?;
         Ok(Self { layout, limits, path: SearchPath::from_environment() })
-    }
-
-    /// Sets where npm and uv are looked for. Without it, in `PATH`.
-    #[must_use]
-    pub fn search_path(mut self, path: SearchPath) -> Self {
-        self.path = path;
-        self
     }
 
     /// The store's folder.

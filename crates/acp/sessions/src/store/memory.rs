@@ -4,6 +4,7 @@ use std::fmt;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
 use agentwire_sync::{Mutex, MutexGuard};
+use agentwire_wire_derive::Build;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 
@@ -35,9 +36,11 @@ const SESSION_OVERHEAD: usize = 512;
 ///     agent(async |_turn: Turn| Ok(StopReason::EndTurn)).shared_store(store)
 /// });
 /// ```
+#[derive(Build)]
 pub struct MemoryStore {
     sessions: Mutex<Sessions>,
     claims: Claims,
+    /// Sets the limit of all sessions together, in bytes of memory (default [`DEFAULT_MEMORY_LIMIT`], 128 MiB).
     limit: usize,
 }
 
@@ -61,13 +64,6 @@ impl MemoryStore {
     /// Returns an empty store.
     pub fn new() -> Self {
         Self { sessions: Mutex::default(), claims: Claims::new(), limit: DEFAULT_MEMORY_LIMIT }
-    }
-
-    /// Sets the limit of all sessions together, in bytes of memory (default [`DEFAULT_MEMORY_LIMIT`], 128 MiB).
-    #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
-        self
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {

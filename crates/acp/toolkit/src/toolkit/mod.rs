@@ -23,6 +23,7 @@ use agentwire_acp_schema::v1::{
 
 use crate::{Applied, Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
+use agentwire_wire_derive::Build;
 pub use known_call::{complete_call, known_call};
 use question_memory::QuestionMemory;
 pub(crate) use replay::Replay;
@@ -70,8 +71,11 @@ pub use v2::permission_question;
 /// ```
 ///
 /// [`Host`](crate::Host) makes these calls for you. The example `full_client` is a whole program.
+#[derive(Build)]
 pub struct Toolkit<U> {
     user_interface: Arc<U>,
+    /// Sets the files and terminals (default [`Workspaces::new`]), for example to serve text that is not saved.
+    #[build(name = with_workspaces)]
     workspaces: Workspaces,
     permissions: Arc<Permissions>,
     services: Services,
@@ -100,13 +104,6 @@ impl<U: UserInterface> Toolkit<U> {
             sessions: Sessions::default(),
             question_memory: QuestionMemory::default(),
         }
-    }
-
-    /// Sets the files and terminals (default [`Workspaces::new`]), for example to serve text that is not saved.
-    #[must_use]
-    pub fn with_workspaces(mut self, workspaces: Workspaces) -> Self {
-        self.workspaces = workspaces;
-        self
     }
 
     /// Sets how permissions are decided (default: by the user).

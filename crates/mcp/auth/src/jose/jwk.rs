@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use agentwire_wire_derive::Build;
 use ring::signature::{
     self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
 };
@@ -14,9 +15,11 @@ use crate::jose::{Algorithm, JwtError, decode_base64url, encode_base64url, sha25
 ///
 /// Reading one from JSON fails for other kinds of keys and for values that cannot be such a key. It ignores members that it does
 /// not know, and never keeps those of a private key.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Build)]
 pub struct Jwk {
     material: Material,
+    /// Sets the id of the key.
+    #[build(name = with_kid, into)]
     kid: Option<String>,
     usage: Option<String>,
     alg: Option<String>,
@@ -85,13 +88,6 @@ impl Jwk {
     /// The id of the key, by which tokens name it.
     pub fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
-    }
-
-    /// Sets the id of the key.
-    #[must_use]
-    pub fn with_kid(mut self, kid: impl Into<String>) -> Self {
-        self.kid = Some(kid.into());
-        self
     }
 
     /// Sets the purpose of the key: `use` is `sig`, and the algorithm.

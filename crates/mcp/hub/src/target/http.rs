@@ -4,11 +4,13 @@ pub use agentwire_transport_http::client::InvalidHeader;
 use agentwire_transport_http::client::{Config, shown_url};
 #[cfg(feature = "sse")]
 use agentwire_transport_sse::client as sse;
+use agentwire_wire_derive::Build;
 
 /// A server on the network: its URL, what to send along, and over which of MCP's transports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 pub struct HttpTarget {
     url: String,
+    /// Sets over which transport to speak (default: [`HttpKind::Any`]).
     kind: HttpKind,
     configs: Box<Configs>,
 }
@@ -104,13 +106,6 @@ impl HttpTarget {
     #[must_use]
     pub fn sse_with(mut self, change: impl FnOnce(sse::Config) -> sse::Config) -> Self {
         self.configs.sse = change(self.configs.sse);
-        self
-    }
-
-    /// Sets over which transport to speak (default: [`HttpKind::Any`]).
-    #[must_use]
-    pub fn kind(mut self, kind: HttpKind) -> Self {
-        self.kind = kind;
         self
     }
 

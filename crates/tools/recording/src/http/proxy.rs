@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
+use agentwire_wire_derive::Build;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, Either, LocalBoxFuture, select};
 use futures_util::stream::{BoxStream, FuturesUnordered};
@@ -63,11 +64,13 @@ pub type Upstream = Box<
 >;
 
 /// A recording reverse proxy. Everything runs in the future of [`serve`](Self::serve).
+#[derive(Build)]
 pub struct Proxy {
     server: Uri,
     upstream: Upstream,
     recorder: Recorder,
     bodies: Arc<Budget>,
+    /// Sets how long the head of a request, and each piece of its body, may take (default 30 s). Then the connection is closed.
     stall_limit: Duration,
 }
 
@@ -89,13 +92,6 @@ impl Proxy {
     #[must_use]
     pub fn bodies_limit(mut self, bytes: usize) -> Self {
         self.bodies = Budget::new(bytes);
-        self
-    }
-
-    /// Sets how long the head of a request, and each piece of its body, may take (default 30 s). Then the connection is closed.
-    #[must_use]
-    pub fn stall_limit(mut self, limit: Duration) -> Self {
-        self.stall_limit = limit;
         self
     }
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_sync::Mutex;
+use agentwire_wire_derive::Build;
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::OwnedMutexGuard;
 
@@ -107,8 +108,10 @@ use super::{SessionHeader, StoreError, StoredSession};
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Build)]
 pub struct FileStore {
     shared: Arc<StoreInner>,
+    /// Sets when writes are made durable (default: [`Fsync::EveryTurn`]).
     fsync: Fsync,
 }
 
@@ -165,13 +168,6 @@ impl FileStore {
     /// As for [`check`](Self::check).
     pub fn repair(directory: impl AsRef<Path>) -> Result<Vec<SessionCheck>, StoreError> {
         check::repair(&Arc::new(Directory::open(directory.as_ref())?))
-    }
-
-    /// Sets when writes are made durable (default: [`Fsync::EveryTurn`]).
-    #[must_use]
-    pub fn fsync(mut self, fsync: Fsync) -> Self {
-        self.fsync = fsync;
-        self
     }
 
     /// Returns the directory, as an absolute path.

@@ -7,6 +7,7 @@ mod render;
 use std::fmt;
 use std::future::IntoFuture;
 
+use agentwire_wire_derive::Build;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, TryStreamExt};
 
@@ -80,22 +81,19 @@ impl Turn {
 }
 
 /// The messages of a session, which are read when this is awaited. See [`Turn::messages`].
+#[derive(Build)]
 #[must_use = "the messages are not read until this is awaited"]
 pub struct PendingMessages {
     turn: Turn,
-    limit: usize,
-}
-
-impl PendingMessages {
     /// Sets how many bytes of text and JSON the messages may have (default: no limit). Each message, block and tool call
     /// counts as 64 bytes more. The newest whole turns that fit are kept, and this turn in any case: it alone may be longer.
     ///
     /// A turn is a prompt and everything up to the next one, so no tool call is separated from its result.
-    pub fn byte_limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
-        self
-    }
+    #[build(name = byte_limit)]
+    limit: usize,
+}
 
+impl PendingMessages {
     async fn read(self) -> Result<Vec<Message>, TurnError> {
         let merged = async {
             let mut updates = self.turn.stored_updates().await?;

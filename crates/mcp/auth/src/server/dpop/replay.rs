@@ -7,6 +7,7 @@ use std::fmt;
 use agentwire_sync::Mutex;
 use agentwire_transport_http::client::BoxError;
 use agentwire_transport_http::server::Principal;
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use ring::digest::{SHA256, digest};
@@ -37,8 +38,11 @@ pub trait ReplayStore: fmt::Debug + Send + Sync {
 }
 
 /// A [`ReplayStore`] in the memory of this process.
+#[derive(Build)]
 pub struct MemoryReplayStore {
     capacity: usize,
+    /// Sets how many unexpired proofs one caller may have.
+    #[build(name = caller_capacity)]
     of_caller: usize,
     used: Mutex<Used>,
 }
@@ -66,13 +70,6 @@ impl MemoryReplayStore {
     /// refused: to forget one would let it be used again. One caller may have a tenth of them, and a thousand in any case.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, of_caller: (capacity / 10).max(MIN_OF_CALLER), used: Mutex::default() }
-    }
-
-    /// Sets how many unexpired proofs one caller may have.
-    #[must_use]
-    pub fn caller_capacity(mut self, proofs: usize) -> Self {
-        self.of_caller = proofs;
-        self
     }
 
     fn insert_at(&self, name: &str, caller: &str, expires_at: u64, now: u64) -> Result<bool, Full> {

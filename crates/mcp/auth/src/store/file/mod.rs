@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_files::{Access, FileSystem as _, Privacy, PrivateDir};
+use agentwire_wire_derive::Build;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -43,11 +44,12 @@ const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 /// # Cancel safety
 ///
 /// A dropped `lock` leaves nothing behind. A dropped `write` either has not begun, or is finished in the background.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Build)]
 pub struct FileStore {
     location: Arc<Location>,
+    /// Sets how many bytes the file may have. A longer file is not read, and no longer one is written.
     size_limit: u64,
-    /// Tasks of this process queue here, so that only one of them at a time polls the key's lock file.
+    // Tasks of this process queue here, so that only one of them at a time polls the key's lock file.
     locks: KeyLocks,
     writes: Arc<tokio::sync::Mutex<()>>,
 }
@@ -84,13 +86,6 @@ impl FileStore {
             locks: KeyLocks::default(),
             writes: Arc::default(),
         })
-    }
-
-    /// Sets how many bytes the file may have. A longer file is not read, and no longer one is written.
-    #[must_use]
-    pub fn size_limit(mut self, bytes: u64) -> Self {
-        self.size_limit = bytes;
-        self
     }
 
     /// The path of the file.

@@ -79,11 +79,9 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
     let acceptor = Acceptor {
         listener,
         routes: Arc::new(routes.into()),
-        timeouts: Timeouts {
-            head: Duration::from_secs(30),
-            idle: Duration::from_secs(300),
-            write: Duration::from_secs(60),
-        },
+        header_timeout: Duration::from_secs(30),
+        idle_timeout: Duration::from_secs(300),
+        write_timeout: Duration::from_secs(60),
         connection_limit: None,
         caller_connection_limit: None,
         caller_http2_limit: CALLER_HTTP2,
@@ -127,7 +125,15 @@ pub struct Serve {
 struct Acceptor {
     listener: TcpListener,
     routes: Arc<Routes>,
-    timeouts: Timeouts,
+    /// How long a client may take for the head of a request, and how long it may keep a connection without one
+    /// (default 30 s). In HTTP/2 that is so until the first request; after it a client that is silent for so long is
+    /// asked whether it is there, and has the same time to say so.
+    header_timeout: Duration,
+    /// How long a connection of HTTP/2 may be without an unanswered request and without an open stream before it is
+    /// closed, after its first request (default 5 min).
+    idle_timeout: Duration,
+    /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
+    write_timeout: Duration,
     /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
     /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) where a number was asked for, or fewer than 128 are left.
     ///
@@ -151,30 +157,6 @@ struct Acceptor {
 }
 
 impl Serve {
-    /// How long a client may take for the head of a request, and how long it may keep a connection without one
-    /// (default 30 s). In HTTP/2 that is so until the first request; after it a client that is silent for so long is
-    /// asked whether it is there, and has the same time to say so.
-    #[must_use]
-    pub fn header_timeout(mut self, timeout: Duration) -> Self {
-        self.acceptor.timeouts.head = timeout;
-        self
-    }
-
-    /// How long a connection of HTTP/2 may be without an unanswered request and without an open stream before it is
-    /// closed, after its first request (default 5 min).
-    #[must_use]
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.acceptor.timeouts.idle = timeout;
-        self
-    }
-
-    /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
-    #[must_use]
-    pub fn write_timeout(mut self, timeout: Duration) -> Self {
-        self.acceptor.timeouts.write = timeout;
-        self
-    }
-
     /// When `signal` completes, every mount is [shut down](Mount::shutdown): what is unanswered has the [`grace`](Self::grace)
     /// to finish, and new requests get 503. Then no more connections are taken, and the open ones are closed.
     ///
@@ -214,7 +196,7 @@ impl Serve {
         let mut http2 = builder.http2();
         http2.timer(TokioTimer::new());
         http2.max_concurrent_streams(HTTP2_STREAMS);
-        http2.keep_alive_interval(acceptor.timeouts.head).keep_alive_timeout(acceptor.timeouts.head);
+        http2.keep_alive_interval(acceptor.header_timeout).keep_alive_timeout(acceptor.header_timeout);
         let beside = future::join_all(acceptor.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));
         let shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
@@ -290,7 +272,9 @@ impl Acceptor {
     ) -> impl Future<Output = ()> + Send + use<> {
         // Small messages should not wait for more; where that cannot be said, they are only slower.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Watched::new(stream, state.clone(), place, self.timeouts));
+        let timeouts =
+            Timeouts { head: self.header_timeout, idle: self.idle_timeout, write: self.write_timeout };
+        let io = TokioIo::new(Watched::new(stream, state.clone(), place, timeouts));
         let remote = RemoteAddr::new(address);
         let service = RouteService { routes: self.routes.clone(), state: state.clone(), remote };
         let connection = Box::pin(builder.serve_connection(io, service).into_owned());
