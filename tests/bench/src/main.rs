@@ -4,7 +4,6 @@
 //! `rivals` is a workspace of its own with programs on other libraries. Those in other languages are in `tests/interop`.
 #![allow(clippy::print_stdout, reason = "a command's result is what it prints")]
 
-mod http;
 mod interop;
 #[cfg(target_os = "linux")]
 mod load;

@@ -1,9 +1,11 @@
-//! Cargo, the programs that it has built, processes, packages of registries, scripts and ports, for tests, `xtask` and `bench`.
+//! Cargo, the programs that it has built, processes, packages of registries, scripts, ports and HTTP, for tests, `xtask` and
+//! `bench`.
 //!
 //! No test starts a build: the programs under test come out of the build of the whole workspace that built the test.
 
 pub mod cargo;
 mod dep_info;
+pub mod http;
 pub mod packages;
 mod ports;
 pub mod process;

@@ -2,11 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
 use std::path::PathBuf;
 
-use agentwire_test_support::write_program;
+use agentwire_test_support::{http, write_program};
 use tempfile::TempDir;
 
 use crate::binaries::agentwire;
@@ -214,21 +212,12 @@ fn missing_files_and_programs_are_reported_with_advice() {
 #[test]
 fn a_person_at_a_terminal_is_asked() {
     let place = Place::new();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/agent", listener.local_addr().unwrap());
     let agent = fs::read(place.path("agent-1.0.0")).unwrap();
-    let server = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-        while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", agent.len())
-            .unwrap();
-        stream.write_all(&agent).unwrap();
-    });
+    let url = http::serve(move |_| http::response("200 OK", &agent));
     let system = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
     let text = format!(
         r#"{{"agents":[{{"id":"raw","name":"Raw","version":"1.0.0","description":"","distribution":{{"binary":{{"{system}":
-        {{"archive":"{url}","cmd":"./raw","args":["agent"]}}}}}}}}]}}"#
+        {{"archive":"{url}/agent","cmd":"./raw","args":["agent"]}}}}}}}}]}}"#
     );
     fs::write(place.path("registry.json"), text).unwrap();
     let (registry, store) = (place.path("registry.json"), place.path("store"));
@@ -251,7 +240,6 @@ fn a_person_at_a_terminal_is_asked() {
     let hint =
         format!("raw 1.0.0 is installed; start it with: AGENTWIRE_AGENTS={store} agentwire chat --agent raw");
     program.end(SOON).exits(0).prints(&hint);
-    server.join().unwrap();
 
     let terminal = Terminal::new();
     let program = Program::start_at(

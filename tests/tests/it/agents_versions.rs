@@ -1,8 +1,8 @@
 //! `agentwire agents`: the way back, repair, and what the environment must not choose.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
+
+use agentwire_test_support::http;
 
 use crate::agents_command::Place;
 use crate::binaries::agentwire;
@@ -116,18 +116,8 @@ fn the_folder_of_a_session_does_not_choose_the_interpreter_of_an_agent() {
 fn a_page_of_the_network_in_place_of_the_index_is_said() {
     let place = Place::new();
     let index = fs::read_to_string(place.path("registry.json")).unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/r.json", listener.local_addr().unwrap());
-    let server = std::thread::spawn(move || {
-        for text in [&*index, "<html>Log in</html>"] {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-            let head =
-                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", text.len());
-            write!(stream, "{head}{text}").unwrap();
-        }
-    });
+    let mut pages = [index, "<html>Log in</html>".to_owned()].into_iter();
+    let url = http::serve(move |_| http::response("200 OK", pages.next().unwrap())) + "/r.json";
     let search = ["agents", "--registry", &url, "search"];
     assert_eq!(place.run(&search).exits(0).stderr, "");
     let ended = place.run(&search);
@@ -139,5 +129,4 @@ fn a_page_of_the_network_in_place_of_the_index_is_said() {
              page\n"
         )
     );
-    server.join().unwrap();
 }

@@ -1,12 +1,11 @@
 //! `agentwire login` and what sends its token, against `agentwire server` behind an authorization server.
 
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use agentwire_mcp_auth_testkit::{AuthServer, Builder, Endpoint, Fault};
+use agentwire_test_support::http;
 use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -191,13 +190,10 @@ fn another_resource_and_a_refused_token_have_advice_that_can_work() {
 fn redirect_of(url: &str) -> String {
     let rest = url.strip_prefix("http://").expect("the issuer is on this machine");
     let (host, path) = rest.split_once('/').expect("there is a path");
-    let mut stream = TcpStream::connect(host).expect("it listens");
-    write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
-    let mut response = String::new();
-    stream.read_to_string(&mut response).expect("it answers");
-    let mut headers = response.lines().filter_map(|line| line.split_once(": "));
-    let location = headers.find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    location.unwrap_or_else(|| panic!("no redirect: {response}")).1.to_owned()
+    let response = http::exchange(host, &format!("GET /{path}"), "").expect("it answers");
+    let location = response.header("location");
+    assert!(!location.is_empty(), "no redirect: {response:?}");
+    location.to_owned()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::http;
 use rustix::process::Signal;
 
 use crate::program::{Ended, PROMPT, Program, SOON};
@@ -84,25 +85,13 @@ fn a_signal_ends_the_run_and_the_programs_under_test() {
 }
 
 /// Answers every request with its own head as the text of an error.
-fn echo_server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("it has an address");
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.expect("a connection");
-            let mut said = [0; 4096];
-            let count = stream.read(&mut said).expect("a request");
-            let head = format!("HTTP/1.1 500 No\r\nconnection: close\r\ncontent-length: {count}\r\n\r\n");
-            // The client may have read enough.
-            let _written = stream.write_all(&[head.as_bytes(), &said[..count]].concat());
-        }
-    });
-    address
+fn echo_server() -> String {
+    http::serve(|request| http::response("500 No", request.bytes))
 }
 
 #[test]
 fn no_report_shows_what_the_user_gave_to_reach_the_server() {
-    let url = format!("http://{}/mcp?key=SECRET-query", echo_server());
+    let url = echo_server() + "/mcp?key=SECRET-query";
     let folder = tempfile::tempdir().expect("there is room");
     let file = |name: &str| folder.path().join(name).display().to_string();
     let reports = ["--json-file", "--junit", "--sarif", "--markdown", "--html"];

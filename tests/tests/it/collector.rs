@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
+use agentwire_test_support::http::{self, Message};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -61,16 +59,12 @@ pub(crate) struct Metric {
 
 impl Collector {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-        let url = format!("http://{}", listener.local_addr().expect("it listens"));
         let received = Arc::<Mutex<Received>>::default();
         let shared = received.clone();
-        // It ends with the test.
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let received = shared.clone();
-                thread::spawn(move || serve(&client, &received));
-            }
+        let url = http::serve(move |request| {
+            let known = accept(&request, &mut lock(&shared));
+            let status = if known { "200 OK" } else { "404 Not Found" };
+            http::response(&format!("{status}\r\nContent-Type: application/x-protobuf"), "")
         });
         Self { url, received }
     }
@@ -108,46 +102,12 @@ impl Received {
     }
 }
 
-/// Answers the requests on a connection, until that ends.
-fn serve(client: &TcpStream, received: &Mutex<Received>) {
-    let mut reader = BufReader::new(client);
-    while let Some((head, body)) = request(&mut reader) {
-        let known = accept(&head, &body, &mut lock(received));
-        let status = if known { "200 OK" } else { "404 Not Found" };
-        let answer =
-            format!("HTTP/1.1 {status}\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n");
-        let mut writer = client;
-        if writer.write_all(answer.as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-/// The head of a request, in lower case, and its body.
-fn request(reader: &mut impl BufRead) -> Option<(Vec<String>, Vec<u8>)> {
-    let mut head = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        match line.trim_end() {
-            "" => break,
-            line => head.push(line.to_ascii_lowercase()),
-        }
-    }
-    let length = head.iter().find_map(|line| line.strip_prefix("content-length: ")).expect("it has a length");
-    let mut body = vec![0; length.parse().expect("the length is a number")];
-    reader.read_exact(&mut body).ok()?;
-    Some((head, body))
-}
-
 /// Reads what a request carries. False where nothing is at its path.
-fn accept(head: &[String], body: &[u8], received: &mut Received) -> bool {
-    let content = head.iter().find_map(|line| line.strip_prefix("content-type: "));
-    received.types.insert(content.unwrap_or_default().to_owned());
-    match &*head[0] {
-        "post /v1/traces http/1.1" => {
+fn accept(request: &Message, received: &mut Received) -> bool {
+    received.types.insert(request.header("content-type").to_owned());
+    let body = &*request.body;
+    match &*request.first {
+        "POST /v1/traces HTTP/1.1" => {
             let sent = ExportTraceServiceRequest::decode(body).expect("it is the protobuf of spans");
             for sent in sent.resource_spans {
                 let service = service(sent.resource, received);
@@ -156,7 +116,7 @@ fn accept(head: &[String], body: &[u8], received: &mut Received) -> bool {
             }
             true
         }
-        "post /v1/metrics http/1.1" => {
+        "POST /v1/metrics HTTP/1.1" => {
             let sent = ExportMetricsServiceRequest::decode(body).expect("it is the protobuf of metrics");
             for sent in sent.resource_metrics {
                 let service = service(sent.resource, received);

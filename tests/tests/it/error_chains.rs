@@ -24,7 +24,7 @@ use agentwire::stdio::{Child, Command, SpawnError, Stderr};
 use agentwire::store::StoreError;
 use agentwire::transport::{Exited, Transport, TransportError, duplex};
 use agentwire_recording::RecordingError;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use agentwire_test_support::http;
 use tokio::net::TcpListener;
 
 /// Answers each request with an error.
@@ -86,16 +86,8 @@ async fn free_url() -> String {
 }
 
 /// A server that answers each request with this text and closes the connection.
-async fn server_that_answers(text: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let _read = stream.read(&mut [0; 4096]).await;
-            let _written = stream.write_all(text.as_bytes()).await;
-        }
-    });
-    url
+fn server_that_answers(text: &'static str) -> String {
+    http::serve(move |_| text) + "/mcp"
 }
 
 #[tokio::test]
@@ -118,7 +110,7 @@ async fn broken_or_refused_http_has_each_cause_once() {
         "HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\npage",
     ] {
-        let url = server_that_answers(text).await;
+        let url = server_that_answers(text);
         let error = call_over(Http::new(&url).unwrap()).await.expect_err(text);
         assert!(find::<HttpError>(&error).is_some(), "{error:#}");
         check_report(error);

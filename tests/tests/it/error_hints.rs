@@ -1,10 +1,9 @@
 //! The advice in errors.
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::process::Command;
 
+use agentwire_test_support::http;
 use serde_json::json;
 
 use crate::binaries::{acting, agentwire};
@@ -18,18 +17,8 @@ fn run(arguments: &[&str]) -> Ended {
 
 /// The origin of a server that gives every request this response.
 fn responding(head: &str, body: &str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let origin = format!("http://{}", listener.local_addr().expect("it listens"));
-    let length = body.len();
-    let response = format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let _heard = client.read(&mut request);
-            let _told = client.write_all(response.as_bytes());
-        }
-    });
-    origin
+    let response = http::response(head, body);
+    http::serve(move |_| response.clone())
 }
 
 #[test]

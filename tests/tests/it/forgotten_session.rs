@@ -1,9 +1,8 @@
 //! A server that has forgotten the session of a request, such as one that was restarted, has not worked on it.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use agentwire_test_support::http::{self, Message};
 use serde_json::{Value, json};
 
 use crate::program::{Program, SOON};
@@ -17,27 +16,11 @@ struct State {
 
 /// Plays a server that forgets so many sessions before their first call. Returns its URL.
 fn forgetting(sessions: usize, state: Arc<Mutex<State>>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let url = format!("http://{}/mcp", listener.local_addr().expect("it listens"));
-    std::thread::spawn(move || {
-        for client in listener.incoming().flatten() {
-            let _gone = answer(&client, sessions, &mut state.lock().unwrap());
-        }
-    });
-    url
+    http::serve(move |request| answer(&request, sessions, &mut state.lock().unwrap())) + "/mcp"
 }
 
-fn answer(mut client: &TcpStream, forgotten: usize, state: &mut State) -> std::io::Result<()> {
-    let mut reader = BufReader::new(client);
-    let (mut line, mut length) = (String::new(), 0);
-    while reader.read_line(&mut line)? > 2 {
-        let header = line.to_lowercase();
-        length = header.strip_prefix("content-length: ").map_or(length, |text| text.trim().parse().unwrap());
-        line.clear();
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+fn answer(request: &Message, forgotten: usize, state: &mut State) -> Vec<u8> {
+    let request: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let method = request["method"].as_str().unwrap_or_default();
     state.heard.push(method.to_owned());
     let (status, header, result) = match method {
@@ -60,11 +43,7 @@ fn answer(mut client: &TcpStream, forgotten: usize, state: &mut State) -> std::i
         Value::Null => String::new(),
         result => json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string(),
     };
-    write!(
-        client,
-        "HTTP/1.1 {status} Any\r\n{header}content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
-        text.len()
-    )
+    http::response(&format!("{status} Any\r\n{header}content-type: application/json"), text)
 }
 
 #[test]

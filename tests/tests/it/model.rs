@@ -1,10 +1,11 @@
 //! An endpoint for chat completions in the form of OpenAI's API, whose answers a test has written.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use agentwire_test_support::http::{self, Message};
 use serde_json::{Value, json};
 
 use crate::program::SOON;
@@ -93,28 +94,17 @@ pub(crate) fn calls(name: &str, arguments: &str) -> Vec<Value> {
 }
 
 fn read(stream: &TcpStream) -> Request {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        assert_ne!(reader.read_line(&mut head).expect("it is a head"), 0, "the head ends: {head}");
-    }
-    let head = head.to_lowercase();
-    let length =
-        head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("there is a body");
-    let mut body = vec![0; length.parse().expect("it is a number")];
-    reader.read_exact(&mut body).expect("the body comes");
-    let text = String::from_utf8(body).expect("it is text");
-    Request { head, body: serde_json::from_str(&text).expect("it is JSON"), text }
+    let request = Message::request(&mut BufReader::new(stream));
+    let request = request.expect("it is a request").expect("the agent asks");
+    let head = String::from_utf8_lossy(&request.bytes[..request.bytes.len() - request.body.len()]);
+    let body = serde_json::from_slice(&request.body).expect("it is JSON");
+    Request { head: head.to_lowercase(), body, text: String::from_utf8(request.body).expect("it is text") }
 }
 
 fn write(stream: &mut TcpStream, answer: Answer) {
     let (events, is_whole) = match answer {
         Answer::Refusal(head, body) => {
-            let length = body.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-            );
+            let _ = stream.write_all(&http::response(head, body));
             return;
         }
         Answer::Stream(events) => (events, true),

@@ -1,8 +1,8 @@
 //! `agentwire server` on the network, and its clients.
 
-use std::io::{Read, Write};
 use std::net::TcpListener;
 
+use agentwire_test_support::http;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -186,17 +186,7 @@ fn exit_codes() {
 /// The text of a server reaches a terminal without control sequences.
 #[test]
 fn no_server_steers_the_terminal() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let _heard = client.read(&mut request);
-            let _told = client.write_all(
-                b"HTTP/1.1 401 No\r\ncontent-length: 11\r\nconnection: close\r\n\r\n\x1b]0;seen\x07ok",
-            );
-        }
-    });
+    let url = http::serve(|_| http::response("401 No", "\x1b]0;seen\x07ok"));
     let ended = Program::run(&["tools", &url], SOON);
     ended.exits(3).tells("HTTP status 401").tells("^[]0;seen^Gok");
     assert!(!ended.stderr.contains(['\x1b', '\x07']), "{ended}");
@@ -205,21 +195,9 @@ fn no_server_steers_the_terminal() {
 /// A refusal by HTTP may say why in the words of JSON-RPC, and programs read its code.
 #[test]
 fn the_code_of_a_refusal_is_told() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
     let error = json!({ "code": -32077, "message": "not you", "data": { "who": "you" } });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
-    let response = format!(
-        "HTTP/1.1 403 No\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let _heard = client.read(&mut request);
-            let _told = client.write_all(response.as_bytes());
-        }
-    });
+    let url = http::serve(move |_| http::response("403 No\r\ncontent-type: application/json", &body));
     for era in ["auto", "legacy", "modern"] {
         let ended = Program::run(&["tools", "--json", "--era", era, &url], SOON);
         assert_eq!(ended.exits(3).objects()[0]["error"], error, "{era}: {ended}");

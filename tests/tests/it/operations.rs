@@ -1,9 +1,9 @@
 //! `server --metrics`: the pages for those who run a server, and its end.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use agentwire_test_support::http;
 
 use crate::network::Server;
 use crate::program::{Program, SOON};
@@ -13,15 +13,8 @@ const DRAIN: Duration = Duration::from_secs(8);
 
 /// The status and the body of a page. `head` has more lines of the request's head.
 pub(crate) fn page(origin: &str, request: &str, head: &str) -> (u16, String) {
-    let address = origin.strip_prefix("http://").expect("servers of tests have no TLS");
-    let mut stream = TcpStream::connect(address).expect("the server takes connections");
-    let head = if head.is_empty() { format!("Host: {address}") } else { head.to_owned() };
-    write!(stream, "{request} HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers with text");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    (status.unwrap_or_else(|| panic!("{head}")), body.to_owned())
+    let answer = http::exchange(origin, &format!("{request}\r\n{head}"), "").expect("it answers");
+    (answer.status(), answer.text().into_owned())
 }
 
 /// The line of the metric of readiness.

@@ -3,9 +3,7 @@
 //! Scripted peers put controls, marks that reorder text and line breaks into every text of theirs, and what the command
 //! writes goes through a terminal's parser, which takes no control that is not ours.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
-
+use agentwire_test_support::http;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
@@ -363,16 +361,8 @@ fn nothing_that_a_server_of_our_agent_says_steers_a_terminal() {
 
 /// Answers every request in the same way. Gives its URL.
 fn answering(head: &str, body: &str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    let url = format!("http://{}/", listener.local_addr().expect("it listens"));
     let response = format!("{head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let _heard = client.read(&mut [0; 4096]);
-            let _told = client.write_all(response.as_bytes());
-        }
-    });
-    url
+    http::serve(move |_| response.clone())
 }
 
 /// The texts of a server on the network beside messages: the status, headers, pages, and the fields of events.

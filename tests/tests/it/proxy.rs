@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use agentwire_schema_tests::{Conversation, Side};
+use agentwire_test_support::http::Message;
 use serde_json::Value;
 
 /// A proxy for one conversation.
@@ -83,21 +84,19 @@ impl Log {
 
 /// Passes on one request and its response. None when one side has gone.
 fn pass_on(client: &TcpStream, server: &str, log: &Mutex<Log>) -> Option<()> {
-    let mut from_client = BufReader::new(client);
-    let head = read_head(&mut from_client)?;
-    let mut body =
-        vec![0; header(&head, "content-length").map_or(0, |length| length.parse().expect("a length"))];
-    from_client.read_exact(&mut body).ok()?;
+    let request = Message::request(&mut BufReader::new(client)).ok()??;
+    let (head, body) = request.bytes.split_at(request.bytes.len() - request.body.len());
+    let head = String::from_utf8_lossy(head);
     let mut log_now = lock(log);
     log_now.heads.push(head.to_lowercase());
     if !body.is_empty() {
-        log_now.hear(Side::Client, &String::from_utf8_lossy(&body));
+        log_now.hear(Side::Client, &request.text());
     }
     drop(log_now);
 
     let server = TcpStream::connect(server).ok()?;
     let head = head.replacen("HTTP/1.1", "HTTP/1.0", 1);
-    (&server).write_all(&[head.as_bytes(), &body].concat()).ok()?;
+    (&server).write_all(&[head.as_bytes(), body].concat()).ok()?;
     let watched = (client.try_clone().ok()?, server.try_clone().ok()?);
     // A client that leaves a response leaves the server's too.
     thread::spawn(move || {
@@ -112,10 +111,10 @@ fn pass_on(client: &TcpStream, server: &str, log: &Mutex<Log>) -> Option<()> {
 /// Passes on a response as it comes, and reads the messages in it before the client does.
 fn pass_back(server: &TcpStream, mut client: &TcpStream, log: &Mutex<Log>) -> Option<()> {
     let mut from_server = BufReader::new(server);
-    let head = read_head(&mut from_server)?;
-    client.write_all(head.as_bytes()).ok()?;
+    let head = Message::head(&mut from_server).ok()??;
+    client.write_all(&head.bytes).ok()?;
     let mut line = String::new();
-    let content_type = header(&head, "content-type").unwrap_or_default();
+    let content_type = head.header("content-type");
     if content_type.starts_with("text/event-stream") {
         let mut event = String::new();
         while from_server.read_line(&mut line).is_ok_and(|count| count > 0) {
@@ -138,20 +137,4 @@ fn pass_back(server: &TcpStream, mut client: &TcpStream, log: &Mutex<Log>) -> Op
         client.write_all(line.as_bytes()).ok()?;
     }
     Some(())
-}
-
-/// The lines up to the empty one, with that.
-fn read_head(from: &mut impl BufRead) -> Option<String> {
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if from.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
-    }
-    Some(head)
-}
-
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
-    headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use agentwire_test_support::http;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -269,7 +270,6 @@ fn servers_at_a_url_are_recorded_and_played() {
 
 #[test]
 fn a_proxy_on_this_machine_refuses_other_names_for_it() {
-    use std::io::{Read, Write};
     let folder = Folder::new();
     let server = Server::start();
     let (proxy, url) = listening(&[
@@ -281,14 +281,8 @@ fn a_proxy_on_this_machine_refuses_other_names_for_it() {
         "--",
         &server.origin,
     ]);
-    let address = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
-    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
-    stream
-        .write_all(b"GET /mcp HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
-        .expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    let answer = http::exchange(url.trim_end_matches('/'), "GET /mcp\r\nHost: evil.example", "");
+    assert_eq!(answer.expect("it answers").status(), 403);
     proxy.signal(Signal::TERM);
     proxy.end(SOON).exits(143);
     server.end();

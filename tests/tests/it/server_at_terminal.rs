@@ -1,9 +1,9 @@
 //! The messages of `agentwire server` to the person who starts it: its wait, its questions, the access of other machines.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
+use agentwire_test_support::http;
 use rustix::process::Signal;
 
 use crate::binaries::agentwire;
@@ -124,13 +124,8 @@ fn a_request_that_is_refused_before_the_server_is_logged() {
         ("POST /mcp", address, post, "{", "POST /mcp 400 "),
     ];
     for (line, host, headers, body, expected) in rows {
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        let length = body.len();
-        let head = format!(
-            "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n"
-        );
-        stream.write_all((head + body).as_bytes()).expect("it reads");
-        stream.read_to_end(&mut Vec::new()).expect("it answers");
+        let head = format!("{line}\r\nHost: {host}\r\n{headers}");
+        http::exchange(&origin, &head, body).expect("it answers");
         server.stderr.words(expected);
     }
     server.signal(Signal::TERM);

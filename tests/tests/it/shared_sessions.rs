@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agentwire_test_support::free_port;
+use agentwire_test_support::{free_port, http};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -99,26 +99,13 @@ fn keys(folder: &Path) -> String {
 
 /// Sends a message to a server of that origin. Returns the status, the id of the session and the body.
 fn post(origin: &str, session: Option<&str>, message: &Value) -> (u16, Option<String>, String) {
-    let address = origin.strip_prefix("http://").expect("servers of tests have no TLS");
-    let mut stream = TcpStream::connect(address).expect("the server takes connections");
-    let body = message.to_string();
     let session = session.map(|session| format!("Mcp-Session-Id: {session}\r\n")).unwrap_or_default();
-    write!(
-        stream,
-        "POST /mcp HTTP/1.0\r\nHost: {address}\r\n{session}Content-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers with text");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("it has a status");
-    let of_session = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("mcp-session-id").then(|| value.to_owned())
-    });
-    (status, of_session, body.to_owned())
+    let head = format!(
+        "POST /mcp\r\n{session}Content-Type: application/json\r\nAccept: application/json, text/event-stream"
+    );
+    let answer = http::exchange(origin, &head, &message.to_string()).expect("it answers");
+    let of_session = Some(answer.header("mcp-session-id").to_owned()).filter(|id| !id.is_empty());
+    (answer.status(), of_session, answer.text().into_owned())
 }
 
 /// Opens a session, and returns its id.

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use agentwire_test_support::http::Message;
 use anyhow::Context as _;
 use serde_json::Value;
-
-use crate::http;
 
 /// The bytes by which a progress notification is found.
 const PROGRESS: &[u8] = b"notifications/progress";
@@ -17,7 +16,7 @@ const PROGRESS: &[u8] = b"notifications/progress";
 /// One request of the client's.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
-    http: http::Request,
+    http: Message,
     /// The JSON-RPC message of the body; null if it has none.
     pub(super) message: Value,
 }
@@ -100,7 +99,7 @@ impl Relay {
     /// Records the requests and passes them on.
     fn upward(&self, client: &TcpStream, mut server: &TcpStream) -> Result<()> {
         let mut client = BufReader::new(client);
-        while let Some(http) = http::Request::read(&mut client)? {
+        while let Some(http) = Message::request(&mut client)? {
             let bytes = http.bytes.clone();
             let request = Request { message: serde_json::from_slice(&http.body).unwrap_or_default(), http };
             self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
@@ -139,7 +138,7 @@ impl Request {
 
     /// `GET`, `POST` or `DELETE`.
     pub(super) fn verb(&self) -> &str {
-        &self.http.method
+        self.http.method()
     }
 
     /// The value of a header, or nothing.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use agentwire_agent_registry::{AgentStore, Index, Kind, Limits, Plan, PlanOptions, SearchPath};
+use agentwire_test_support::http;
 pub(crate) use agentwire_test_support::write_program;
 use tempfile::TempDir;
 
@@ -113,47 +112,24 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Self {
-            url: format!("http://{}", listener.local_addr().unwrap()),
-            files: Arc::default(),
-            requests: Arc::default(),
-        };
-        let (files, requests) = (server.files.clone(), server.requests.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                answer(stream.unwrap(), &files, &requests);
-            }
+        let files = Arc::<Mutex<BTreeMap<String, Vec<u8>>>>::default();
+        let requests = Arc::<Mutex<Vec<String>>>::default();
+        let (shared, heads) = (files.clone(), requests.clone());
+        let url = http::serve(move |request| {
+            heads.lock().unwrap().push(String::from_utf8(request.bytes.clone()).unwrap());
+            let response = shared.lock().unwrap().get(request.path()).cloned();
+            response.unwrap_or_else(|| http::response("404 Not Found", ""))
         });
-        server
+        Self { url, files, requests }
     }
 
     pub(crate) fn set(&self, path: &str, content: impl AsRef<[u8]>) {
-        let content = content.as_ref();
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", content.len());
-        self.set_response(path, [head.as_bytes(), content].concat());
+        self.set_response(path, http::response("200 OK", content));
     }
 
     pub(crate) fn set_response(&self, path: &str, response: impl Into<Vec<u8>>) {
         self.files.lock().unwrap().insert(path.to_owned(), response.into());
     }
-}
-
-fn answer(mut stream: TcpStream, files: &Mutex<BTreeMap<String, Vec<u8>>>, requests: &Mutex<Vec<String>>) {
-    let mut head = String::new();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).unwrap_or(0) == 0 {
-            return;
-        }
-    }
-    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    let response = files.lock().unwrap().get(&path).cloned();
-    let response =
-        response.unwrap_or_else(|| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
-    requests.lock().unwrap().push(head);
-    // The client may have read enough.
-    let _closed = stream.write_all(&response);
 }
 
 /// An error with its causes.

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use agentwire_test_support::http::Message;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::http::Request;
 use crate::load::http::form::SESSION_REVISION;
 
 /// How long a client may take to connect, and to send its first byte.
@@ -53,8 +53,8 @@ impl Server {
 /// Serves one connection until it ends.
 fn serve(stream: &TcpStream, calls: &AtomicUsize) -> Result<()> {
     let mut reader = BufReader::new(stream);
-    while let Some(request) = Request::read(&mut reader)? {
-        let (status, body) = match request.method.as_str() {
+    while let Some(request) = Message::request(&mut reader)? {
+        let (status, body) = match request.method() {
             "POST" => answer(&serde_json::from_slice(&request.body)?, calls),
             "DELETE" => ("204 No Content", None),
             _ => ("405 Method Not Allowed", None),
