@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::{fmt, fs, io, ptr};
+use std::{env, fmt, fs, io, ptr};
 
 use jsonschema::{ValidationOptions, ValidatorMap};
 use serde_json::Value;
@@ -33,10 +33,14 @@ impl fmt::Debug for Document {
 }
 
 impl Document {
-    /// Reads a file of the project's `docs/schema/` folder, e.g. `mcp/2025-06-18.json`.
+    /// Reads a file of the project's `docs/schema/` folder, e.g. `mcp/2025-06-18.json`, or the published schema of that version
+    /// below the folder that `AGENTWIRE_PUBLISHED_SCHEMAS` names, e.g. `mcp/2025-06-18/schema.json`.
     pub fn generated(name: &str) -> io::Result<Self> {
-        let text = fs::read_to_string(folder().join(name))
-            .map_err(|fault| io::Error::new(fault.kind(), format!("docs/schema/{name}: {fault}")))?;
+        let published = env::var_os("AGENTWIRE_PUBLISHED_SCHEMAS").zip(published(name));
+        let path =
+            published.map_or_else(|| folder().join(name), |(folder, path)| Path::new(&folder).join(path));
+        let text = fs::read_to_string(&path)
+            .map_err(|fault| io::Error::new(fault.kind(), format!("{}: {fault}", path.display())))?;
         Self::new(name, serde_json::from_str(&text)?)
     }
 
@@ -151,6 +155,13 @@ impl Document {
     pub fn is_valid(&self, pointer: &str, value: &Value) -> bool {
         self.validators.get(pointer).is_some_and(|validator| validator.is_valid(value))
     }
+}
+
+/// The published file of a document; `None` for an extension, whose schema no package has.
+fn published(name: &str) -> Option<String> {
+    let version = name.strip_suffix(".json").filter(|version| !version.ends_with("-tasks"))?;
+    let draft = version.strip_suffix("-unstable").map(|version| format!("{version}/schema.unstable.json"));
+    Some(draft.unwrap_or_else(|| format!("{version}/schema.json")))
 }
 
 /// The folder that `cargo xtask schema` writes.

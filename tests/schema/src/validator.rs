@@ -104,11 +104,6 @@ impl Validator {
         })
     }
 
-    /// The methods that a side may send.
-    pub fn methods(&self, from: Side) -> impl Iterator<Item = &'static str> {
-        self.methods.keys().filter(move |(side, _)| *side == from).map(|(_, name)| *name)
-    }
-
     /// The document that it validates by.
     pub fn document(&self) -> &Document {
         &self.document

@@ -1,14 +1,9 @@
 //! The validator of whole messages can say no.
 
-use std::collections::BTreeSet;
-use std::fs;
-
-use agentwire_schema_tests::{Conversation, Side, Validator, checked, folder};
+use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Packet, duplex};
 use futures::SinkExt;
 use serde_json::{Value, json};
-
-use crate::registry;
 
 fn greeted(revision: &str) -> Conversation {
     let mut conversation = Conversation::mcp();
@@ -58,28 +53,6 @@ fn a_side_says_only_what_is_its_to_say() {
         "nobody asked"
     );
     assert!(acp.hear(Side::Client, &json!({ "id": 2, "method": "session/list" })).is_err(), "no version");
-}
-
-/// The table of methods that is generated beside a schema has the methods of the schema itself.
-#[test]
-fn the_tables_of_methods_say_what_the_schemas_say() {
-    for name in registry::DOCUMENTS {
-        let version = name.rsplit('/').next().unwrap().trim_end_matches(".json");
-        let load = if name.starts_with("acp/") { Validator::acp } else { Validator::mcp };
-        let validator = load(version).unwrap();
-        let meta = fs::read_to_string(folder().join(name.replace(".json", ".meta.json"))).unwrap();
-        let meta: Value = serde_json::from_str(&meta).unwrap();
-        for (side, word) in [(Side::Client, "client"), (Side::Server, "server")] {
-            let word = if name.starts_with("acp/") && word == "server" { "agent" } else { word };
-            let is_sent = |row: &&Value| row["from"] == word || row["from"] == "both";
-            // Extensions have schemas of their own.
-            let is_core = |row: &&Value| !row["gate"].to_string().contains("extensions.");
-            let rows = meta["methods"].as_array().unwrap().iter().filter(is_sent).filter(is_core);
-            let table: BTreeSet<_> = rows.map(|row| row["method"].as_str().unwrap()).collect();
-            let told: BTreeSet<_> = validator.methods(side).collect();
-            assert_eq!(table, told, "{name}, what the {word} sends");
-        }
-    }
 }
 
 #[test]
