@@ -6,6 +6,8 @@
 pub mod cargo;
 mod dep_info;
 pub mod http;
+#[cfg(feature = "net")]
+pub mod net;
 pub mod packages;
 mod ports;
 pub mod process;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use agentwire_jsonrpc::Frame;
 use agentwire_mcp_server::schema::{JsonSchema, Tool};
 use agentwire_mcp_server::{Context, MessageSource, Server, ServerTool};
+use agentwire_test_support::net;
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 use crate::raw::{MODERN, NEWEST, Raw, alone, with_raw, with_session};
 
@@ -167,30 +167,24 @@ async fn st_19_over_http_the_status_is_400() {
     let address = listener.local_addr().unwrap();
     let endpoint = Endpoint::serving(EndpointConfig::new(), server);
     let serving = tokio::spawn(async move { serve(listener, endpoint).await });
-    for (header, status, answer) in [
-        ("Mcp-Param-Region: eu\r\n", 200, "\"eu: 1\""),
-        ("mcp-param-region: =?base64?ZXU=?=\r\n", 200, "\"eu: 1\""),
-        ("Mcp-Param-Region: us\r\n", 400, "-32020"),
-        ("Mcp-Param-Region: =?base64?ZXU?=\r\n", 400, "-32020"),
-        ("Mcp-Param-Region: eu\r\nMcp-Param-Region: us\r\n", 400, "-32020"),
-        ("", 400, "-32020"),
+    for (marks, status, answer) in [
+        (&[("Mcp-Param-Region", "eu")][..], 200, "\"eu: 1\""),
+        (&[("mcp-param-region", "=?base64?ZXU=?=")], 200, "\"eu: 1\""),
+        (&[("Mcp-Param-Region", "us")], 400, "-32020"),
+        (&[("Mcp-Param-Region", "=?base64?ZXU?=")], 400, "-32020"),
+        (&[("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "us")], 400, "-32020"),
+        (&[], 400, "-32020"),
     ] {
         let arguments = json!({ "region": "eu", "sql": "1" });
         let params = alone(json!({ "name": "execute_sql", "arguments": arguments }));
         let body =
             json!({ "jsonrpc": "2.0", "id": "q", "method": "tools/call", "params": params }).to_string();
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {MODERN}\r\n\
-             Mcp-Method: tools/call\r\nMcp-Name: execute_sql\r\n{header}Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let mut socket = TcpStream::connect(address).await.unwrap();
-        socket.write_all(request.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        socket.read_to_string(&mut response).await.unwrap();
-        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{header}: {response}");
-        assert!(response.contains(answer) && response.contains(r#""id":"q""#), "{header}: {response}");
+        let usual =
+            [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "execute_sql")];
+        let mut raw = net::Raw::mcp(address.port()).await;
+        let (head, response) = raw.exchange("POST", &[&usual, marks].concat(), &body).await;
+        assert_eq!(head.status, status, "{marks:?}: {response}");
+        assert!(response.contains(answer) && response.contains(r#""id":"q""#), "{marks:?}: {response}");
     }
     serving.abort();
 }

@@ -8,20 +8,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_server::{Context, NoArguments, Server};
+use agentwire_test_support::net::{Head, Raw};
 use agentwire_transport_http::server::{AnswerForm, Endpoint, EndpointConfig, serve};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use crate::raw::{MODERN, NEWEST, alone, code_of, with_session};
 use crate::subject::subject;
-
-/// No test waits for longer.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_panic_is_answered_over_http_in_every_form() {
@@ -30,7 +27,7 @@ async fn a_panic_is_answered_over_http_in_every_form() {
         let session = web.open().await;
         let panic = json!({ "name": "panic" });
         let answer = web.ask(Some(&session), "tools/call", panic.clone()).await;
-        assert_eq!((answer.status, code_of(&answer.message()), answer.id()), (200, -32603, json!("q")));
+        assert_eq!((answer.head.status, code_of(&answer.message()), answer.id()), (200, -32603, json!("q")));
         let echo = json!({ "name": "echo", "arguments": { "text": "hi" } });
         let answer = web.ask(Some(&session), "tools/call", echo).await;
         assert_eq!(answer.message()["result"]["content"][0]["text"], "hi", "the session goes on");
@@ -193,42 +190,35 @@ impl Web {
         Self { address, serving: tokio::spawn(async move { serve(listener, endpoint).await }) }
     }
 
-    /// Opens a session and gives its header.
+    /// Opens a session and returns its id.
     async fn open(&self) -> String {
         let client = json!({ "name": "raw", "version": "1" });
         let params = json!({ "protocolVersion": NEWEST, "capabilities": {}, "clientInfo": client });
         let answer = self.ask(None, "initialize", params).await;
-        let id = answer.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
-        format!("MCP-Protocol-Version: {NEWEST}\r\nMcp-Session-Id: {}\r\n", id.expect("a session"))
+        answer.head.header("mcp-session-id").expect("a session").to_owned()
     }
 
     /// Sends a request on a connection of its own.
-    async fn send(&self, session: Option<&str>, id: &str, method: &str, params: Value) -> TcpStream {
+    async fn send(&self, session: Option<&str>, id: &str, method: &str, params: Value) -> Raw {
         let modern = params["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
         let name = params["name"].as_str().unwrap_or_default();
-        let standing_alone =
-            format!("MCP-Protocol-Version: {MODERN}\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\n");
-        let headers = session.unwrap_or(if modern { &standing_alone } else { "" });
+        let headers = match session {
+            Some(session) => vec![("MCP-Protocol-Version", NEWEST), ("Mcp-Session-Id", session)],
+            None if modern => {
+                vec![("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", name)]
+            }
+            None => Vec::new(),
+        };
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
-        let mut socket = TcpStream::connect(self.address).await.unwrap();
-        socket.write_all(request.as_bytes()).await.unwrap();
-        socket
+        let mut raw = Raw::mcp(self.address.port()).await;
+        raw.send("POST", &headers, &body).await;
+        raw
     }
 
     /// A request and the whole of its response.
     async fn ask(&self, session: Option<&str>, method: &str, params: Value) -> Answer {
-        let mut socket = self.send(session, "q", method, params).await;
-        let mut text = String::new();
-        timeout(PATIENCE, socket.read_to_string(&mut text)).await.expect("a response").unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        let (head, body) = self.send(session, "q", method, params).await.response().await;
+        Answer { head, body }
     }
 }
 
@@ -239,8 +229,7 @@ impl Drop for Web {
 }
 
 struct Answer {
-    status: u16,
-    head: String,
+    head: Head,
     body: String,
 }
 
@@ -251,7 +240,7 @@ impl Answer {
             let line = line.strip_prefix("data: ").unwrap_or(line);
             line.starts_with('{').then(|| serde_json::from_str(line).expect("JSON"))
         });
-        lines.next_back().unwrap_or_else(|| panic!("no message: {}{}", self.head, self.body))
+        lines.next_back().unwrap_or_else(|| panic!("no message: {:?}{}", self.head, self.body))
     }
 
     fn id(&self) -> Value {

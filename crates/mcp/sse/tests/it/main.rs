@@ -8,11 +8,4 @@ mod client;
 #[cfg(feature = "hyper")]
 mod server;
 
-use std::time::Duration;
-
-/// No test waits for longer.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-async fn patiently<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(PATIENCE, future).await.expect("nothing happened")
-}
+use agentwire_test_support::net::{PATIENCE, patiently};

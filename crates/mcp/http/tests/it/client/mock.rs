@@ -2,21 +2,16 @@
 
 use std::time::Duration;
 
-use agentwire_jsonrpc::Frame;
-use agentwire_transport::{Packet, TransportError};
+pub(crate) use agentwire_test_support::net::{
+    ACCEPTED, Chance, EVENTS, QUIET, Received, closed, patiently, response, result,
+};
+use agentwire_test_support::net::{Driven, PATIENCE, is_quiet};
 use agentwire_transport_http::client::{Config, Http, HttpError};
-use futures::StreamExt;
-use futures::channel::mpsc;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpListener;
 
-/// How long anything that must happen may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long it is watched that something does not happen.
-pub(crate) const QUIET: Duration = Duration::from_millis(80);
+/// A client whose two halves are driven by two tasks.
+pub(crate) type Client = Driven<HttpError>;
 
 /// Set where the tests are to use `Hyper`, although there is `Reqwest` too.
 #[cfg(any(feature = "rustls", feature = "rustls-ring"))]
@@ -61,13 +56,12 @@ impl Mock {
 
     /// The next request.
     pub(crate) async fn next(&self) -> Received {
-        let (socket, _) = patiently(self.listener.accept()).await.unwrap();
-        Received::read(socket).await
+        Received::next(&self.listener).await
     }
 
     /// Whether no request comes for a while.
     pub(crate) async fn is_quiet(&self) -> bool {
-        tokio::time::timeout(QUIET, self.listener.accept()).await.is_err()
+        is_quiet(&self.listener).await
     }
 
     /// Takes part in a handshake: the session id, if `session` has one, and a refused GET.
@@ -98,95 +92,6 @@ impl Mock {
     }
 }
 
-/// A request, and the connection it came on.
-pub(crate) struct Received<S = TcpStream> {
-    head: String,
-    body: String,
-    socket: S,
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> Received<S> {
-    pub(crate) async fn read(mut socket: S) -> Self {
-        let mut bytes = Vec::new();
-        let head = loop {
-            if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-                break at;
-            }
-            assert!(patiently(socket.read_buf(&mut bytes)).await.unwrap() > 0, "a request was cut off");
-        };
-        let text = String::from_utf8(bytes[..head].to_vec()).unwrap();
-        let mut received = Self { head: text, body: String::new(), socket };
-        let length: usize = received.header("content-length").map_or(0, |length| length.parse().unwrap());
-        let mut body = bytes.split_off(head + 4);
-        while body.len() < length {
-            assert!(patiently(received.socket.read_buf(&mut body)).await.unwrap() > 0, "a body was cut off");
-        }
-        received.body = String::from_utf8(body).unwrap();
-        received
-    }
-
-    pub(crate) fn method(&self) -> &str {
-        self.head.split(' ').next().unwrap()
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        self.head.split(' ').nth(1).unwrap()
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let mut found = self.head.lines().skip(1).filter_map(|line| {
-            let (field, value) = line.split_once(':').unwrap();
-            field.eq_ignore_ascii_case(name).then_some(value.trim())
-        });
-        let value = found.next();
-        assert_eq!(found.next(), None, "{name} stands twice");
-        value
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
-    }
-
-    /// The id of the request in the body.
-    pub(crate) fn id(&self) -> u64 {
-        self.json()["id"].as_u64().unwrap()
-    }
-
-    /// Writes, and closes the connection.
-    pub(crate) async fn finish(self, bytes: &(impl AsRef<[u8]> + ?Sized)) {
-        let mut socket = self.open(bytes).await;
-        socket.shutdown().await.unwrap();
-    }
-
-    /// Writes, and leaves the connection open.
-    pub(crate) async fn open(mut self, bytes: &(impl AsRef<[u8]> + ?Sized)) -> S {
-        self.socket.write_all(bytes.as_ref()).await.unwrap();
-        self.socket
-    }
-
-    /// Answers the request in the body with an empty result.
-    pub(crate) async fn answer(self) {
-        let answer = result(self.id());
-        self.finish(&ok("", &answer)).await;
-    }
-}
-
-/// Waits until the client has closed the connection.
-pub(crate) async fn closed(mut socket: TcpStream) {
-    let mut rest = Vec::new();
-    // A reset is an end too.
-    let _ = patiently(socket.read_to_end(&mut rest)).await;
-}
-
-pub(crate) const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-/// The beginning of a response that is a stream of events and ends with its connection.
-pub(crate) const EVENTS: &str =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-
-pub(crate) fn result(id: u64) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "result": {}})
-}
-
 pub(crate) fn ok(headers: &str, body: &Value) -> String {
     response("200 OK", &format!("Content-Type: application/json\r\n{headers}"), &body.to_string())
 }
@@ -195,108 +100,6 @@ pub(crate) fn status(status: &str) -> String {
     response(status, "", "")
 }
 
-pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
-    let length = body.len();
-    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
-}
-
 pub(crate) fn event(fields: &str, message: &Value) -> String {
     format!("{fields}data: {message}\n\n")
-}
-
-/// A client whose two halves are driven by two tasks.
-pub(crate) struct Client {
-    say: mpsc::UnboundedSender<Packet>,
-    heard: mpsc::UnboundedReceiver<Result<Packet, TransportError>>,
-    writing: JoinHandle<Result<(), TransportError>>,
-}
-
-impl Client {
-    pub(crate) fn new(http: Http) -> Self {
-        let (sink, stream) = http.split();
-        let (say, said) = mpsc::unbounded();
-        let (hear, heard) = mpsc::unbounded();
-        let writing = tokio::spawn(said.map(Ok).forward(sink));
-        tokio::spawn(stream.map(Ok).forward(hear));
-        Self { say, heard, writing }
-    }
-
-    pub(crate) fn say(&self, message: Value) {
-        self.packet(Packet::from_json(&message.to_string()));
-    }
-
-    pub(crate) fn packet(&self, packet: Packet) {
-        self.say.unbounded_send(packet).unwrap();
-    }
-
-    pub(crate) fn call(&self, id: u64) {
-        self.say(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "t"}}));
-    }
-
-    /// The next packet or error of the transport.
-    pub(crate) async fn heard(&mut self) -> Option<Result<Packet, TransportError>> {
-        patiently(self.heard.next()).await
-    }
-
-    /// The next message, as JSON.
-    pub(crate) async fn frame(&mut self) -> Value {
-        match self.heard().await {
-            Some(Ok(packet @ Packet::Frame { .. })) => {
-                let Packet::Frame { frame, .. } = &packet else { unreachable!() };
-                assert!(!matches!(frame, Frame::Malformed(_)), "{frame:?}");
-                serde_json::from_str(&packet.into_json().unwrap()).unwrap()
-            }
-            other => panic!("no message: {other:?}"),
-        }
-    }
-
-    /// Waits for the failure of a call, and looks at it.
-    pub(crate) async fn failed(&mut self, request: u64, look: impl FnOnce(&HttpError)) {
-        match self.heard().await {
-            Some(Ok(Packet::RequestFailed { id, error: fault })) => {
-                assert_eq!(id, request.into());
-                look(HttpError::of(&fault).expect("an error of this transport"));
-            }
-            other => panic!("no failure: {other:?}"),
-        }
-    }
-
-    /// Waits for the report that the session has no stream from now on, and looks at the reason.
-    pub(crate) async fn stream_ended(&mut self, look: impl FnOnce(&HttpError)) {
-        match self.heard().await {
-            Some(Ok(Packet::Gap { end: Some(end) })) => look(HttpError::of(&end).expect("an error of HTTP")),
-            other => panic!("no end of the stream: {other:?}"),
-        }
-    }
-
-    /// Waits for the report that messages may be lost.
-    pub(crate) async fn has_gap(&mut self) {
-        let heard = self.heard().await;
-        assert!(matches!(heard, Some(Ok(Packet::Gap { end: None }))), "{heard:?}");
-    }
-
-    /// Whether the transport returns nothing for a while.
-    pub(crate) async fn hears_nothing(&mut self) -> bool {
-        tokio::time::timeout(QUIET, self.heard.next()).await.is_err()
-    }
-
-    /// Closes the sink, and waits until that is done.
-    pub(crate) async fn close(self) {
-        drop(self.say);
-        patiently(self.writing).await.unwrap().unwrap();
-    }
-}
-
-pub(crate) async fn patiently<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(PATIENCE, future).await.expect("nothing happened")
-}
-
-/// A sequence that looks random and is the same in every run.
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit
-    }
 }

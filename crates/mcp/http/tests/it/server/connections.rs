@@ -15,7 +15,7 @@ use crate::connections::Inline;
 const FEW: &str = "AGENTWIRE_FEW_DESCRIPTORS";
 
 async fn is_served(address: u8, port: u16) {
-    let mut polite = Raw::connect_from(address, port).await;
+    let mut polite = Raw::mcp_from(address, port).await;
     let (head, _) = polite.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!(head.status, 200);
 }
@@ -24,7 +24,7 @@ async fn is_served(address: u8, port: u16) {
 async fn half_heads(port: u16, connections: usize) -> Vec<Raw> {
     let mut halves = Vec::new();
     for _ in 0..connections {
-        let mut half = Raw::connect(port).await;
+        let mut half = Raw::mcp(port).await;
         // It may have been closed already.
         let _ =
             tokio::io::AsyncWriteExt::write_all(&mut half.stream, b"POST /mcp HTTP/1.1\r\nHost: local").await;
@@ -50,7 +50,7 @@ async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() 
     let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(40)).await;
     let mut hostile = Vec::new();
     for _ in 0..100 {
-        let mut slow = Raw::connect(server.port).await;
+        let mut slow = Raw::mcp(server.port).await;
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
             server.port

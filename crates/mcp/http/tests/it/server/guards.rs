@@ -316,7 +316,7 @@ fn refused_head(port: u16, length: usize) -> String {
 async fn refusal_before_the_body_arrives_keeps_the_connection() {
     let server = Server::inline(EndpointConfig::new()).await;
     for path in ["/mcp", "/nothing"] {
-        let mut client = Raw::connect(server.port).await;
+        let mut client = Raw::mcp(server.port).await;
         client.write(refused_head(server.port, 2).replace("/mcp", path).as_bytes()).await;
         let read = tokio::time::timeout(Duration::from_millis(50), client.stream.readable()).await;
         assert!(read.is_err(), "the response waits for the body");
@@ -336,7 +336,7 @@ async fn refusal_without_the_whole_body_announces_the_close() {
     let long = "x".repeat(100 * 1024);
     // One body is too long to be read for nothing, the other does not arrive.
     for (length, sent) in [(1_000_000, long.as_str()), (2, "")] {
-        let mut client = Raw::connect(server.port).await;
+        let mut client = Raw::mcp(server.port).await;
         client.write(refused_head(server.port, length).as_bytes()).await;
         client.write(sent.as_bytes()).await;
         let head = client.head().await;

@@ -171,7 +171,7 @@ async fn several_share_a_listener_and_a_shutdown() {
         client.get().await
     };
     session.next().await.unwrap();
-    let mut two = Raw::connect(port).await;
+    let mut two = Raw::mcp(port).await;
     let body = modern(1, "ask", json!({}));
     let head = "Host: localhost\r\nContent-Type: application/json\r\nMcp-Method: ask\r\nMCP-Protocol-Version: 2026-07-28";
     let length = body.len();
@@ -183,7 +183,7 @@ async fn several_share_a_listener_and_a_shutdown() {
     let mut two = Events::new(two);
     two.next().await.unwrap();
     for path in ["/", "/mcp//", "/two", "/two/mcp2"] {
-        let mut raw = Raw::connect(port).await;
+        let mut raw = Raw::mcp(port).await;
         raw.write(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await;
         assert_eq!(raw.head().await.status, 404, "{path}");
     }
@@ -222,7 +222,7 @@ async fn unfinished_requests_are_dropped_after_the_grace() {
     let port = listener.local_addr().unwrap().port();
     let front = serve(listener, endpoint).grace(Duration::from_millis(50)).shutdown(stopped.map(drop));
     let front = tokio::spawn(front.into_future());
-    let (mut session, mut request) = (Raw::connect(port).await, Raw::connect(port).await);
+    let (mut session, mut request) = (Raw::mcp(port).await, Raw::mcp(port).await);
     session.send("POST", &[], &initialize("2025-11-25")).await;
     request.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
     assert!(session.read().now_or_never().is_none() && request.read().now_or_never().is_none());
@@ -288,7 +288,7 @@ async fn blocked_thread_stalls_no_other_client() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(serve(listener, endpoint).into_future());
-    let (mut one, mut two) = (Raw::connect(port).await, Raw::connect(port).await);
+    let (mut one, mut two) = (Raw::mcp(port).await, Raw::mcp(port).await);
     let (head, _) = two.exchange("POST", &[], &initialize("2025-11-25")).await;
     let session = [("Mcp-Session-Id", head.header("mcp-session-id").unwrap())];
     two.send("POST", &session, &request(1, "block", json!({}))).await;
@@ -297,7 +297,7 @@ async fn blocked_thread_stalls_no_other_client() {
         tokio::time::timeout(PATIENCE, begun.next()).await.expect("both block");
     }
     for _ in 0..3 {
-        let mut other = Raw::connect(port).await;
+        let mut other = Raw::mcp(port).await;
         let (head, _) = other.exchange("POST", &headers("echo"), &modern(1, "echo", json!({}))).await;
         assert_eq!(head.status, 200);
         let (head, _) = other.exchange("POST", &[], &initialize("2025-11-25")).await;

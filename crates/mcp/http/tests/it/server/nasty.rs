@@ -231,7 +231,7 @@ async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
     let body = request(1, "count", json!({"n": 100}));
     let whole = format!("{HEAD}Mcp-Session-Id: {session}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     for cut in (0..whole.len()).step_by(13) {
-        let mut raw = Raw::connect(port).await;
+        let mut raw = Raw::mcp(port).await;
         raw.write(&whole.as_bytes()[..cut]).await;
         if cut % 2 == 0 {
             // Closed in one direction only, which a client does that wants no answer.

@@ -100,7 +100,7 @@ fn call(id: u64, name: &str) -> Value {
 async fn the_check_is_asked_about_each_operation_of_a_session() {
     let (port, seen) = start().await;
     let post = async |headers: &[(&str, &str)], body: &str| {
-        Raw::connect(port).await.exchange("POST", headers, body).await
+        Raw::mcp(port).await.exchange("POST", headers, body).await
     };
     let (head, _) = post(&[], &initialize("2025-03-26")).await;
     let session = [("Mcp-Session-Id", head.header("mcp-session-id").unwrap())];
@@ -136,7 +136,7 @@ async fn the_check_is_asked_about_a_modern_request() {
         body["params"]["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
         let headers =
             [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", name)];
-        Raw::connect(port).await.exchange("POST", &headers, &body.to_string()).await.0.status
+        Raw::mcp(port).await.exchange("POST", &headers, &body.to_string()).await.0.status
     };
     assert_eq!((post("yes").await, post("no").await, post("panic").await), (200, 403, 500));
     assert_eq!(seen.lock().unwrap().len(), 3);

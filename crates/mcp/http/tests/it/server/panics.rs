@@ -48,7 +48,7 @@ async fn a_panic_ends_its_own_connection_alone() {
     let mut session = server.open("2025-11-25").await.get().await;
     session.next().await.unwrap();
     for method in ["POST", "GET"] {
-        let mut raw = Raw::connect(port).await;
+        let mut raw = Raw::mcp(port).await;
         let head = format!("{method} /panics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
         raw.write(head.as_bytes()).await;
         while raw.read().await > 0 {}

@@ -74,7 +74,7 @@ impl Server {
     }
 
     pub(crate) async fn raw(&self) -> Raw {
-        Raw::connect(self.port).await
+        Raw::mcp(self.port).await
     }
 
     /// One request on a connection of its own, with all of its response.

@@ -286,7 +286,7 @@ async fn a_router_of_axum_drains_with_its_endpoint() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let serving = tokio::spawn(axum::serve(listener, router).with_graceful_shutdown(drained).into_future());
-    let (mut called, mut late) = (Raw::connect(port).await, Raw::connect(port).await);
+    let (mut called, mut late) = (Raw::mcp(port).await, Raw::mcp(port).await);
     called.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     stop.send(()).unwrap();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_server::Server;
+use agentwire_test_support::net::Chance;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -11,16 +12,6 @@ use crate::raw::Raw;
 
 const CLIENTS: u64 = 8;
 const TASKS: usize = 12;
-
-/// Numbers that look like chance and are the same each time.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits fit") % bound
-    }
-}
 
 /// Whether a task that stood so may stand so.
 fn may_follow(before: &str, after: &str) -> bool {
