@@ -1,4 +1,4 @@
-//! A client that records its messages and questions, and the one function that plays scripts to it.
+//! A client that records its messages and questions, and the function that plays scripts of version 1 to it.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_sync::Mutex;
-use agentwire_transport::lines;
+use agentwire_transport::{Transport, lines};
 use futures::future::{Either, LocalBoxFuture};
 use serde_json::json;
+use tokio::io::DuplexStream;
 use tokio::sync::Notify;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
@@ -50,13 +51,7 @@ async fn converse<R>(
     main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let script = read(&folder("acp-client").join(name).with_extension("jsonl"));
-    let (near, far) = tokio::io::duplex(1 << 20);
-    let (read, write) = tokio::io::split(near);
-    let wire = lines(read.compat(), write.compat_write());
-    let wire = match by_schema {
-        true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
-        false => Either::Right(wire),
-    };
+    let (wire, far) = wire(by_schema);
     // Of one type for all tests, so that the whole client is compiled once and not for each.
     let main: Main<'_, R> = Box::new(|agent| Box::pin(async move { main(agent).await }));
     let connected = connect(client.clone(), wire, main);
@@ -67,11 +62,24 @@ async fn converse<R>(
     Ok(result?)
 }
 
+/// A transport, which panics if the client sends what the schema does not allow, and the agent's end of it.
+pub(crate) fn wire(by_schema: bool) -> (impl Transport, DuplexStream) {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(near);
+    let wire = lines(read.compat(), write.compat_write());
+    let wire = match by_schema {
+        true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
+        false => Either::Right(wire),
+    };
+    (wire, far)
+}
+
 /// The error of a call that must fail.
 pub(crate) async fn refused<R: std::fmt::Debug>(call: impl Future<Output = Result<R, CallError>>) -> String {
     call.await.unwrap_err().to_string()
 }
 
+/// A client of both versions. Clones are the same client.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder {
     heard: Arc<Mutex<Vec<String>>>,
@@ -79,7 +87,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    fn note(&self, what: impl Into<String>) {
+    pub(crate) fn note(&self, what: impl Into<String>) {
         self.heard.lock().push(what.into());
         self.news.notify_one();
     }
@@ -98,7 +106,7 @@ impl Recorder {
 }
 
 /// Writes down that a question to the user was taken back.
-struct Question<'a>(&'a Recorder, String);
+pub(crate) struct Question<'a>(pub(crate) &'a Recorder, pub(crate) String);
 
 impl Drop for Question<'_> {
     fn drop(&mut self) {

@@ -1,19 +1,14 @@
-//! A client of version 2 that records its messages and questions.
-
-use std::sync::Arc;
+//! The recording client in version 2.
 
 use agentwire_acp_client::v2::{AgentHandle, Client, Context, connect};
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_jsonrpc::RawJson;
-use agentwire_schema_tests::{Conversation, Side, checked};
-use agentwire_sync::Mutex;
-use agentwire_transport::lines;
-use futures::future::{Either, LocalBoxFuture};
+use futures::future::LocalBoxFuture;
 use serde_json::json;
-use tokio::sync::Notify;
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
+pub(crate) use crate::recorder::Recorder;
+use crate::recorder::{Question, wire};
 use crate::script::{folder, play, read};
 
 /// Runs `main` against an agent that plays the script `acp-client-v2/NAME.jsonl`.
@@ -51,13 +46,7 @@ async fn converse<R>(
     main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let script = read(&folder("acp-client-v2").join(name).with_extension("jsonl"));
-    let (near, far) = tokio::io::duplex(1 << 20);
-    let (read, write) = tokio::io::split(near);
-    let wire = lines(read.compat(), write.compat_write());
-    let wire = match by_schema {
-        true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
-        false => Either::Right(wire),
-    };
+    let (wire, far) = wire(by_schema);
     // Of one type for all tests, so that the whole client is compiled once and not for each.
     let main: Main<'_, R> = Box::new(|agent| Box::pin(async move { main(agent).await }));
     let connected = connect(client.clone(), wire, main);
@@ -66,40 +55,6 @@ async fn converse<R>(
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
     }
     Ok(result?)
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Recorder {
-    heard: Arc<Mutex<Vec<String>>>,
-    news: Arc<Notify>,
-}
-
-impl Recorder {
-    fn note(&self, what: impl Into<String>) {
-        self.heard.lock().push(what.into());
-        self.news.notify_one();
-    }
-
-    /// Everything up to now.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().clone()
-    }
-
-    /// Waits until so many lines were written down.
-    pub(crate) async fn until(&self, lines: usize) {
-        while self.heard.lock().len() < lines {
-            self.news.notified().await;
-        }
-    }
-}
-
-/// Writes down that a question to the user was taken back.
-struct Question<'a>(&'a Recorder, String);
-
-impl Drop for Question<'_> {
-    fn drop(&mut self) {
-        self.0.note(format!("dropped {}", self.1));
-    }
 }
 
 impl Client for Recorder {
