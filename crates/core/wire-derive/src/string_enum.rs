@@ -56,28 +56,18 @@ impl<'a> StringEnum<'a> {
     }
 
     pub(crate) fn expand(&self) -> TokenStream {
+        let strings = self.strings();
+        let conversions = self.other.map(|other| self.conversions(other));
+        let serde = self.serde();
+        quote! { #strings #conversions #serde }
+    }
+
+    /// The conversions between a variant and its string.
+    fn strings(&self) -> TokenStream {
         let name = &self.input.ident;
         let (known, words): (Vec<_>, Vec<_>) =
             self.known.iter().map(|(variant, word)| (&variant.ident, word)).unzip();
         let other = self.other.map(|other| quote! { Self::#other(word) => word, });
-        let (from, read) = match self.other {
-            Some(other) => (
-                Some(self.conversions(other)),
-                quote! {
-                    ::core::result::Result::Ok(
-                        Self::known(word.as_str()).unwrap_or_else(|| Self::#other(word.into_string().into())),
-                    )
-                },
-            ),
-            None => (
-                None,
-                quote! {
-                    Self::known(word.as_str()).ok_or_else(|| {
-                        <D::Error as ::serde::de::Error>::unknown_variant(word.as_str(), &[#(#words),*])
-                    })
-                },
-            ),
-        };
         quote! {
             #[automatically_derived]
             impl #name {
@@ -97,15 +87,31 @@ impl<'a> StringEnum<'a> {
                 }
             }
 
-            #from
-
             #[automatically_derived]
             impl ::core::fmt::Display for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.write_str(self.as_str())
                 }
             }
+        }
+    }
 
+    fn serde(&self) -> TokenStream {
+        let name = &self.input.ident;
+        let words = self.known.iter().map(|(_, word)| word);
+        let read = match self.other {
+            Some(other) => quote! {
+                ::core::result::Result::Ok(
+                    Self::known(word.as_str()).unwrap_or_else(|| Self::#other(word.into_string().into())),
+                )
+            },
+            None => quote! {
+                Self::known(word.as_str()).ok_or_else(|| {
+                    <D::Error as ::serde::de::Error>::unknown_variant(word.as_str(), &[#(#words),*])
+                })
+            },
+        };
+        quote! {
             #[automatically_derived]
             impl ::serde::Serialize for #name {
                 fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {

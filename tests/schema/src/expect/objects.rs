@@ -40,35 +40,36 @@ impl Reader<'_> {
                 None => kept.insert(name, Entry { kept: Kept::Nothing, neutral }),
             }
         }
-        let keeps = object.members.is_empty() || self.rules.keeps_all(definitions);
         for (name, other) in value.iter().filter(|(name, _)| !object.members.contains_key(name.as_str())) {
-            let is_result = self.rules.keeps_text && object.members.contains_key("_meta");
-            match object.additional.filter(|_| !is_result) {
-                Some(schema) if self.rules.keeps_text && self.is_plain(schema) => {
-                    match self.text(&[schema], other) {
-                        Reading::Taken(value) => {
-                            kept.insert(name, Entry { kept: value, neutral: Vec::new() })
-                        }
-                        _ => doubt = Some(OVERFLOWS),
-                    }
-                }
-                Some(schema) if *schema != Value::Bool(false) => {
-                    match self.value(&[schema], other, At::default()) {
-                        Reading::Taken(value) => {
-                            kept.insert(name, Entry { kept: value, neutral: Vec::new() })
-                        }
-                        Reading::Either(why) => doubt = Some(why),
-                        refused @ Reading::Refused(_) => return refused,
-                    }
-                }
-                _ if keeps => {
-                    kept.insert(name, Entry { kept: Kept::Exact(other.clone()), neutral: Vec::new() });
-                }
-                _ if self.rules.keeps_text && overflows(other) => doubt = Some(OVERFLOWS),
-                _ => kept.may_keep(name, other),
+            match self.other_member(object, other, definitions) {
+                Some(Reading::Taken(value)) => kept.insert(name, Entry { kept: value, neutral: Vec::new() }),
+                Some(Reading::Either(why)) => doubt = Some(why),
+                Some(refused) => return refused,
+                None => kept.may_keep(name, other),
             }
         }
         doubt.map_or(Reading::Taken(kept), Reading::Either)
+    }
+
+    /// Reads a member that the schema does not list. `None` if a reader may keep or ignore it.
+    fn other_member(&self, object: &Object, value: &Value, definitions: &[&str]) -> Option<Reading> {
+        let is_result = self.rules.keeps_text && object.members.contains_key("_meta");
+        match object.additional.filter(|_| !is_result) {
+            Some(schema) if self.rules.keeps_text && self.is_plain(schema) => {
+                Some(match self.text(&[schema], value) {
+                    Reading::Taken(value) => Reading::Taken(value),
+                    _ => Reading::Either(OVERFLOWS),
+                })
+            }
+            Some(schema) if *schema != Value::Bool(false) => {
+                Some(self.value(&[schema], value, At::default()))
+            }
+            _ if object.members.is_empty() || self.rules.keeps_all(definitions) => {
+                Some(Reading::Taken(Kept::Exact(value.clone())))
+            }
+            _ if self.rules.keeps_text && overflows(value) => Some(Reading::Either(OVERFLOWS)),
+            _ => None,
+        }
     }
 
     /// Reads one member; nothing where it counts as missing.

@@ -98,56 +98,7 @@ fn run(context: &Context, request: &RecordedRequest) -> Outcome {
 }
 
 fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
-    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
-    let client = authenticate(context, request)?;
-    if context.occurs(Fault::CodeRefused) {
-        return refuse("invalid_grant", "the code is refused");
-    }
-    let resource = resource(context, request)?;
-    let text = request.param("code").unwrap_or_default();
-    let verifier = request.param("code_verifier").unwrap_or_default();
-    // RFC 7636, 4.1 and 4.6.
-    let is_well_formed = (43..=128).contains(&verifier.len())
-        && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    let right_verifier = |challenge: &str| is_well_formed && sha256(verifier.as_bytes()) == challenge;
-    let mut grant = {
-        let mut store = context.store();
-        let now = context.now();
-        let Some(code) = store.codes.get_mut(text) else {
-            return refuse("invalid_grant", "the code is unknown");
-        };
-        // Before the use is looked at: no client may revoke what is another's.
-        if code.grant.client != client.id {
-            return refuse("invalid_grant", "the code is another client's");
-        }
-        if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
-            let family = code.grant.family;
-            store.counters.replayed_codes += 1;
-            store.revoke_family(family);
-            return refuse("invalid_grant", "the code was used before");
-        }
-        if code.expires <= now {
-            return refuse("invalid_grant", "the code has expired");
-        }
-        if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
-            return refuse(
-                "invalid_grant",
-                "the redirect URI is another than that of the authorization request",
-            );
-        }
-        if !right_verifier(&code.challenge) && !context.occurs(Fault::VerifierUnchecked) {
-            return refuse("invalid_grant", "the verifier does not match the challenge");
-        }
-        if context.config.strict_resource && resource != code.grant.resource {
-            return refuse("invalid_target", "`resource` is another than that of the authorization request");
-        }
-        if code.grant.key.is_some() && code.grant.key != key {
-            return refuse("invalid_grant", "the code is bound to another key");
-        }
-        code.is_used = true;
-        code.grant.clone()
-    };
-    grant.key = key;
+    let grant = grant_of_code(context, request, key)?;
     let wants_offline = grant.has_scope("offline_access");
     let refresh = match context.config.refresh_tokens {
         _ if context.occurs(Fault::RefreshTokenNeverIssued) => Refresh::None,
@@ -161,6 +112,58 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
         answer["id_token"] = id_token.into();
     }
     Ok(answer)
+}
+
+/// Uses up a code, and returns its grant.
+fn grant_of_code(
+    context: &Context,
+    request: &RecordedRequest,
+    key: Option<String>,
+) -> Result<Grant, Box<Reply>> {
+    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
+    let client = authenticate(context, request)?;
+    if context.occurs(Fault::CodeRefused) {
+        return refuse("invalid_grant", "the code is refused");
+    }
+    let resource = resource(context, request)?;
+    let text = request.param("code").unwrap_or_default();
+    let verifier = request.param("code_verifier").unwrap_or_default();
+    // RFC 7636, 4.1 and 4.6.
+    let is_well_formed = (43..=128).contains(&verifier.len())
+        && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    let right_verifier = |challenge: &str| is_well_formed && sha256(verifier.as_bytes()) == challenge;
+    let mut store = context.store();
+    let now = context.now();
+    let Some(code) = store.codes.get_mut(text) else {
+        return refuse("invalid_grant", "the code is unknown");
+    };
+    // Before the use is looked at: no client may revoke what is another's.
+    if code.grant.client != client.id {
+        return refuse("invalid_grant", "the code is another client's");
+    }
+    if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
+        let family = code.grant.family;
+        store.counters.replayed_codes += 1;
+        store.revoke_family(family);
+        return refuse("invalid_grant", "the code was used before");
+    }
+    if code.expires <= now {
+        return refuse("invalid_grant", "the code has expired");
+    }
+    if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
+        return refuse("invalid_grant", "the redirect URI is another than that of the authorization request");
+    }
+    if !right_verifier(&code.challenge) && !context.occurs(Fault::VerifierUnchecked) {
+        return refuse("invalid_grant", "the verifier does not match the challenge");
+    }
+    if context.config.strict_resource && resource != code.grant.resource {
+        return refuse("invalid_target", "`resource` is another than that of the authorization request");
+    }
+    if code.grant.key.is_some() && code.grant.key != key {
+        return refuse("invalid_grant", "the code is bound to another key");
+    }
+    code.is_used = true;
+    Ok(Grant { key, ..code.grant.clone() })
 }
 
 /// The answers of faults before a refresh has any effect.

@@ -128,7 +128,7 @@ impl Place<'_> {
     }
 
     fn value(&self, reason: Reason) -> Option<Value> {
-        let Self { text, at, ref name, ref word, operator, before, behind } = *self;
+        let Self { text, at, ref name, ref word, operator, behind, .. } = *self;
         let mut value = trim_gap(behind, is_space_or_line_break);
         if name.is_quoted {
             // The first element of a list.
@@ -177,18 +177,20 @@ impl Place<'_> {
         {
             return None;
         }
+        Some(Value { range, certainty: self.certainty(reason, is_unquoted) })
+    }
+
+    fn certainty(&self, reason: Reason, is_unquoted: bool) -> Certainty {
+        let Self { name, word, operator, before, .. } = self;
         let is_token = ["token", "tokens"].iter().any(|token| word.eq_ignore_ascii_case(token));
-        let is_prose = is_token
-            && !name.is_quoted
-            && (is_unquoted && operator == Operator::Colon || follows_parser_word(before));
-        let is_sure =
-            (operator != Operator::Colon || name.is_quoted || !is_unquoted) && reason != Reason::Query;
-        let certainty = match is_sure {
-            _ if is_prose => Certainty::Random,
+        let is_plain = is_unquoted && *operator == Operator::Colon;
+        if is_token && !name.is_quoted && (is_plain || follows_parser_word(before)) {
+            return Certainty::Random;
+        }
+        match (!is_plain || name.is_quoted) && reason != Reason::Query {
             true => Certainty::Sure,
             false => Certainty::Perhaps,
-        };
-        Some(Value { range, certainty })
+        }
     }
 }
 

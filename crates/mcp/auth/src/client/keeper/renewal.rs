@@ -143,12 +143,9 @@ impl Keeper {
             None => server_metadata(self.fetcher().await, &token.server.issuer).await?,
         };
         let _guard = self.records.lock_token(&token.server).await?;
+        let lost = |why: &str| Err(AuthError::rejected(REFRESH, None, Some(why.to_owned())));
         let Some(record) = self.records.token(&token.server).await? else {
-            return Err(AuthError::rejected(
-                REFRESH,
-                None,
-                Some("the token was removed meanwhile".to_owned()),
-            ));
+            return lost("the token was removed meanwhile");
         };
         if record.access_token != *token.access_token() {
             let other = Token::new(token.server.clone(), record.clone(), None, TokenSource::Store);
@@ -157,11 +154,7 @@ impl Keeper {
             }
         }
         let Some(refresh_token) = &record.refresh_token else {
-            return Err(AuthError::rejected(
-                REFRESH,
-                None,
-                Some("there is no refresh token any more".to_owned()),
-            ));
+            return lost("there is no refresh token any more");
         };
         let mut form: Form = vec![
             ("grant_type", "refresh_token".to_owned()),
@@ -176,31 +169,20 @@ impl Keeper {
             self.warn(AuthWarning::NotRenewed { server: self.name.clone(), error: error.clone() });
             return Err(error);
         }
-        match endpoint.request(REFRESH, form).await {
-            Ok(answer) => {
-                let renewed = TokenRecord::issued(
-                    answer,
-                    &record.scopes,
-                    &client,
-                    Some(&record),
-                    dpop.as_deref(),
-                    record.dpop_key.is_some(),
-                )?;
-                let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
-                self.hold(&renewed);
-                self.try_to_save(&renewed).await;
-                Ok(renewed)
-            }
-            Err(error) => {
-                if let AuthError::Rejected { .. } = error {
-                    // No other process should try it.
-                    let spent = TokenRecord { refresh_token: None, ..record };
-                    let kept = self.records.keep_token(&token.server, Some(&spent)).await;
-                    self.warn_unless_kept("the end of the refresh token", kept);
-                }
-                Err(error)
-            }
+        let answer = endpoint.request(REFRESH, form).await;
+        if let Err(AuthError::Rejected { .. }) = answer {
+            // No other process should try it.
+            let spent = TokenRecord { refresh_token: None, ..record.clone() };
+            let kept = self.records.keep_token(&token.server, Some(&spent)).await;
+            self.warn_unless_kept("the end of the refresh token", kept);
         }
+        let (scopes, is_bound) = (&record.scopes, record.dpop_key.is_some());
+        let renewed =
+            TokenRecord::issued(answer?, scopes, &client, Some(&record), dpop.as_deref(), is_bound)?;
+        let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
+        self.hold(&renewed);
+        self.try_to_save(&renewed).await;
+        Ok(renewed)
     }
 
     /// Revokes a token where its authorization server supports that.

@@ -147,15 +147,7 @@ impl ResponseStream {
         let tail = queue.tail();
         let begin = tail.len();
         let id_len = self.begin_event(can_resume.then_some(place), tail);
-        let (pieces, data) = if size >= COPY_LIMIT {
-            let text = Text::of(frame);
-            let data = remember.is_some().then(|| text.joined());
-            (Some(data.clone().map_or(text, Text::from)), data)
-        } else {
-            let start = tail.len();
-            frame.write(tail);
-            (None, remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..])))
-        };
+        let (pieces, data) = write_data(frame, size, remember.is_some(), tail);
         let mut stored = remember.zip(data).and_then(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
@@ -206,4 +198,23 @@ impl ResponseStream {
             store.end(session, self.number);
         }
     }
+}
+
+/// Writes the data of an event to `tail`, or returns the pieces of a long one, which are not copied. Also returns the text for the store
+/// if the event is remembered.
+#[inline]
+fn write_data(
+    frame: &Frame,
+    size: usize,
+    is_remembered: bool,
+    tail: &mut Vec<u8>,
+) -> (Option<Text>, Option<Bytes>) {
+    if size >= COPY_LIMIT {
+        let text = Text::of(frame);
+        let data = is_remembered.then(|| text.joined());
+        return (Some(data.clone().map_or(text, Text::from)), data);
+    }
+    let start = tail.len();
+    frame.write(tail);
+    (None, is_remembered.then(|| Bytes::copy_from_slice(&tail[start..])))
 }
