@@ -22,3 +22,11 @@ pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
     }
     all
 }
+
+/// The result of `explain` for an error of its type.
+pub(super) fn of_type<E: Error + 'static, R>(
+    error: &(dyn Error + 'static),
+    explain: impl FnOnce(&E) -> Option<R>,
+) -> Option<R> {
+    error.downcast_ref().and_then(explain)
+}

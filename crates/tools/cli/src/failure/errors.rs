@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     TimedOut,
     /// A signal has ended the command, with this exit code: 130 for SIGINT, 143 for SIGTERM.
     Interrupted(u8),
+    /// The recorded program has ended with this exit code.
+    ProgramEnded(u8),
 }
 
 impl Exit {
@@ -45,7 +47,7 @@ impl Exit {
             Self::ToolFailed => 5,
             Self::NotPermitted => 6,
             Self::TimedOut => 124,
-            Self::Interrupted(code) => code,
+            Self::Interrupted(code) | Self::ProgramEnded(code) => code,
         }
     }
 }

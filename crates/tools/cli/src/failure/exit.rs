@@ -13,6 +13,7 @@ use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 use http::StatusCode;
 
+use super::chain::of_type;
 use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage};
 use super::remote::RemoteError;
 
@@ -40,60 +41,29 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     if error.chain().any(|cause| cause.is::<CertificateError>()) {
         return Exit::Usage.code();
     }
-    error.chain().find_map(code_of).unwrap_or(Exit::Failed.code())
+    error.chain().find_map(exit_of).unwrap_or(Exit::Failed).code()
 }
 
 /// Whether a signal or a time limit has ended the command.
 pub(crate) fn is_cut_short(error: &anyhow::Error) -> bool {
-    let is_cut = |cause: &(dyn Error + 'static)| {
-        cause.is::<Interrupted>() || matches!(exit_of(cause), Some(Exit::TimedOut | Exit::Interrupted(_)))
-    };
-    error.chain().any(is_cut)
+    error.chain().any(|cause| matches!(exit_of(cause), Some(Exit::TimedOut | Exit::Interrupted(_))))
 }
 
 /// The exit code of an error, if its type has one.
-fn code_of(error: &(dyn Error + 'static)) -> Option<u8> {
-    if let Some(Interrupted(code)) = error.downcast_ref() {
-        return Some(*code);
-    }
-    if let Some(ProgramEnded(code)) = error.downcast_ref() {
-        return Some(*code);
-    }
-    exit_of(error).map(Exit::code)
-}
-
 fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
-        return Some(failure.exit());
-    }
-    if let Some(exit) = error.downcast_ref().and_then(RemoteError::exit) {
-        return Some(exit);
-    }
-    if error.is::<Overdue>() {
-        return Some(Exit::TimedOut);
-    }
-    if error.is::<Usage>() {
-        return Some(Exit::Usage);
-    }
-    if error.is::<ToolFailed>() {
-        return Some(Exit::ToolFailed);
-    }
-    if error.is::<SpawnError>() {
-        return Some(Exit::Unreachable);
-    }
-    if let Some(error) = error.downcast_ref() {
-        return of_handshake(error);
-    }
-    if let Some(error) = error.downcast_ref() {
-        return of_call(error);
-    }
-    if let Some(error) = error.downcast_ref() {
-        return of_http(error);
-    }
-    if let Some(error) = error.downcast_ref() {
-        return of_sse(error);
-    }
-    error.downcast_ref().map(of_auth)
+    of_type(error, |failure: &Failure| Some(failure.exit()))
+        .or_else(|| of_type(error, RemoteError::exit))
+        .or_else(|| of_type(error, |Interrupted(code)| Some(Exit::Interrupted(*code))))
+        .or_else(|| of_type(error, |ProgramEnded(code)| Some(Exit::ProgramEnded(*code))))
+        .or_else(|| of_type(error, |_: &Overdue| Some(Exit::TimedOut)))
+        .or_else(|| of_type(error, |_: &Usage| Some(Exit::Usage)))
+        .or_else(|| of_type(error, |_: &ToolFailed| Some(Exit::ToolFailed)))
+        .or_else(|| of_type(error, |_: &SpawnError| Some(Exit::Unreachable)))
+        .or_else(|| of_type(error, of_handshake))
+        .or_else(|| of_type(error, of_call))
+        .or_else(|| of_type(error, of_http))
+        .or_else(|| of_type(error, of_sse))
+        .or_else(|| of_type(error, of_auth))
 }
 
 fn of_handshake(error: &HandshakeError) -> Option<Exit> {
@@ -134,10 +104,10 @@ fn of_sse(error: &SseError) -> Option<Exit> {
     }
 }
 
-fn of_auth(error: &AuthError) -> Exit {
+fn of_auth(error: &AuthError) -> Option<Exit> {
     match error {
-        AuthError::Transient { .. } => Exit::Unreachable,
-        _ => Exit::Unauthorized,
+        AuthError::Transient { .. } => Some(Exit::Unreachable),
+        _ => Some(Exit::Unauthorized),
     }
 }
 

@@ -3,17 +3,16 @@
 use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
+use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::ConnectError;
 use agentwire_peer::{CallError, Closed};
 use agentwire_transport::{Exited, TransportError};
-use agentwire_transport_http::client::HttpError;
-use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 
-use super::chain::{TEXT_LIMIT, causes, chain};
+use super::chain::{TEXT_LIMIT, causes, chain, of_type};
 use super::errors::{ErrorWithHint, Failure, Overdue};
 use super::http::{http_phrase, is_web_page, sse_phrase, web_page};
 use super::side::{OtherSide, Place, Role, program_name};
@@ -61,26 +60,21 @@ struct Phrase<'a> {
 
 impl Phrase<'_> {
     fn of(&self, cause: &(dyn Error + 'static)) -> Option<String> {
-        if let Some(error) = cause.downcast_ref() {
-            return self.connect(error);
-        }
-        if let Some(error) = cause.downcast_ref() {
-            return Some(self.handshake(error));
-        }
-        if let Some(error) = cause.downcast_ref::<ErrorWithHint>() {
-            return Some(format!("{}; {}", self.call(error.error()), error.hint()));
-        }
-        if let Some(error) = cause.downcast_ref() {
-            return Some(self.call(error));
-        }
-        if let Some(Overdue(limit)) = cause.downcast_ref() {
-            let role = self.side.role();
-            return Some(self.with_text(format!("the {role} did not answer within {limit:?}")));
-        }
-        if let Some(closed) = cause.downcast_ref() {
-            return Some(self.closed(closed));
-        }
-        self.transport(cause)
+        of_type(cause, |error| self.connect(error))
+            .or_else(|| of_type(cause, |error| Some(self.handshake(error))))
+            .or_else(|| {
+                of_type(cause, |error: &ErrorWithHint| {
+                    Some(format!("{}; {}", self.call(error.error()), error.hint()))
+                })
+            })
+            .or_else(|| of_type(cause, |error| Some(self.call(error))))
+            .or_else(|| of_type(cause, |Overdue(limit)| Some(self.overdue(*limit))))
+            .or_else(|| of_type(cause, |closed| Some(self.closed(closed))))
+            .or_else(|| self.transport(cause))
+    }
+
+    fn overdue(&self, limit: Duration) -> String {
+        self.with_text(format!("the {} did not answer within {limit:?}", self.side.role()))
     }
 
     fn connect(&self, error: &ConnectError) -> Option<String> {
@@ -141,21 +135,15 @@ impl Phrase<'_> {
 
     /// A failure of a transport.
     fn transport(&self, cause: &(dyn Error + 'static)) -> Option<String> {
-        if let Some(exited) = cause.downcast_ref() {
-            return Some(self.exited(exited));
-        }
-        if let Some(error) = cause.downcast_ref() {
-            return Some(spawn_phrase(self.side, error));
-        }
         let sends = self.side.sends_authorization();
         let url = match self.side.place() {
             Place::Url(url) => url.clone(),
             Place::Command(_) => "the server".to_owned(),
         };
-        if let Some(error) = cause.downcast_ref::<HttpError>() {
-            return Some(http_phrase(&url, error, sends));
-        }
-        cause.downcast_ref::<SseError>().map(|error| sse_phrase(&url, error, sends))
+        of_type(cause, |exited| Some(self.exited(exited)))
+            .or_else(|| of_type(cause, |error| Some(spawn_phrase(self.side, error))))
+            .or_else(|| of_type(cause, |error| Some(http_phrase(&url, error, sends))))
+            .or_else(|| of_type(cause, |error| Some(sse_phrase(&url, error, sends))))
     }
 
     fn exited(&self, exited: &Exited) -> String {
@@ -237,8 +225,6 @@ const FILE_ENDS: &[&str] = &["js", "mjs", "cjs", "ts", "py", "sh", "json", "exe"
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use agentwire_transport_stdio::{Child, Command};
 
     use super::*;
