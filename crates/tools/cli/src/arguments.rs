@@ -284,15 +284,21 @@ impl Command {
 
     /// Finds out where the server is, of a command that connects to one.
     pub(crate) fn place(&mut self) -> Result<()> {
-        match self {
-            Self::Tools(tools) => tools.place(),
-            Self::Call(call) => call.place(),
-            Self::Inspect(server) | Self::Resources(server) | Self::Prompts(server) => server.place(),
-            Self::Read(read) => read.place(),
-            Self::Prompt(prompt) => prompt.place(),
-            Self::Complete(complete) => complete.place(),
-            Self::Request(request) => request.place(),
-            _ => Ok(()),
-        }
+        let (connect, words, names, limit): (_, _, &[_], _) = match self {
+            Self::Tools(Tools { connect, words }) => (connect, words, &[], Some(1)),
+            Self::Call(Call { connect, words, .. }) => (connect, words, &["TOOL"], None),
+            Self::Inspect(server) | Self::Resources(server) | Self::Prompts(server) => {
+                (&mut server.connect, &mut server.words, &[], Some(0))
+            }
+            Self::Read(Read { connect, words, .. }) => (connect, words, &["URI"], Some(1)),
+            Self::Prompt(Prompt { connect, words }) => (connect, words, &["PROMPT"], None),
+            Self::Complete(Complete { connect, words }) => {
+                (connect, words, &["PROMPT or URI", "ARGUMENT", "VALUE"], None)
+            }
+            Self::Request(Request { connect, words }) => (connect, words, &["METHOD"], Some(2)),
+            _ => return Ok(()),
+        };
+        *words = connect.find_place(std::mem::take(words), names, limit)?;
+        Ok(())
     }
 }

@@ -99,7 +99,7 @@ impl Connect {
     /// # Errors
     ///
     /// [`Usage`] where there are fewer than `names` arguments after TARGET, or, with `limit`, more than that.
-    fn find_place(
+    pub(crate) fn find_place(
         &mut self,
         mut words: Vec<String>,
         names: &[&str],
@@ -258,32 +258,6 @@ pub(crate) struct Request {
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-}
-
-/// Finds out of a command's arguments without a dash where the server is.
-macro_rules! place {
-    ($($command:ident [$($name:literal),*] $limit:expr;)+) => {
-        $(
-            impl $command {
-                /// Sets the place of the server. Leaves the arguments after TARGET in `words`.
-                pub(crate) fn place(&mut self) -> Result<()> {
-                    let words = std::mem::take(&mut self.words);
-                    self.words = self.connect.find_place(words, &[$($name),*], $limit)?;
-                    Ok(())
-                }
-            }
-        )+
-    };
-}
-
-place! {
-    Tools [] Some(1);
-    Call ["TOOL"] None;
-    ServerOnly [] Some(0);
-    Read ["URI"] Some(1);
-    Prompt ["PROMPT"] None;
-    Complete ["PROMPT or URI", "ARGUMENT", "VALUE"] None;
-    Request ["METHOD"] Some(2);
 }
 
 /// The era of MCP to use.
