@@ -1,9 +1,8 @@
 //! The connection of the commands to an MCP server, and its time limit.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::convert::Infallible;
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
@@ -16,7 +15,7 @@ use anyhow::Result;
 use futures_util::future::LocalBoxFuture;
 use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::arguments::headers::add_headers;
 use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, Usage};
@@ -26,7 +25,7 @@ use crate::output::text::Notes;
 use crate::questions::{self, Deadline, PersonTime, Questions, Responder};
 use crate::recording::{Recorder, record_kind, recorded_client, recorded_transport};
 use crate::server_target::target_of;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use crate::target::program_stderr::ProgramStderr;
 use crate::target::text_lines::TextLines;
 use crate::telemetry::Telemetry;
@@ -61,82 +60,102 @@ pub(crate) async fn with_server<R>(
     .await
 }
 
-/// The work of a command on a connected server.
-type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), BoxError>> + 'a>;
-
 /// The same for a `main` that waits for the server by [`Questions`], with their deadline.
 pub(crate) async fn with_questions<R>(
-    mut connect: Connect,
-    Output { json, verbose, notes, recorder, telemetry }: Output<'_>,
-    mut main: impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
+    connect: Connect,
+    output: Output<'_>,
+    main: impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
 ) -> Result<R> {
-    let (era, timeout) = (connect.era, connect.timeout);
-    let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers));
-    let person = PersonTime::default();
-    let (target, is_authorized) = with_headers(&connect, notes)?;
-    record_kind(&target, recorder.as_ref());
-    let observer = telemetry.of_target(&target);
-    let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
-    let text_lines = TextLines::new(&side, notes);
-    let lines = notes.clone();
-    let stderr =
-        ProgramStderr::new(verbose, recorder.clone(), move |line| lines.add(&format!("server: {line}")));
-    let target = match target {
-        Target::Stdio(command) => {
-            let command = telemetry.pass_on(text_lines.watch(command));
-            program_target(command, stderr.clone(), recorder.clone())
+    Session::open(connect, output).await?.run(main).await
+}
+
+/// A command's session with its server.
+struct Session {
+    connector: Connector,
+    questions: Questions,
+    /// The time limit of the connecting.
+    opening: Deadline,
+    /// The signals that end the session without waiting for the connection to close.
+    abort: Signals,
+    side: OtherSide,
+    stderr: ProgramStderr,
+}
+
+impl Session {
+    /// Makes a session that is not connected yet. A person may log in first.
+    async fn open(
+        mut connect: Connect,
+        Output { json, verbose, notes, recorder, telemetry }: Output<'_>,
+    ) -> Result<Self> {
+        let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers));
+        let person = PersonTime::default();
+        let (target, is_authorized) = with_headers(&connect, notes)?;
+        record_kind(&target, recorder.as_ref());
+        let observer = telemetry.of_target(&target);
+        let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
+        let text_lines = TextLines::new(&side, notes);
+        let lines = notes.clone();
+        let stderr =
+            ProgramStderr::new(verbose, recorder.clone(), move |line| lines.add(&format!("server: {line}")));
+        let target = match target {
+            Target::Stdio(command) => {
+                let command = telemetry.pass_on(text_lines.watch(command));
+                program_target(command, stderr.clone(), recorder.clone())
+            }
+            target => target,
+        };
+        let (mut signals, abort) = (Signals::listen()?, Signals::listen()?);
+        let options = tokio::select! {
+            options = options(&target, is_authorized, is_person_there(json), &person, notes, recorder) => options?,
+            interrupted = signals.interrupted() => return Err(interrupted.into()),
+        };
+        let (add_capabilities, queue) = questions::channel();
+        let mut client = add_capabilities(client(&connect, notes, text_lines)?);
+        if let Some(observer) = observer {
+            client = client.connection(|connection| connection.observer(observer));
         }
-        target => target,
-    };
-    let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let tokens = options(&target, is_authorized, is_person_there(json), &person, notes, recorder);
-    let options = tokio::select! {
-        options = tokens => options?,
-        interrupted = first.interrupted() => return Err(interrupted.into()),
-    };
-    let client = client(timeout, notes, text_lines).era(era.into());
-    let client = match observer {
-        Some(observer) => client.connection(|connection| connection.observer(observer)),
-        None => client,
-    };
-    let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
-    let since = Instant::now();
-    let (add_capabilities, queue) = questions::channel();
-    let deadline = Deadline::new(timeout, since, person.clone());
-    let opening = Deadline::new(timeout, since, person.clone());
-    let mut questions = Questions { responder, queue, deadline, person, signals: first };
-    let progress = &Progress::default();
-    let client = add_capabilities(client);
-    let connected = run_with_repeat(&target, &options, &client, &mut questions, &mut main, progress);
-    let abort = async {
-        let interrupted = second.interrupted().await;
-        if progress.is_connected.get() { second.interrupted().await } else { interrupted }
-    };
-    let not_connected = async {
-        let overdue = opening.expired().await;
-        if progress.is_connected.get() { std::future::pending().await } else { overdue }
-    };
-    let is_http = matches!(target, Target::Http(_));
-    let closing = async {
-        progress.done.notified().await;
-        closing_limit(is_http).await;
-    };
-    let ended: Result<(), BoxError> = tokio::select! {
-        ended = connected => ended,
-        interrupted = abort => return Err(interrupted.into()),
-        overdue = not_connected => Err(overdue.into()),
-        () = closing => Ok(()),
-    };
-    let named = |error: BoxError| {
+        let deadline = Deadline::new(connect.timeout, person.clone());
+        let opening = deadline.clone();
+        let questions = Questions { responder, queue, deadline, person, signals };
+        Ok(Self { connector: Connector { target, options, client }, questions, opening, abort, side, stderr })
+    }
+
+    /// Connects and runs `main`.
+    async fn run<R>(
+        self,
+        mut main: impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
+    ) -> Result<R> {
+        let Self { connector, mut questions, opening, abort: mut signals, side, stderr } = self;
+        let progress =
+            Progress { is_connected: Cell::new(false), outcome: OnceCell::new(), done: Notify::new() };
+        let abort = async {
+            let interrupted = signals.interrupted().await;
+            if progress.is_connected.get() { signals.interrupted().await } else { interrupted }
+        };
+        let not_connected = async {
+            let overdue = opening.expired().await;
+            if progress.is_connected.get() { std::future::pending().await } else { overdue }
+        };
+        let closing = async {
+            progress.done.notified().await;
+            closing_limit(matches!(connector.target, Target::Http(_))).await;
+        };
+        let ended: Result<(), BoxError> = tokio::select! {
+            ended = connector.run(&mut questions, &mut main, &progress) => ended,
+            interrupted = abort => return Err(interrupted.into()),
+            overdue = not_connected => Err(overdue.into()),
+            () = closing => Ok(()),
+        };
+        let Progress { is_connected, outcome, .. } = progress;
+        let error = match (outcome.into_inner(), ended) {
+            (Some(Ok(outcome)), _) => return Ok(outcome),
+            (Some(Err(error)), _) | (None, Err(error)) => error,
+            (None, Ok(())) => return Err(anyhow::anyhow!("the connection ended before the command")),
+        };
         if !is_ours(&error) {
             stderr.show_kept();
         }
-        RemoteError::name(&side, progress.is_connected.get(), error)
-    };
-    match (progress.outcome.take(), ended) {
-        (Some(ended), _) => ended.map_err(named),
-        (None, Err(error)) => Err(named(error)),
-        (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
+        Err(RemoteError::name(&side, is_connected.get(), error))
     }
 }
 
@@ -153,68 +172,66 @@ fn is_ours(error: &BoxError) -> bool {
 /// The progress of a command over its connections.
 struct Progress<R> {
     is_connected: Cell<bool>,
-    is_done: Cell<bool>,
-    outcome: Cell<Option<Result<R, BoxError>>>,
-    /// Notified with `is_done`.
+    outcome: OnceCell<Result<R, BoxError>>,
+    /// Notified with the outcome.
     done: Notify,
 }
 
-impl<R> Default for Progress<R> {
-    fn default() -> Self {
-        Self {
-            is_connected: Cell::new(false),
-            is_done: Cell::new(false),
-            outcome: Cell::new(None),
-            done: Notify::new(),
-        }
-    }
+/// The work of a command on a connected server.
+type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), BoxError>> + 'a>;
+
+/// Connects a command to its server.
+struct Connector {
+    target: Target,
+    options: ConnectOptions,
+    client: Client,
 }
 
-/// Runs `main` on a connection, and once more on another one if the server no longer knew the session.
-async fn run_with_repeat<R>(
-    target: &Target,
-    options: &ConnectOptions,
-    client: &Client,
-    questions: &mut Questions,
-    main: &mut impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
-    progress: &Progress<R>,
-) -> Result<(), BoxError> {
-    for is_first in [true, false] {
-        progress.is_connected.set(false);
-        let (main, questions) = (&mut *main, &mut *questions);
-        let run: Run<'_> = Box::new(move |server| {
-            Box::pin(async move {
-                progress.is_connected.set(true);
-                questions.responder.set_asker(&server.info().name);
-                let ended = main(server, questions).await;
-                let is_unknown = |error: &BoxError| error.downcast_ref().is_some_and(is_unknown_session);
-                if !is_first || !ended.as_ref().is_err_and(is_unknown) {
-                    progress.outcome.set(Some(ended));
-                    progress.is_done.set(true);
-                    progress.done.notify_one();
-                }
-                Ok(())
-            })
-        });
-        let ended = run_connected(target, options, client.clone(), run).await;
-        if progress.is_done.get() || ended.is_err() {
-            return ended;
+impl Connector {
+    /// Runs `main` on a connection, and once more on another one if the server no longer knew the session.
+    async fn run<R>(
+        &self,
+        questions: &mut Questions,
+        main: &mut impl AsyncFnMut(RemoteServer, &mut Questions) -> Result<R, BoxError>,
+        progress: &Progress<R>,
+    ) -> Result<(), BoxError> {
+        for is_first in [true, false] {
+            progress.is_connected.set(false);
+            let (main, questions) = (&mut *main, &mut *questions);
+            let run: Run<'_> = Box::new(move |server| {
+                Box::pin(async move {
+                    progress.is_connected.set(true);
+                    questions.responder.set_asker(&server.info().name);
+                    let ended = main(server, questions).await;
+                    let is_unknown = |error: &BoxError| error.downcast_ref().is_some_and(is_unknown_session);
+                    if !is_first || !ended.as_ref().is_err_and(is_unknown) {
+                        // Set once: the loop ends after this.
+                        let _ = progress.outcome.set(ended);
+                        progress.done.notify_one();
+                    }
+                    Ok(())
+                })
+            });
+            let ended = self.run_connected(run).await;
+            if progress.outcome.get().is_some() || ended.is_err() {
+                return ended;
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Not generic, so that the client is compiled once and not for each command.
+    async fn run_connected(&self, run: Run<'_>) -> Result<(), BoxError> {
+        let main = async |server| run(server).await;
+        Ok(connect_to(&self.target, &self.options, self.client.clone(), main).await?)
+    }
 }
 
 /// Completes when a connection has had enough time to close, or at a signal.
 async fn closing_limit(is_http: bool) {
-    let interrupted = async {
-        match Signals::listen() {
-            Ok(mut signals) => signals.interrupted().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
     tokio::select! {
         () = sleep(CLOSING_LIMIT), if is_http => {}
-        _ = interrupted => {}
+        _ = signals::interrupted() => {}
     }
 }
 
@@ -247,20 +264,11 @@ pub(crate) fn is_unknown_session(error: &CallError) -> bool {
     !method.starts_with("tasks/") && matches!(HttpError::of(fault), Some(HttpError::SessionExpired))
 }
 
-/// Not generic, so that the client is compiled once and not for each command.
-async fn run_connected(
-    target: &Target,
-    options: &ConnectOptions,
-    client: Client,
-    run: Run<'_>,
-) -> Result<(), BoxError> {
-    Ok(connect_to(target, options, client, async |server| run(server).await).await?)
-}
-
-/// The client. Its calls have no time limit of their own: the deadline of the questions holds.
-fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
-    let warnings = notes.clone();
-    Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
+/// The client, with the folders of `--root`. Its calls have no time limit of their own: the deadline of the questions holds.
+fn client(connect: &Connect, notes: &Notes, text_lines: TextLines) -> Result<Client> {
+    let (timeout, warnings) = (connect.timeout, notes.clone());
+    let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
+        .era(connect.era.into())
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(None)
@@ -269,12 +277,12 @@ fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
             if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
                 warnings.add(&format!("warning: {}", WithCauses::new(&warning)));
             }
-        })
-}
-
-/// The folders of `--root`, for a server that asks for them.
-fn roots(folders: &[PathBuf]) -> Result<Vec<Root>> {
-    folders.iter().map(|folder| Ok(Root::at(folder.canonicalize()?))).collect()
+        });
+    if connect.roots.is_empty() {
+        return Ok(client);
+    }
+    let roots = connect.roots.iter().map(|folder| Ok(Root::at(folder.canonicalize()?)));
+    Ok(client.roots(roots.collect::<Result<Vec<_>>>()?))
 }
 
 /// A program, whose connections may be recorded. Each attempt to connect starts it.

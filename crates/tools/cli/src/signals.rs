@@ -111,6 +111,14 @@ impl Signals {
     }
 }
 
+/// Completes at the next signal, and never if signals cannot be handled.
+pub(crate) async fn interrupted() -> Interrupted {
+    match Signals::listen() {
+        Ok(mut signals) => signals.interrupted().await,
+        Err(_) => std::future::pending().await,
+    }
+}
+
 /// How long a command may take to notice a signal: 3 s.
 #[cfg(unix)]
 const NOTICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(3);

@@ -41,7 +41,7 @@ use self::session::Session;
 use self::time_limit::TimeLimit;
 use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
-use crate::chat::input::interactive::{is_failure, run_interactive, run_once};
+use crate::chat::input::interactive::{run_interactive, run_once};
 use crate::chat::view::console::{Console, PendingPrompt};
 use crate::chat::view::display::Display;
 use crate::chat::view::start::show_start;
@@ -49,15 +49,13 @@ use crate::chat::view::throttle::Throttle;
 use crate::command_line::{self, is_url, other_scheme};
 use crate::config::Config;
 use crate::connect::Output;
-use crate::failure::{
-    AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, Usage, exit_code, to_anyhow, to_json,
-};
+use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, Role, Usage, exit_code, to_json};
 use crate::login::authorization;
 use crate::output::print_json;
 use crate::output::text::Notes;
 use crate::questions::PersonTime;
 use crate::recording::{Recorder, recorded_transport};
-use crate::signals::Signals;
+use crate::signals;
 use crate::target::program_stderr::ProgramStderr;
 use crate::target::text_lines::TextLines;
 use crate::telemetry::Telemetry;
@@ -109,19 +107,12 @@ async fn run_chat(
     let view = Arc::new(View::new(format, notes.clone()));
     let log = agent_stderr(&plan, &view, verbose, recorder.clone())?;
     let side = OtherSide::program(Role::Agent, &command);
-    let set = command.environment().filter(|(_, value)| value.is_some());
-    let variables = set.map(|(name, _)| name.to_owned()).collect();
     // The lines that go to a file are in the errors too.
     let side = if plan.agent_log.is_some() { side } else { side.stderr_is_shown() };
+    let mut console = Console::new((view.clone(), log.clone()), is_there, &plan, side.clone())?;
+    let set = command.environment().filter(|(_, value)| value.is_some());
+    console.variables = set.map(|(name, _)| name.to_owned()).collect();
     let command = TextLines::new(&side, notes).watch(command);
-    let mut console = Console::new(
-        (view.clone(), log.clone()),
-        is_there,
-        plan.cwd.clone(),
-        (plan.timeout, plan.limits_turn),
-        side.clone(),
-    )?;
-    console.variables = variables;
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let display = Arc::new(Display::new(view.clone(), console.completions.clone(), plan.display()));
@@ -130,18 +121,7 @@ async fn run_chat(
     let mut chat =
         Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, telemetry };
     let outcome = chat.run(&command, recorder).await;
-    let outcome = outcome.map_err(|error| {
-        if is_failure(&error) {
-            log.show_kept();
-        }
-        RemoteError::name(&side, chat.console.started.get(), error)
-    });
-    if let Err(error) = &outcome {
-        // If stdout is closed, `written` fails below.
-        let _reported_below = view.turn_ended(None).and_then(|()| view.failure(error));
-    }
-    let written = console.last_written(&outcome).await.map_err(to_anyhow);
-    match outcome.and(written) {
+    match console.finish(outcome).await {
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
@@ -303,15 +283,9 @@ fn has_authorization(headers: &[HttpHeader]) -> bool {
 
 /// Completes when `initialize` is not answered in time, or a signal interrupts it.
 async fn initialize_failed(initialized: &Cell<bool>, limit: TimeLimit) -> BoxError {
-    let interrupted = async {
-        match Signals::listen() {
-            Ok(mut signals) => signals.interrupted().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
     let why = tokio::select! {
         () = tokio::time::sleep(limit.left()) => CallError::timed_out("initialize", limit.whole()).into(),
-        interrupted = interrupted => interrupted.into(),
+        interrupted = signals::interrupted() => interrupted.into(),
     };
     if initialized.get() {
         std::future::pending::<()>().await;

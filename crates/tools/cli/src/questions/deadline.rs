@@ -58,7 +58,8 @@ impl Drop for PersonWait {
     }
 }
 
-/// When waiting for a server ends. Progress moves the deadline. The time in which the server waits for a person does not count.
+/// The time at which waiting for a server ends. Progress moves the deadline. The time in which the server waits for a person does not count.
+#[derive(Clone)]
 pub(crate) struct Deadline {
     limit: Duration,
     since: Instant,
@@ -71,10 +72,10 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The limit counts from `since` on, so that connecting is a part of it.
-    pub(crate) fn new(limit: Duration, since: Instant, person: PersonTime) -> Self {
+    /// The limit counts from now on, so that connecting is a part of it.
+    pub(crate) fn new(limit: Duration, person: PersonTime) -> Self {
         let before = person.total();
-        Self { limit, since, person, before, until: limit, last: limit.max(MAX_DURATION) }
+        Self { limit, since: Instant::now(), person, before, until: limit, last: limit.max(MAX_DURATION) }
     }
 
     /// Moves the deadline, because the server reports progress.
@@ -116,7 +117,7 @@ mod tests {
         let person = PersonTime::default();
         // A login before, which is not part of the time since then.
         person.0.lock().ended = seconds(100);
-        let mut deadline = Deadline::new(seconds(10), ago(20), person.clone());
+        let mut deadline = Deadline { since: ago(20), ..Deadline::new(seconds(10), person.clone()) };
         let is_over = |deadline: &Deadline| deadline.expired().now_or_never().is_some();
         assert!(is_over(&deadline));
         let (question, login) = (person.begin(), person.begin());

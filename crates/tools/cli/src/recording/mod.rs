@@ -33,7 +33,7 @@ pub(crate) use self::stdio::recorded_stdio;
 use crate::arguments::{Arguments, Command};
 use crate::command_line::is_url;
 use crate::failure::Usage;
-use crate::mcp::arguments::{Connect, Place};
+use crate::mcp::arguments::{Call, Complete, Place, Prompt, Read, Request, Tools};
 use crate::output::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.
@@ -46,39 +46,12 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         // A wrong pattern is an error even without a recording.
         masker(&options.masks, options.no_mask)?;
     }
-    let (transport, protocol) = match &arguments.command {
-        Command::Chat(_) | Command::Agent(_) => (TransportKind::Stdio, Some(Protocol::Acp)),
-        Command::Server(server) => {
-            let is_http = server.place.http.is_some() || server.place.sse.is_some();
-            let transport = if server.place.sse.is_some() { TransportKind::Sse } else { TransportKind::Http };
-            (if is_http { transport } else { TransportKind::Stdio }, Some(Protocol::Mcp))
-        }
-        Command::Tools(tools) => (transport_to(&tools.connect), Some(Protocol::Mcp)),
-        Command::Call(call) => (transport_to(&call.connect), Some(Protocol::Mcp)),
-        Command::Inspect(server) | Command::Resources(server) | Command::Prompts(server) => {
-            (transport_to(&server.connect), Some(Protocol::Mcp))
-        }
-        Command::Read(read) => (transport_to(&read.connect), Some(Protocol::Mcp)),
-        Command::Prompt(prompt) => (transport_to(&prompt.connect), Some(Protocol::Mcp)),
-        Command::Complete(complete) => (transport_to(&complete.connect), Some(Protocol::Mcp)),
-        Command::Request(request) => (transport_to(&request.connect), Some(Protocol::Mcp)),
-        Command::Recordings(Commands::Record(record)) if record.http.is_some() => {
-            (TransportKind::Http, Some(Protocol::Mcp))
-        }
-        Command::Recordings(Commands::Record(_)) => (TransportKind::Stdio, None),
-        Command::Agents(_)
-        | Command::Login(_)
-        | Command::Logout(_)
-        | Command::Check(_)
-        | Command::Sessions(_)
-        | Command::Recordings(_)
-        | Command::Manual(_) => {
-            return match (&options.record, &options.trace) {
-                (Some(_), _) => Err(Usage("--record: this command passes no messages".into()).into()),
-                (_, Some(_)) => Err(Usage("--trace: this command passes no messages".into()).into()),
-                (None, None) => Ok(None),
-            };
-        }
+    let Some((transport, protocol)) = recorded_kind(&arguments.command) else {
+        return match (&options.record, &options.trace) {
+            (Some(_), _) => Err(Usage("--record: this command passes no messages".into()).into()),
+            (_, Some(_)) => Err(Usage("--trace: this command passes no messages".into()).into()),
+            (None, None) => Ok(None),
+        };
     };
     let (option, path) = match (&options.trace, &options.record, &arguments.command) {
         (Some(path), ..) => ("--trace", path.clone()),
@@ -102,6 +75,47 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         notes.add(&format!("recording in {}", path.display()));
     }
     Ok(Some(recorder))
+}
+
+/// The transport and, if it is known, the protocol of a command's messages. `None` if the command passes no messages.
+fn recorded_kind(command: &Command) -> Option<(TransportKind, Option<Protocol>)> {
+    let connect = match command {
+        Command::Chat(_) | Command::Agent(_) => return Some((TransportKind::Stdio, Some(Protocol::Acp))),
+        Command::Server(server) => {
+            let transport = match (&server.place.sse, &server.place.http) {
+                (Some(_), _) => TransportKind::Sse,
+                (None, Some(_)) => TransportKind::Http,
+                (None, None) => TransportKind::Stdio,
+            };
+            return Some((transport, Some(Protocol::Mcp)));
+        }
+        Command::Recordings(Commands::Record(record)) => {
+            return Some(match record.http {
+                Some(_) => (TransportKind::Http, Some(Protocol::Mcp)),
+                None => (TransportKind::Stdio, None),
+            });
+        }
+        Command::Agents(_)
+        | Command::Login(_)
+        | Command::Logout(_)
+        | Command::Check(_)
+        | Command::Sessions(_)
+        | Command::Recordings(_)
+        | Command::Manual(_) => return None,
+        Command::Inspect(server) | Command::Resources(server) | Command::Prompts(server) => &server.connect,
+        Command::Tools(Tools { connect, .. })
+        | Command::Call(Call { connect, .. })
+        | Command::Read(Read { connect, .. })
+        | Command::Prompt(Prompt { connect, .. })
+        | Command::Complete(Complete { connect, .. })
+        | Command::Request(Request { connect, .. }) => connect,
+    };
+    let is_http = match &connect.place {
+        Place::Text(text) => is_url(text.trim()),
+        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
+        Place::Target(target) => matches!(**target, Target::Http(_)),
+    };
+    Some((if is_http { TransportKind::Http } else { TransportKind::Stdio }, Some(Protocol::Mcp)))
 }
 
 /// Runs `record`, `replay` or `reduce`.
@@ -162,19 +176,6 @@ fn our_side(command: &Command) -> Side {
     match command {
         Command::Agent(_) | Command::Server(_) => Side::Server,
         _ => Side::Client,
-    }
-}
-
-fn transport_to(connect: &Connect) -> TransportKind {
-    if is_http(connect) { TransportKind::Http } else { TransportKind::Stdio }
-}
-
-/// Whether the command line has a URL for the server.
-fn is_http(connect: &Connect) -> bool {
-    match &connect.place {
-        Place::Text(text) => is_url(text.trim()),
-        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
-        Place::Target(target) => matches!(**target, Target::Http(_)),
     }
 }
 

@@ -6,13 +6,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_recording::{EventKind, Recording, Replay, ReplayConfig, Side, reduce, write_private};
+use agentwire_recording::{
+    EventKind, Recording, Reduction, Replay, ReplayConfig, Side, reduce, write_private,
+};
 use anyhow::Result;
 use bytestring::ByteString;
 
 use super::arguments::Reduce;
 use super::replay::{Program, masks, read};
-use crate::failure::{AlreadyPrinted, Usage};
+use crate::failure::{AlreadyPrinted, Interrupted, Usage};
 use crate::output::print_json;
 use crate::output::text::Notes;
 use crate::signals::Signals;
@@ -25,6 +27,34 @@ pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
     {
         return Err(Usage("--out: it is the file that is read, which would be lost".into()).into());
     }
+    let (reduction, interruption) = search(&recording, &arguments).await?;
+    match &arguments.out {
+        Some(path) => {
+            let text = reduction.recording.to_text();
+            write_private(path, &text)
+                .map_err(|error| Usage(format!("--out {}: {error}", path.display())))?;
+        }
+        None => print(&reduction.recording)?,
+    }
+    let (before, after) = (messages(&recording), messages(&reduction.recording));
+    let end = match (interruption, reduction.is_limited) {
+        (Some(_), _) => ", and then it was interrupted",
+        (None, true) => ", which is the limit",
+        (None, false) => "",
+    };
+    notes.add(&format!("{before} messages became {after} in {} runs{end}", reduction.runs));
+    match json {
+        true if arguments.out.is_some() => print_json(&reduction.difference)?,
+        _ => notes.add(&reduction.difference.to_string()),
+    }
+    match interruption {
+        Some(interrupted) => Err(AlreadyPrinted(interrupted.into()).into()),
+        None => Ok(()),
+    }
+}
+
+/// Searches until the end or a signal. Fails if the program does not start, or if nothing was found.
+async fn search(recording: &Recording, arguments: &Reduce) -> Result<(Reduction, Option<Interrupted>)> {
     let config = ReplayConfig::new().timeout(arguments.comparison.timeout).stop_at_first(true);
     let mut failure = None;
     let mut interruption = None;
@@ -53,37 +83,12 @@ pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
             }
         }
     };
-    let reduction = reduce(&recording, Side::Client, arguments.runs, run).await;
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    let reduction = match (reduction, interruption) {
-        (Some(reduction), _) => reduction,
-        (None, Some(interrupted)) => return Err(interrupted.into()),
-        (None, None) => anyhow::bail!("the replay has no difference"),
-    };
-    match &arguments.out {
-        Some(path) => {
-            let text = reduction.recording.to_text();
-            write_private(path, &text)
-                .map_err(|error| Usage(format!("--out {}: {error}", path.display())))?;
-        }
-        None => print(&reduction.recording)?,
-    }
-    let (before, after) = (messages(&recording), messages(&reduction.recording));
-    let end = match (interruption, reduction.is_limited) {
-        (Some(_), _) => ", and then it was interrupted",
-        (None, true) => ", which is the limit",
-        (None, false) => "",
-    };
-    notes.add(&format!("{before} messages became {after} in {} runs{end}", reduction.runs));
-    match json {
-        true if arguments.out.is_some() => print_json(&reduction.difference)?,
-        _ => notes.add(&reduction.difference.to_string()),
-    }
-    match interruption {
-        Some(interrupted) => Err(AlreadyPrinted(interrupted.into()).into()),
-        None => Ok(()),
+    let reduction = reduce(recording, Side::Client, arguments.runs, run).await;
+    match (failure, reduction, interruption) {
+        (Some(error), ..) => Err(error),
+        (None, Some(reduction), _) => Ok((reduction, interruption)),
+        (None, None, Some(interrupted)) => Err(interrupted.into()),
+        (None, None, None) => anyhow::bail!("the replay has no difference"),
     }
 }
 

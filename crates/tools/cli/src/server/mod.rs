@@ -95,28 +95,20 @@ async fn listen(
     let local = listener.local_addr()?;
     let (log, calls) = (RequestLog::new(arguments.log, notes), OpenCalls::default());
     let shared = Shared::open(&arguments.sharing, notes).await?;
-    let server = observed(log.clone(), calls.clone(), telemetry.of_mcp_server(true));
-    let server = match &shared {
-        Some(shared) => shared.of_server(server),
-        None => server,
-    };
+    let server = shared.of_server(observed(log.clone(), calls.clone(), telemetry.of_mcp_server(true)));
     let tasks = server.clone();
     let is_loopback = local.ip().to_canonical().is_loopback();
-    let (streamable, old) = configs(is_loopback, shared.as_ref());
-    let warnings = notes.clone();
-    let config = (streamable.on_warning(move |warning| warnings.add(&warning.to_string())), old);
-    let (routes, endpoint) = match recorder {
+    let config = configs(is_loopback, &shared, notes);
+    let (mut routes, endpoint) = match recorder {
         Some(recorder) => routes(recorded_server(server, recorder), log.clone(), config),
         None => routes(server, log.clone(), config),
     };
-    let routes = match authorization::of(arguments, local, notes)? {
-        Some(authorization) => authorization.mount(routes),
-        None => routes,
-    };
-    let routes = match log.is_on() {
-        true => routes.wrap(|service| LoggedHttp::new(service, log.clone())),
-        false => routes,
-    };
+    if let Some(authorization) = authorization::of(arguments, local, notes)? {
+        routes = authorization.mount(routes);
+    }
+    if log.is_on() {
+        routes = routes.wrap(|service| LoggedHttp::new(service, log.clone()));
+    }
     let readiness = Readiness::new(endpoint);
     let watched = readiness.clone();
     telemetry.watch_endpoint(move || watched.counts());
@@ -140,7 +132,7 @@ async fn listen(
     };
     let served = async {
         served.await;
-        if shared.as_ref().is_some_and(Shared::has_tasks) {
+        if shared.has_tasks() {
             let used = refuses.get().map_or(Duration::ZERO, Instant::elapsed);
             tasks.drain_tasks(grace.saturating_sub(used)).await;
         }
@@ -152,9 +144,7 @@ async fn listen(
         never = pages => match never {},
         () = served => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
     };
-    if let Some(shared) = shared {
-        shared.release().await;
-    }
+    shared.release().await;
     ended
 }
 
@@ -235,15 +225,14 @@ fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
 
 /// The configurations of Streamable HTTP and of HTTP+SSE, which shares nothing. A server that other machines reach does not know the
 /// names that they use for it, so it admits any `Host`. It still refuses foreign web pages by their `Origin`.
-fn configs(is_loopback: bool, shared: Option<&Shared>) -> (EndpointConfig, sse::EndpointConfig) {
-    let (mut streamable, mut old) = (EndpointConfig::new(), sse::EndpointConfig::new());
+fn configs(is_loopback: bool, shared: &Shared, notes: &Notes) -> (EndpointConfig, sse::EndpointConfig) {
+    let warnings = notes.clone();
+    let streamable = EndpointConfig::new().on_warning(move |warning| warnings.add(&warning.to_string()));
+    let (mut streamable, mut old) = (shared.of_endpoint(streamable), sse::EndpointConfig::new());
     if !is_loopback {
         (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
-    match shared {
-        Some(shared) => (shared.of_endpoint(streamable), old),
-        None => (streamable, old),
-    }
+    (streamable, old)
 }
 
 /// One server over both transports.

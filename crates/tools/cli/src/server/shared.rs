@@ -22,7 +22,7 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(1);
 /// The most bytes of a file of keys: 64 KiB. Two keys and some comments are far shorter.
 const KEYS_LIMIT: u64 = 64 << 10;
 
-/// The parts of a server that are kept outside of its process.
+/// The parts of a server that are kept outside of its process: none, unless the command line names a store or keys.
 pub(super) struct Shared {
     /// `None` if its clients carry all of that.
     node: Option<Node>,
@@ -31,19 +31,16 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Opens the store that the command line names. Returns `None` if it names neither a store nor keys.
-    pub(super) async fn open(sharing: &Sharing, notes: &Notes) -> Result<Option<Self>> {
+    /// Opens the store that the command line names.
+    pub(super) async fn open(sharing: &Sharing, notes: &Notes) -> Result<Self> {
         let keys = sharing.keys.as_deref().map(read_keys).transpose()?;
         if let Some(folder) = &sharing.store {
             let stores = file_stores(folder, notes)?;
             let node = Node::join(stores).await.context("--store")?;
-            return Ok(Some(Self { node: Some(node), engine: None, keys }));
+            return Ok(Self { node: Some(node), engine: None, keys });
         }
-        Ok(match (Engine::join(&sharing.nodes, keys.is_some()).await?, keys) {
-            (Some((node, engine)), keys) => Some(Self { node: Some(node), engine: Some(engine), keys }),
-            (None, Some(keys)) => Some(Self { node: None, engine: None, keys: Some(keys) }),
-            (None, None) => None,
-        })
+        let (node, engine) = Engine::join(&sharing.nodes, keys.is_some()).await?.unzip();
+        Ok(Self { node, engine, keys })
     }
 
     /// The configuration of an endpoint that is one of several nodes, or outlives its process.

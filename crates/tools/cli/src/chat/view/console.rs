@@ -18,9 +18,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::chat::input::complete::Completions;
+use crate::chat::input::interactive::is_failure;
 use crate::chat::input::prompt::{Prompt, PromptSupport};
+use crate::chat::plan::Plan;
 use crate::chat::time_limit::TimeLimit;
-use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, is_cut_short, sentence};
+use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, is_cut_short, sentence, to_anyhow};
 use crate::signals::Signals;
 use crate::target::program_stderr::ProgramStderr;
 use crate::terminal::{TerminalModes, User, View};
@@ -92,13 +94,12 @@ impl Console {
     pub(in crate::chat) fn new(
         (view, log): (Arc<View>, ProgramStderr),
         has_person: bool,
-        cwd: PathBuf,
-        (limit, limits_turn): (Duration, bool),
+        plan: &Plan,
         side: OtherSide,
     ) -> Result<Self> {
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
-        completions.known().folder = cwd.clone();
+        completions.known().folder = plan.cwd.clone();
         Ok(Self {
             user: User::new(view.clone(), interrupt.clone()),
             view,
@@ -106,9 +107,9 @@ impl Console {
             completions,
             interrupt,
             signals: Signals::listen()?.or_terminal_gone(),
-            cwd,
-            limit: TimeLimit::new(limit),
-            limits_turn,
+            cwd: plan.cwd.clone(),
+            limit: TimeLimit::new(plan.timeout),
+            limits_turn: plan.limits_turn,
             side,
             variables: Vec::new(),
             has_person,
@@ -184,7 +185,7 @@ impl Console {
         let (mut deadline, mut hint) = (None, None);
         let mut checked = Instant::now();
         loop {
-            let limit = self.limit.until().filter(|_| self.limits_turn && self.interrupted.is_none());
+            let limit = self.turn_limit().filter(|_| self.interrupted.is_none());
             let interrupted = tokio::select! {
                 outcome = &mut turn => {
                     // The signal may have ended the agent too.
@@ -210,33 +211,48 @@ impl Console {
                     self.view.turn_spinner()?;
                     continue;
                 }
-                () = reached(limit.map(Instant::from_std)) => {
+                () = reached(limit) => {
                     if self.exclude_question(&mut checked) {
                         continue;
                     }
                     return Err(self.turn_overdue(turn, &cancel).await);
                 }
             };
-            let is_second = self.interrupted.is_some();
-            // SIGTERM and SIGHUP end the conversation too, whatever else comes.
-            let interrupted =
-                self.interrupted.filter(|first| *first != Interrupted::BY_KEY).unwrap_or(interrupted);
-            self.interrupted = Some(interrupted);
-            if is_second {
-                self.view.turn_ended(None)?;
-                return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
-            }
-            let now = Instant::now();
-            match self.has_person {
-                _ if interrupted != Interrupted::BY_KEY => deadline = Some(now + LAST_TURN_TIMEOUT),
-                true => {
-                    hint = Some(now + CANCEL_HINT_DELAY);
-                    deadline = self.limit.until().filter(|_| self.limits_turn).map(Instant::from_std);
-                }
-                false => deadline = Some(now + CANCEL_TIMEOUT),
-            }
+            (deadline, hint) = self.turn_interrupted(interrupted)?;
             cancelling.set(cancel().fuse());
         }
+    }
+
+    /// Handles an interrupt of a turn. Returns the time at which the turn ends even without the agent, and that of the hint for a
+    /// person.
+    ///
+    /// # Errors
+    ///
+    /// When it is the second interrupt.
+    fn turn_interrupted(
+        &mut self,
+        interrupted: Interrupted,
+    ) -> Result<(Option<Instant>, Option<Instant>), BoxError> {
+        let is_second = self.interrupted.is_some();
+        // SIGTERM and SIGHUP end the conversation too, whatever else comes.
+        let interrupted =
+            self.interrupted.filter(|first| *first != Interrupted::BY_KEY).unwrap_or(interrupted);
+        self.interrupted = Some(interrupted);
+        if is_second {
+            self.view.turn_ended(None)?;
+            return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
+        }
+        let now = Instant::now();
+        Ok(match self.has_person {
+            _ if interrupted != Interrupted::BY_KEY => (Some(now + LAST_TURN_TIMEOUT), None),
+            true => (self.turn_limit(), Some(now + CANCEL_HINT_DELAY)),
+            false => (Some(now + CANCEL_TIMEOUT), None),
+        })
+    }
+
+    /// The time limit of a turn.
+    fn turn_limit(&self) -> Option<Instant> {
+        self.limit.until().filter(|_| self.limits_turn).map(Instant::from_std)
     }
 
     /// Waits for updates that an agent sends after the answer which ends the turn. Returns when none has come for
@@ -303,13 +319,24 @@ impl Console {
         }
     }
 
-    /// The same at the end of a conversation with this outcome. Takes at most [`LAST_OUTPUT_TIMEOUT`] after a signal or a time
-    /// limit.
-    pub(in crate::chat) async fn last_written(&mut self, outcome: &Result<()>) -> Result<(), BoxError> {
-        if !outcome.as_ref().is_err_and(is_cut_short) {
-            return self.written().await;
+    /// Shows the failure of a conversation, and waits until all output is written, or until a signal. Takes at most
+    /// [`LAST_OUTPUT_TIMEOUT`] after a signal or a time limit.
+    pub(in crate::chat) async fn finish(&mut self, outcome: Result<(), BoxError>) -> Result<()> {
+        let outcome = outcome.map_err(|error| {
+            if is_failure(&error) {
+                self.log.show_kept();
+            }
+            self.named(error)
+        });
+        if let Err(error) = &outcome {
+            // If stdout is closed, `written` fails below.
+            let _reported_below = self.view.turn_ended(None).and_then(|()| self.view.failure(error));
         }
-        tokio::time::timeout(LAST_OUTPUT_TIMEOUT, self.written()).await.unwrap_or(Ok(()))
+        let written = match outcome.as_ref().is_err_and(is_cut_short) {
+            true => tokio::time::timeout(LAST_OUTPUT_TIMEOUT, self.written()).await.unwrap_or(Ok(())),
+            false => self.written().await,
+        };
+        outcome.and(written.map_err(to_anyhow))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The text of a line while it arrives.
 
+use std::ops::Range;
+
 use super::spans::{LONGEST_RUN, Run, Spans, Style, is_mark, push_part};
 
 /// How many bytes are held back for a closing mark: 1 KiB.
@@ -58,31 +60,7 @@ impl Inline {
             if end == bytes.len() && !is_end && run.length <= LONGEST_RUN {
                 break;
             }
-            if run.mark == b'\\' {
-                // A backslash takes its meaning from a mark, and is not shown before one.
-                let is_escape =
-                    self.open.is_none() && run.length == 1 && bytes.get(end).copied().is_some_and(is_mark);
-                if is_escape {
-                    self.show(&text[start..place], style, out);
-                    start = end;
-                }
-                place = (end + run.length % 2).min(bytes.len());
-                while !text.is_char_boundary(place) {
-                    place += 1;
-                }
-            } else if let Some((_, length)) = self.open {
-                place = end;
-                if run.closes && run.length == length {
-                    self.show_part(&text[start..end], style, out);
-                    start = end;
-                }
-            } else if run.opens {
-                self.show(&text[start..place], style, out);
-                (start, place) = (place, end);
-                self.open = Some((run.mark, run.length));
-            } else {
-                place = end;
-            }
+            (start, place) = self.advance_over(&run, &text, start..place, style, out);
             if self.open.is_some() && place - start > HOLD {
                 self.show_part(&text[start..place], style, out);
                 start = place;
@@ -98,6 +76,45 @@ impl Inline {
         }
         self.seen = place - start;
         self.held = if start == 0 { text } else { text[start..].to_owned() };
+    }
+
+    /// Reads a run of marks that follows the text which is not shown yet. Returns the new start of that text, and the place behind
+    /// the run.
+    fn advance_over(
+        &mut self,
+        run: &Run,
+        text: &str,
+        Range { start, end: place }: Range<usize>,
+        style: Style,
+        out: &mut Spans,
+    ) -> (usize, usize) {
+        let end = place + run.length;
+        if run.mark == b'\\' {
+            // A backslash takes its meaning from a mark, and is not shown before one.
+            let is_escape = self.open.is_none()
+                && run.length == 1
+                && text.as_bytes().get(end).copied().is_some_and(is_mark);
+            if is_escape {
+                self.show(&text[start..place], style, out);
+            }
+            let mut place = (end + run.length % 2).min(text.len());
+            while !text.is_char_boundary(place) {
+                place += 1;
+            }
+            (if is_escape { end } else { start }, place)
+        } else if let Some((_, length)) = self.open {
+            if !run.closes || run.length != length {
+                return (start, end);
+            }
+            self.show_part(&text[start..end], style, out);
+            (end, end)
+        } else if run.opens {
+            self.show(&text[start..place], style, out);
+            self.open = Some((run.mark, run.length));
+            (place, end)
+        } else {
+            (start, end)
+        }
     }
 
     /// Shows text without marks.
