@@ -41,7 +41,7 @@ use self::session::Session;
 use self::time_limit::TimeLimit;
 use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
-use crate::chat::input::interactive::{run_interactive, run_once};
+use crate::chat::input::interactive::{is_failure, run_interactive, run_once};
 use crate::chat::view::console::{Console, PendingPrompt};
 use crate::chat::view::display::Display;
 use crate::chat::view::start::show_start;
@@ -121,6 +121,9 @@ async fn run_chat(
     let mut chat =
         Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, telemetry };
     let outcome = chat.run(&command, recorder).await;
+    if outcome.as_ref().is_err_and(is_failure) {
+        log.show_kept();
+    }
     match console.finish(outcome).await {
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),

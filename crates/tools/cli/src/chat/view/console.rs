@@ -18,7 +18,6 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::chat::input::complete::Completions;
-use crate::chat::input::interactive::is_failure;
 use crate::chat::input::prompt::{Prompt, PromptSupport};
 use crate::chat::plan::Plan;
 use crate::chat::time_limit::TimeLimit;
@@ -322,12 +321,7 @@ impl Console {
     /// Shows the failure of a conversation, and waits until all output is written, or until a signal. Takes at most
     /// [`LAST_OUTPUT_TIMEOUT`] after a signal or a time limit.
     pub(in crate::chat) async fn finish(&mut self, outcome: Result<(), BoxError>) -> Result<()> {
-        let outcome = outcome.map_err(|error| {
-            if is_failure(&error) {
-                self.log.show_kept();
-            }
-            self.named(error)
-        });
+        let outcome = outcome.map_err(|error| self.named(error));
         if let Err(error) = &outcome {
             // If stdout is closed, `written` fails below.
             let _reported_below = self.view.turn_ended(None).and_then(|()| self.view.failure(error));
