@@ -101,8 +101,12 @@ async fn begin_in_time(
     let busy =
         |what: &str, limit, setter| Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, limit, setter);
     let _waiting = waiting.reserve(&caller, 1).map_err(|full| {
-        let what = if full.is_callers { "requests of this caller" } else { "requests" };
-        busy(&format!("{what} that wait for their sessions to be loaded"), full.limit, "session_limit")
+        let (what, setter) = if full.is_callers {
+            ("requests of this caller", "caller_session_limit")
+        } else {
+            ("requests", "session_limit")
+        };
+        busy(&format!("{what} that wait for their sessions to be loaded"), full.limit, setter)
     })?;
     match tokio::time::timeout(PLACE_TIMEOUT, places.take(&caller)).await {
         Ok(Some(place)) => Ok(begin(core, key, head, origin, place)),
