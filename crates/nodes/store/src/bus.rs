@@ -37,10 +37,10 @@ pub enum BusMessage {
     SessionChanged(SessionId),
     /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
-    /// The client of a session has opened a stream for what belongs to no request: that node sends what all nodes have for it.
+    /// The client of a session has opened a GET at that node, which from now on delivers the notifications that every node has.
     Listens(SessionId, Listening),
-    /// No such stream of a session is open any more at that node, which has sent there what all nodes have. With true, it keeps what
-    /// comes; with false, it does not have the session any more.
+    /// The node no longer has the newest GET of a session. With true, it has no GET open and keeps the notifications. With false, it no
+    /// longer delivers: it has yielded to a newer GET, or the session has ended there.
     ListenerLeft(SessionId, NodeId, bool),
     /// A notification of the server that the sender has kept for the client of a session, for the node where that listens.
     Server(SessionId, RawJson),

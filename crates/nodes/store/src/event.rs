@@ -160,7 +160,7 @@ pub enum Rest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its place.
+    /// Its stream and place.
     pub id: EventId,
     /// The JSON text of the message, on one line.
     pub data: Bytes,

@@ -40,7 +40,7 @@ impl SessionPeers {
         if let Self::Record(_) = self { requests } else { &[] }
     }
 
-    /// A frame of the client as the service gets it: what comes before it, and what is left of it.
+    /// Prepares a frame of the client for the service. Returns a notification to deliver first, and the rest of the frame.
     pub(crate) fn receive(&self, frame: Frame) -> (Option<Frame>, Option<Frame>) {
         let Some(readiness) = self.readiness() else { return (None, Some(frame)) };
         let ReceivedFrame { first, rest } = readiness.receive(frame);

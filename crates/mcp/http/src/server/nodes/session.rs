@@ -1,4 +1,4 @@
-//! The calls of a session and its requests to other nodes, and the calls of those to a session.
+//! The methods of [`Session`] for several nodes: those that requests at this node call, and those that messages of other nodes call.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -30,7 +30,8 @@ use crate::server::{Caller, Head, Principal};
 
 /// Calls of this node's requests.
 impl Session {
-    /// Makes a session that opens here one that other nodes can go on with. Returns also the id that its client gets.
+    /// Gives a new session its record or its sealed id, so that other nodes can continue it. Also returns the value of
+    /// `Mcp-Session-Id`.
     pub(crate) fn opened(
         mut self,
         request: &Request,
@@ -107,7 +108,7 @@ impl Session {
         });
     }
 
-    /// Whether what a client sends waits until the session has been opened again: whether it takes batches is known then.
+    /// Whether a batch must wait until the replayed `initialize` is answered: the revision decides whether batches are allowed.
     pub(crate) fn is_awaited_by(&self, frame: &Frame, resources: &Resources) -> bool {
         resources.nodes.id.is_some() && matches!(frame, Frame::Batch(_)) && self.revision().is_none()
     }

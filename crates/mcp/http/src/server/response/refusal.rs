@@ -194,11 +194,12 @@ impl Refusal {
         self
     }
 
-    /// The error of JSON-RPC, for an answer that is one.
+    /// The HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
 
+    /// The JSON-RPC error of the refusal.
     pub(crate) fn into_error(self) -> ErrorObject {
         self.error
     }

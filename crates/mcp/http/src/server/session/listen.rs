@@ -13,7 +13,7 @@ use crate::server::session::{DeliverError, Session};
 const LEFT_STREAMS: usize = 4;
 
 impl Session {
-    /// Opens a stream for what belongs to no request. None if there are too many.
+    /// Opens the stream of a GET. Fails if the session has ended, has too many such streams, or has no stream number left.
     pub(crate) fn listen(&self, resources: &Arc<Resources>) -> Result<StreamReader, DeliverError> {
         let mut state = self.lock();
         if state.closed {

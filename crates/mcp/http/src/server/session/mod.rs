@@ -38,7 +38,7 @@ pub(crate) struct Session {
     state: Mutex<SessionState>,
     /// The task that serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
-    /// Others that may have it.
+    /// The parts of the session that other nodes share.
     pub(crate) peers: SessionPeers,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Session {
 pub(crate) enum DeliverError {
     /// There is no such session any more.
     Gone,
-    /// It may be used again at once.
+    /// The session has left this node, or waits for stream numbers. The client can retry at once.
     Away,
     /// A request has the id of one that is not answered yet.
     InFlight(RequestId),
@@ -187,8 +187,8 @@ impl Session {
         refused
     }
 
-    /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor
-    /// listens; and if the id has expired, and the client waits for no answer.
+    /// Lets time pass. Returns true if the session should end: its client was silent for too long, waits for no answer and has no GET
+    /// open; or its sealed id has expired and no answer is owed.
     pub(crate) fn tick(&self, now: u32, resources: &Resources) -> bool {
         let state = &mut *self.lock();
         state.full.relieve(&state.routes, now, resources);

@@ -209,7 +209,7 @@ pub(crate) fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
     messages.iter().filter_map(id).collect()
 }
 
-/// In which form what a client sent is answered. Who asks how a task stands does not want to wait, and can ask again.
+/// The form of the answer to a frame. `tasks/get` is answered as JSON: a client that polls can repeat the request.
 fn form(frame: &Frame, resources: &Resources) -> AnswerForm {
     match frame {
         Frame::Single(Message::Request(request)) if request.method == method::GET_TASK => AnswerForm::Json,
