@@ -90,6 +90,14 @@ impl Programs {
         command.arg("--").arg(self.folder.join(program)).args(arguments);
         command
     }
+
+    /// The mutants of a fixture, before the suite.
+    fn mutants(&self, (subject, transport, program, arguments): &Fixture) -> Command {
+        let mut command = Command::new(self.folder.join("suite-mutants"));
+        command.args([subject, transport]).arg(self.folder.join("agentwire"));
+        command.arg(self.folder.join(program)).args(*arguments);
+        command
+    }
 }
 
 /// Plays the scripts. Nothing that they name may be broken.
@@ -126,7 +134,7 @@ pub(super) fn judge_mutants(root: &Path) -> Result<()> {
     let mut failed = Vec::new();
     for fixture in FIXTURES {
         let name = format!("mutants of {} over {}", fixture.2, fixture.1);
-        run_mutants(&name, &mut programs.check_fixture(fixture, &["--mutants"]), &mut failed);
+        run_mutants(&name, &mut programs.mutants(fixture), &mut failed);
     }
     if failed.is_empty() {
         Ok(())

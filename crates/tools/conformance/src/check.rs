@@ -1,9 +1,8 @@
-//! A check: which requirement it covers, what it does, and the mutants that it has to catch.
+//! A check: which requirement it covers, and what it does.
 
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::fault::Mutant;
 use crate::subject::Transport;
 use crate::trace::Trace;
 use crate::verdict::Outcome;
@@ -22,8 +21,6 @@ pub(crate) struct Check<C: 'static> {
     /// Over which transports it runs.
     pub(crate) on: &'static [Transport],
     pub(crate) run: Run<C>,
-    /// Each of these has to fail; without one the check does not count.
-    pub(crate) mutants: &'static [Mutant],
 }
 
 impl<C> Check<C> {
@@ -62,21 +59,19 @@ pub(crate) const WEB: &[Transport] = &[Transport::Http, Transport::Sse];
 
 /// An entry of the list of checks; see [`check!`] and [`shared!`].
 macro_rules! entry {
-    ($kind:ident, $id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+    ($kind:ident, $id:literal, $run:path, $on:expr) => {
         $crate::check::Check {
             id: $id,
             name: stringify!($run),
             module: module_path!(),
             on: $on,
             run: $crate::check::Run::$kind(|context| Box::pin($run(context))),
-            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
         }
     };
 }
 pub(crate) use entry;
 
-/// `check!("RPC-06", function, ANY, ["what the mutant does" => fault, …])`, where the function is
-/// `async fn(context) -> Outcome`.
+/// `check!("RPC-06", function, ANY)`, where the function is `async fn(context) -> Outcome`.
 macro_rules! check {
     ($($entry:tt)*) => { $crate::check::entry!(Alone, $($entry)*) };
 }
@@ -91,14 +86,13 @@ pub(crate) use shared;
 
 /// The same for `fn(&context, &Trace) -> Outcome`, which looks through every conversation of the run.
 macro_rules! audit {
-    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+    ($id:literal, $run:path, $on:expr) => {
         $crate::check::Check {
             id: $id,
             name: stringify!($run),
             module: module_path!(),
             on: $on,
             run: $crate::check::Run::Audit($run),
-            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
         }
     };
 }

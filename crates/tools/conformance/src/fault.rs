@@ -135,21 +135,14 @@ pub(crate) trait Fault: Send {
     }
 }
 
-/// A named fault of a conformant program, which a check has to catch.
-#[derive(Clone, Copy)]
-pub(crate) struct Mutant {
-    /// What the program does wrong.
-    pub(crate) name: &'static str,
-    pub(crate) fault: fn() -> Box<dyn Fault>,
-}
-
 /// The fault of one run, or none. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Faults(Option<Arc<Mutex<Box<dyn Fault>>>>);
 
 impl Faults {
-    pub(crate) fn of(mutant: Option<&Mutant>) -> Self {
-        Self(mutant.map(|mutant| Arc::new(Mutex::new((mutant.fault)()))))
+    #[cfg(feature = "mutants")]
+    pub(crate) fn new(fault: Box<dyn Fault>) -> Self {
+        Self(Some(Arc::new(Mutex::new(fault))))
     }
 
     /// Whether the subject is as it is.

@@ -5,8 +5,7 @@
 //! crates of Agentwire, so that a fault of these is found and not repeated.
 //!
 //! The requirements are data: `requirements/PROTOCOL/AREA.toml`, read by [`Registry`]. Each check covers one requirement for one
-//! party, and has mutants: faults of a conformant program that it has to catch. A check without one does not count in the
-//! [`coverage`](coverage()).
+//! party. The feature `mutants` adds the faults of a conformant program that each check has to catch.
 //!
 //! Checks can also be files: a [`ScriptFile`] is a conversation in which the subject's messages are patterns.
 //! `agentwire-recording` has its format and its player.
@@ -28,12 +27,14 @@ mod check;
 mod conversation;
 mod coverage;
 mod engine;
+#[cfg_attr(not(feature = "mutants"), expect(dead_code, reason = "no fault is made without mutants"))]
 mod fault;
-mod faults;
 mod link;
 mod mcp_client;
 mod mcp_messages;
 mod mcp_server;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod played_http;
 mod progress;
 mod report;
@@ -52,10 +53,12 @@ pub use baseline::{Baseline, BaselineError};
 pub use coverage::{Coverage, coverage};
 pub use link::processes::EarlyEnds;
 pub use link::stand_in::run_stand_in;
+#[cfg(feature = "mutants")]
+pub use mutants::result::MutantResult;
 pub use progress::Progress;
 pub use report::{
-    CheckResult, Counts, Finding, Format, MutantResult, Report, broken_requirements, finding_lines,
-    result_lines, sums, unclear_lines,
+    CheckResult, Counts, Finding, Format, Report, broken_requirements, finding_lines, result_lines, sums,
+    unclear_lines,
 };
 pub use requirements::protocol::Protocol;
 pub use requirements::registry::{Registry, RegistryError};

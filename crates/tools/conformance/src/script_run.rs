@@ -36,7 +36,7 @@ impl Engine {
         progress.planned(planned);
         shuffle(&mut plan, self.config.seed);
         let running = plan.into_iter().map(|planned| {
-            let setting = self.setting(planned.revision, None, self.config.wait);
+            let setting = self.setting(planned.revision);
             let run = play(setting.clone(), planned.file.clone());
             async move {
                 let begun = Instant::now();

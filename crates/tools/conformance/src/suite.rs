@@ -6,11 +6,12 @@ use crate::acp_agent::{self, Agent};
 use crate::acp_client::{self, AcpClient};
 use crate::acp_conductor::{self, Conductor};
 use crate::acp_proxy::{self, Proxy};
-use crate::engine::{Engine, Kind};
+use crate::engine::Engine;
+use crate::engine::plan::Kind;
 use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
 use crate::progress::Progress;
-use crate::report::{MutantResult, Ran, Report};
+use crate::report::{Ran, Report};
 use crate::requirements::registry::Registry;
 use crate::setting::Setting;
 use crate::settings::config::{Config, SuiteError};
@@ -53,23 +54,6 @@ impl Config {
         Ok(Report::new(self, ran))
     }
 
-    /// Runs each check against its mutants, made of this program, which has to be conformant.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the configuration makes no sense.
-    pub async fn run_mutants(&self) -> Result<Vec<MutantResult>, SuiteError> {
-        let engine = self.engine()?;
-        match self.kind {
-            SubjectKind::AcpAgent => engine.run_mutants(&self.acp_agents()?).await,
-            SubjectKind::AcpClient => engine.run_mutants(&self.acp_clients()?).await,
-            SubjectKind::AcpProxy => engine.run_mutants(&self.acp_proxies()?).await,
-            SubjectKind::AcpConductor => engine.run_mutants(&self.acp_conductors()?).await,
-            SubjectKind::McpServer => engine.run_mutants(&self.mcp_servers()).await,
-            SubjectKind::McpClient => engine.run_mutants(&self.mcp_clients()?).await,
-        }
-    }
-
     async fn run_scripts(
         &self,
         engine: &Engine,
@@ -92,11 +76,11 @@ impl Config {
         }
     }
 
-    fn engine(&self) -> Result<Engine, SuiteError> {
+    pub(crate) fn engine(&self) -> Result<Engine, SuiteError> {
         Ok(Engine::new(self, Registry::load()?))
     }
 
-    fn acp_agents(&self) -> Result<Kind<Agent>, SuiteError> {
+    pub(crate) fn acp_agents(&self) -> Result<Kind<Agent>, SuiteError> {
         let context = self.acp_agent()?;
         Ok(Kind::new(acp_agent::checks::CHECKS, context, acp_agent::plain_conversation, acp_agent::speaks))
     }
@@ -111,7 +95,7 @@ impl Config {
         Ok(move |setting| Agent::new(setting, Arc::clone(&findings), stand_in.clone()))
     }
 
-    fn acp_clients(&self) -> Result<Kind<AcpClient>, SuiteError> {
+    pub(crate) fn acp_clients(&self) -> Result<Kind<AcpClient>, SuiteError> {
         let context = self.acp_client()?;
         Ok(Kind::new(
             acp_client::checks::CHECKS,
@@ -127,13 +111,13 @@ impl Config {
         Ok(move |setting| AcpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in)))
     }
 
-    fn acp_proxies(&self) -> Result<Kind<Proxy>, SuiteError> {
+    pub(crate) fn acp_proxies(&self) -> Result<Kind<Proxy>, SuiteError> {
         let command = Arc::new(self.command()?);
         let context = move |setting| Proxy::new(setting, Arc::clone(&command));
         Ok(Kind::new(acp_proxy::checks::CHECKS, context, acp_proxy::plain_conversation, acp_proxy::speaks))
     }
 
-    fn acp_conductors(&self) -> Result<Kind<Conductor>, SuiteError> {
+    pub(crate) fn acp_conductors(&self) -> Result<Kind<Conductor>, SuiteError> {
         let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
         let context = move |setting| Conductor::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
         Ok(Kind::new(
@@ -144,7 +128,7 @@ impl Config {
         ))
     }
 
-    fn mcp_servers(&self) -> Kind<Server> {
+    pub(crate) fn mcp_servers(&self) -> Kind<Server> {
         let hosts = Hosts::new(self.location());
         let context = move |setting| Server::new(setting, Arc::clone(&hosts));
         Kind::new(
@@ -156,7 +140,7 @@ impl Config {
         .sharing(mcp_server::Server::sharing)
     }
 
-    fn mcp_clients(&self) -> Result<Kind<McpClient>, SuiteError> {
+    pub(crate) fn mcp_clients(&self) -> Result<Kind<McpClient>, SuiteError> {
         let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
         let context = move |setting| McpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
         Ok(Kind::new(

@@ -51,7 +51,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) call_any: bool,
     /// Play a script in place of the suite's own checks, or each script of a folder; may be given again
-    #[arg(long = "script", value_name = "FILE|FOLDER", requires = "subject", conflicts_with = "mutants")]
+    #[arg(long = "script", value_name = "FILE|FOLDER", requires = "subject")]
     pub(crate) scripts: Vec<PathBuf>,
     /// Judge this requirement alone, as in mcp/RPC-06; may be given again
     #[arg(long, value_name = "ID")]
@@ -73,15 +73,12 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Write the failures of this run as a baseline, and exit with 0; entries of the file that still fail keep their reasons
-    #[arg(long, value_name = "FILE", conflicts_with = "mutants")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) write_baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) headers: HeaderArguments,
     #[command(flatten)]
     pub(crate) reports: ReportFiles,
-    /// Test the suite itself: the program has to be conformant, and each check has to catch its mutants
-    #[arg(long)]
-    pub(crate) mutants: bool,
     /// Print how many of the requirements have a check, and which lack one
     #[arg(long, conflicts_with = "subject")]
     pub(crate) coverage: bool,

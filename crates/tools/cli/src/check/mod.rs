@@ -57,12 +57,6 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
     descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(OF_A_JOB)))?;
     let mut signals = Signals::listen()?;
     // The programs that run lead process groups of their own. They are killed as the run is dropped.
-    if check.mutants {
-        return tokio::select! {
-            judged = judge_mutants(&configs, json) => judged,
-            interrupted = signals.interrupted() => Err(interrupted.into()),
-        };
-    }
     judge(&check, &configs, &mut signals, (json, verbose)).await
 }
 
@@ -260,27 +254,6 @@ fn stand_in_command() -> Result<CommandLine> {
     CommandLine::new(words).context("this program has a path")
 }
 
-async fn judge_mutants(configs: &[Config], json: bool) -> Result<()> {
-    let (mut all, mut missed) = (0, 0);
-    for config in configs {
-        for result in config.run_mutants().await.map_err(|error| Usage(error.to_string()))? {
-            all += 1;
-            if json {
-                print_json(&result)?;
-            }
-            if !result.is_caught() {
-                missed += 1;
-                let what = format!("{} {}: {}", result.requirement, result.revision, result.mutant);
-                text::print_error(&format!("missed by {}: {what}: {:?}", result.check, result.verdict));
-            }
-        }
-    }
-    if !json {
-        text::print_line(&format!("{} of {all} mutants were caught", all - missed))?;
-    }
-    if missed == 0 { Ok(()) } else { Err(Broken(format!("{missed} mutants were not caught")).into()) }
-}
-
 fn print_coverage(json: bool) -> Result<()> {
     for coverage in coverage(&Registry::load()?) {
         if json {
@@ -289,7 +262,7 @@ fn print_coverage(json: bool) -> Result<()> {
         }
         let Coverage { protocol, requirements, testable, covered, covered_partly, missing, .. } = &coverage;
         text::print_line(&format!(
-            "{protocol}: {covered} of {testable} testable requirements have a check with a mutant ({:.1} %); \
+            "{protocol}: {covered} of {testable} testable requirements have a check ({:.1} %); \
              {covered_partly} of those that show only partly have one; {requirements} in all",
             coverage.percent()
         ))?;

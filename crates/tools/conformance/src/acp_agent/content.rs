@@ -1,28 +1,15 @@
 //! Checks of agents: content.
 
 use base64::Engine as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Agent;
 use super::messages::each_content;
 use crate::check::{ANY, Check, audit};
-use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[audit!("CON-01", content_is_sound, ANY, [
-    "sends data that is no base64" => sends(json!({"type": "image", "mimeType": "image/png", "data": "no base64!"})),
-    "sends a blob that is no base64" => sends(json!({"type": "resource", "resource": {"uri": "a:b", "blob": "no base64!"}})),
-])];
-
-fn sends(block: Value) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/update", move |m| {
-        let update = &mut m["params"]["update"];
-        if update["content"].is_object() {
-            update["content"] = block.clone();
-        }
-    })
-}
+pub(super) const CHECKS: &[Check<Agent>] = &[audit!("CON-01", content_is_sound, ANY)];
 
 /// Whether a text is base64, padded or not.
 pub(super) fn is_base64(text: &str) -> bool {

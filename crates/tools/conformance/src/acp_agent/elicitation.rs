@@ -7,90 +7,21 @@ use super::turn::Turn;
 use super::{Agent, answers};
 use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("EL-01", modes_need_their_capability, ANY, [
-        "asks all the same" => faults::says_before_response_to("session/prompt", |_| vec![
-            json!({"jsonrpc": "2.0", "id": "asks", "method": "elicitation/create", "params": {"mode": "form"}}),
-        ]),
-        "visits all the same" => faults::says_before_response_to("session/prompt", |_| vec![
-            json!({"jsonrpc": "2.0", "id": "asks", "method": "elicitation/create", "params": {"mode": "url"}}),
-        ]),
-    ]),
-    audit!("EL-03", each_request_names_its_mode, ANY, [
-        "leaves the mode out" => changes(|params| { params.remove("mode"); }),
-    ]),
-    audit!("EL-04", each_request_has_one_scope, ANY, [
-        "names both" => changes(|params| { params.insert("requestId".into(), json!(1)); }),
-        "names none" => changes(|params| { params.remove("sessionId"); }),
-        "names a tool call of no session" => changes(|params| {
-            params.remove("sessionId");
-            params.insert("requestId".into(), json!(1));
-            params.insert("toolCallId".into(), json!("a"));
-        }),
-    ]),
-    check!("EL-09", each_answer_lets_work_end, ANY, [
-        "waits for another answer" => later_ends(|m| *m = Value::Null),
-    ]),
-    check!("EL-10", null_is_no_content, ANY, ["fails" => later_ends(fails)]),
-    audit!("EL-11", ids_of_visits_are_unique, ORDERED, [
-        "uses one id for all" => faults::says_before_response_to("session/prompt", |_| {
-            let visit = |id| json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {"mode": "url", "elicitationId": "a"}});
-            vec![visit("one"), visit("two")]
-        }),
-    ]),
-    check!("EL-12", completions_repeat_the_id, ORDERED, [
-        "has another id" => faults::each_call("elicitation/complete", |m| m["params"]["elicitationId"] = json!("another")),
-    ]),
-    audit!("EL-16", urls_hold_no_credentials, ANY, [
-        "puts a password in the URL" => changes(|params| if params.contains_key("url") { params.insert("url".into(), json!("https://me:secret@example.com/")); }),
-    ]),
-    check!("EL-17", work_ends_without_forms, ANY, ["fails" => later_ends(fails)]),
-    check!("EL-19", an_unknown_action_is_no_known_one, ANY, ["accepts" => takes_for("accept")]),
+    check!("EL-01", modes_need_their_capability, ANY),
+    audit!("EL-03", each_request_names_its_mode, ANY),
+    audit!("EL-04", each_request_has_one_scope, ANY),
+    check!("EL-09", each_answer_lets_work_end, ANY),
+    check!("EL-10", null_is_no_content, ANY),
+    audit!("EL-11", ids_of_visits_are_unique, ORDERED),
+    check!("EL-12", completions_repeat_the_id, ORDERED),
+    audit!("EL-16", urls_hold_no_credentials, ANY),
+    check!("EL-17", work_ends_without_forms, ANY),
+    check!("EL-19", an_unknown_action_is_no_known_one, ANY),
 ];
-
-type Object = serde_json::Map<String, Value>;
-
-fn changes(edit: fn(&mut Object)) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("elicitation/create", move |m| {
-        if let Some(params) = m["params"].as_object_mut() {
-            edit(params);
-        }
-    })
-}
-
-/// Changes the end of each prompt after the first one: the response in version 1, the last update in version 2.
-fn later_ends(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
-    let mut count = 0;
-    faults::each_message(move |m| {
-        if ["/result/stopReason", "/params/update/stopReason"].iter().any(|at| m.pointer(at).is_some()) {
-            count += 1;
-            if count > 1 {
-                edit(m);
-            }
-        }
-    })
-}
-
-fn fails(end: &mut Value) {
-    match end.pointer_mut("/params/update/stopReason") {
-        Some(reason) => *reason = json!("error"),
-        None => faults::refuse(end, -32603),
-    }
-}
-
-/// An agent that says of an unknown action what it says of an accepted form.
-pub(super) fn takes_for(_: &str) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/update", |m| {
-        // The content of a tool call is a list.
-        if let Some(text) = m.pointer_mut("/params/update/content/text").filter(|text| text.is_string()) {
-            *text = json!(format!("accept {ENTERED}"));
-        }
-    })
-}
 
 async fn modes_need_their_capability(agent: Agent) -> Outcome {
     let all = super::capabilities(agent.revision());
@@ -140,7 +71,7 @@ fn each_request_has_one_scope(_: &Agent, trace: &Trace) -> Outcome {
 }
 
 /// What the suite enters into a form.
-pub(super) const ENTERED: &str = "conformance-3f1c";
+pub(crate) const ENTERED: &str = "conformance-3f1c";
 
 /// Values for a form: a text for each field that takes one.
 pub(super) fn values(schema: &Value) -> Value {

@@ -6,27 +6,11 @@ use super::Agent;
 use super::initialization::plays_without;
 use super::messages::is_absolute;
 use crate::check::{ANY, Check, audit, check};
-use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("FS-01", files_need_their_capability, ANY, [
-        "reads all the same" => asks("fs/read_text_file"),
-        "writes all the same" => asks("fs/write_text_file"),
-    ]),
-    audit!("FS-03", paths_of_files_are_absolute, ANY, [
-        "reads relative paths" => faults::each_call("fs/read_text_file", |m| m["params"]["path"] = json!("a.txt")),
-        "writes relative paths" => faults::each_call("fs/write_text_file", |m| m["params"]["path"] = json!("./a.txt")),
-    ]),
-];
-
-/// Sends a request with each prompt.
-pub(super) fn asks(method: &'static str) -> Box<dyn crate::fault::Fault> {
-    faults::says_before_response_to("session/prompt", move |_| {
-        vec![json!({"jsonrpc": "2.0", "id": "asks", "method": method, "params": {}})]
-    })
-}
+pub(super) const CHECKS: &[Check<Agent>] =
+    &[check!("FS-01", files_need_their_capability, ANY), audit!("FS-03", paths_of_files_are_absolute, ANY)];
 
 async fn files_need_their_capability(agent: Agent) -> Outcome {
     let all = super::capabilities(agent.revision());

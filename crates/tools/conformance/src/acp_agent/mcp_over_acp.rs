@@ -6,55 +6,20 @@ use super::turn::Turn;
 use super::{Agent, answers, mcp_servers};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("MOA-02", requests_name_their_server, STDIO, [
-        "leaves out the server" => faults::each_call(MESSAGE, |m| m["params"]["serverId"] = Value::Null),
-        "leaves out the request" => faults::each_call(MESSAGE, |m| m["params"]["requestId"] = Value::Null),
-    ]),
-    check!("MOA-03b", results_come_before_errors, STDIO, [
-        "takes the error where there is a result" => Box::new(LineLoss { is_sent: false }),
-    ]),
-    check!("MOA-05", requests_need_no_handshake, STDIO, [
-        "shakes hands first" => faults::says_before_call(MESSAGE, |_| {
-            let inner = json!({"serverId": SERVER_ID, "requestId": "forged", "method": "initialize", "params": {}});
-            vec![json!({"jsonrpc": "2.0", "id": "forged", "method": MESSAGE, "params": inner})]
-        }),
-        "leaves out the version" => faults::each_call(MESSAGE, |m| m["params"]["params"]["_meta"] = json!({})),
-    ]),
+    check!("MOA-02", requests_name_their_server, STDIO),
+    check!("MOA-03b", results_come_before_errors, STDIO),
+    check!("MOA-05", requests_need_no_handshake, STDIO),
 ];
 
 const MESSAGE: &str = "mcp/message";
 const SERVER_ID: &str = "conformance-7c2e";
 /// Part of what the suite's tool returns.
-const MARK: &str = "conformance 3f1c";
+pub(crate) const MARK: &str = "conformance 3f1c";
 /// MCP's revision without a handshake.
 const MCP_REVISION: &str = "2026-07-28";
-
-/// An agent that loses the tool's result after the suite has answered `mcp/message` with a result and an error.
-struct LineLoss {
-    is_sent: bool,
-}
-
-impl Fault for LineLoss {
-    fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
-        let outcome = &message["result"];
-        self.is_sent |= outcome.get("result").is_some() && outcome.get("error").is_some();
-        false
-    }
-
-    fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
-        match incoming {
-            Incoming::Line(line) if self.is_sent && String::from_utf8_lossy(&line).contains(MARK) => {
-                Vec::new()
-            }
-            other => vec![other],
-        }
-    }
-}
 
 /// How the suite's server answers calls of its tool.
 #[derive(Clone, Copy)]

@@ -9,8 +9,7 @@ use tokio::net::TcpListener;
 use super::Agent;
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::fault::{ClientRequest, Fault, Incoming};
-use crate::faults;
+use crate::fault::{ClientRequest, Incoming};
 use crate::link::Link;
 use crate::link::stand_in::StandIns;
 use crate::requirements::revision::Revision;
@@ -18,38 +17,12 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("SES-21", a_stdio_server_is_accepted, STDIO, [
-        "refuses sessions with one" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
-    ]),
-    check!("SES-22", an_http_server_is_used, STDIO, [
-        "ignores the servers" => faults::each_request(|_| Vec::new()),
-    ]),
-    check!("SES-24", a_listed_server_is_used, STDIO, ["ignores the servers" => ignores_servers(1)]),
-    check!("SES-24b", one_broken_server_does_no_harm, STDIO, ["uses the first server only" => ignores_servers(2)]),
-    check!("SES-26", arguments_and_environment_arrive, STDIO, ["leaves them out" => ignores_servers(2)]),
+    check!("SES-21", a_stdio_server_is_accepted, STDIO),
+    check!("SES-22", an_http_server_is_used, STDIO),
+    check!("SES-24", a_listed_server_is_used, STDIO),
+    check!("SES-24b", one_broken_server_does_no_harm, STDIO),
+    check!("SES-26", arguments_and_environment_arrive, STDIO),
 ];
-
-/// An agent that sends nothing to the servers of its session with a number.
-fn ignores_servers(number: usize) -> Box<dyn Fault> {
-    struct IgnoresServers(usize);
-    impl Fault for IgnoresServers {
-        fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
-            let has_servers = message.pointer("/params/mcpServers/0").is_some();
-            self.0 = self.0.saturating_sub(usize::from(has_servers));
-            false
-        }
-
-        fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
-            let method = faults::message_in(&incoming).map(|message| message["method"].clone());
-            let is_of_mcp = |method: &Value| {
-                ["server/discover", "tools/list", "initialize"].iter().any(|name| *method == *name)
-            };
-            let is_lost = self.0 == 0 && method.as_ref().is_some_and(is_of_mcp);
-            if is_lost { Vec::new() } else { vec![incoming] }
-        }
-    }
-    Box::new(IgnoresServers(number))
-}
 
 /// How the MCP server is described to the agent.
 enum Entry {

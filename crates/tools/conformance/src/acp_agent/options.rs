@@ -6,58 +6,22 @@ use super::Agent;
 use super::turn::{is_update, update_in};
 use crate::check::{ANY, Check, audit, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::requirements::revision::Revision;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("MODE-01", the_current_mode_is_listed, ANY, [
-        "is in another mode" => faults::result_of("session/new", |result| result["modes"]["currentModeId"] = json!("another")),
-    ]),
-    check!("MODE-03", the_mode_changes_while_a_prompt_runs, ANY, [
-        "refuses" => faults::nth_response_to("session/set_mode", 2, |m| faults::refuse(m, -32600)),
-        "waits" => faults::nth_response_to("session/set_mode", 2, |m| *m = Value::Null),
-    ]),
-    check!("MODE-04", mode_updates_name_the_mode, ANY, [
-        "has another name for it" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "current_mode_update" {
-            m["params"]["update"] = json!({"sessionUpdate": "current_mode_update", "modeId": "auto"});
-        }),
-    ]),
-    check!("CFG-01", booleans_need_the_capability, ANY, [
-        "offers them to everyone" => faults::result_of("session/new", |result| result["configOptions"] = json!([
-            {"id": "b", "name": "B", "type": "boolean", "currentValue": true},
-        ])),
-    ]),
-    check!("CFG-02", options_have_a_value, ANY, [
-        "has no value" => faults::result_of("session/new", |result| if let Some(option) = result["configOptions"][0].as_object_mut() { option.remove("currentValue"); }),
-    ]),
-    check!("CFG-02b", selections_have_a_listed_value, ANY, [
-        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
-    ]),
-    check!("CFG-02c", selections_have_a_listed_value, ANY, [
-        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
-    ]),
-    check!("CFG-03", setting_an_option_returns_all, ANY, [
-        "returns the one that was set" => faults::result_of("session/set_config_option", |result| if let Some(options) = result["configOptions"].as_array_mut() { options.truncate(1) }),
-        "returns the old value" => { let mut old = Value::Null; faults::each_response(move |m| if m["result"]["configOptions"].is_array() {
-            if old.is_null() { old = m["result"]["configOptions"].clone() } else { m["result"]["configOptions"] = old.clone() }
-        }) },
-    ]),
-    audit!("CFG-04", updates_list_all_options, ANY, [
-        "lists what has changed" => faults::each_call("session/update", |m| if let Some(options) = m["params"]["update"]["configOptions"].as_array_mut() { options.truncate(1) }),
-    ]),
-    check!("CFG-09", modes_are_options_as_well, ANY, [
-        "has modes only" => faults::result_of("session/new", |result| if let Some(result) = result.as_object_mut() { result.remove("configOptions"); }),
-        "forgets one of them" => faults::each_message(|m| for place in ["/result/configOptions", "/params/update/configOptions"] {
-            if let Some(options) = m.pointer_mut(place).and_then(Value::as_array_mut) {
-                for option in options.iter_mut().filter(|option| option["category"] == "mode") { option["currentValue"] = json!("ask") }
-            }
-        }),
-    ]),
-    check!("CFG-12", unknown_options_and_values_fail, ANY, [
-        "accepts any" => faults::response_to("session/set_config_option", |m| if m.get("error").is_some() { faults::accept(m, json!({"configOptions": []})) }),
-    ]),
+    check!("MODE-01", the_current_mode_is_listed, ANY),
+    check!("MODE-03", the_mode_changes_while_a_prompt_runs, ANY),
+    check!("MODE-04", mode_updates_name_the_mode, ANY),
+    check!("CFG-01", booleans_need_the_capability, ANY),
+    check!("CFG-02", options_have_a_value, ANY),
+    check!("CFG-02b", selections_have_a_listed_value, ANY),
+    check!("CFG-02c", selections_have_a_listed_value, ANY),
+    check!("CFG-03", setting_an_option_returns_all, ANY),
+    audit!("CFG-04", updates_list_all_options, ANY),
+    check!("CFG-09", modes_are_options_as_well, ANY),
+    check!("CFG-12", unknown_options_and_values_fail, ANY),
 ];
 
 /// A session with the result of `session/new`.

@@ -8,94 +8,20 @@ use super::jsonrpc::SILENCE;
 use super::turn::update_in;
 use crate::acp_messages::is_count;
 use crate::check::{ANY, Check, audit, check};
-use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("PR-03", a_prompt_ends_with_a_stop_reason, ANY, [
-        "has a reason of its own" => faults::result_of("session/prompt", |result| result["stopReason"] = json!("done")),
-        "has no reason" => faults::result_of("session/prompt", |result| *result = json!({})),
-    ]),
-    check!("PR-04", text_is_accepted, ANY, [
-        "refuses" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
-    ]),
-    check!("PR-05", advertised_content_is_accepted, ANY, [
-        "refuses what it advertised" => faults::nth_response_to("session/prompt", 2, |m| faults::refuse(m, -32602)),
-    ]),
-    check!("PR-07", messages_have_ids_of_their_own, ANY, [
-        "uses one id for all" => faults::each_call("session/update", |m| m["params"]["update"]["messageId"] = json!("message")),
-        "uses a new id for each chunk" => { let mut count = 0; faults::each_call("session/update", move |m| {
-            count += 1;
-            m["params"]["update"]["messageId"] = json!(count.to_string());
-        }) },
-    ]),
-    audit!("PR-08", usage_is_sound, ANY, [
-        "leaves out the size" => edits("usage_update", |update| { update.remove("size"); }),
-        "sends numbers as text" => edits("usage_update", |update| { update.insert("used".into(), json!("10")); }),
-        "leaves out the currency" => edits("usage_update", |update| { update.insert("cost".into(), json!({"amount": 1})); }),
-    ]),
-    check!("PR-09", permission_is_followed_by_progress, ANY, [
-        "reports no progress" => faults::each_call("session/update", |m| if m["params"]["update"]["status"] == "in_progress" { *m = Value::Null }),
-    ]),
-    check!("PR-24", commands_are_described, ANY, [
-        "leaves out the description" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "available_commands_update" {
-            m["params"]["update"]["availableCommands"] = json!([{"name": "a"}]);
-        }),
-        "leaves out the hint" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "available_commands_update" {
-            m["params"]["update"]["availableCommands"] = json!([{"name": "a", "description": "A", "input": {}}]);
-        }),
-    ]),
-    check!("PLAN-01", plans_and_progress_are_reported, ANY, [
-        "reports no plan" => drops("plan"),
-        "reports no progress" => first_only(),
-    ]),
-    check!("PLAN-02", each_plan_is_whole, ANY, [
-        "sends what has changed" => { let mut count = 0; faults::each_call("session/update", move |m| for place in ["/params/update/entries", "/params/update/plan/entries"] {
-            if let Some(entries) = m.pointer_mut(place).and_then(Value::as_array_mut) {
-                count += 1;
-                if count == 2 { entries.truncate(1) }
-            }
-        }) },
-    ]),
+    check!("PR-03", a_prompt_ends_with_a_stop_reason, ANY),
+    check!("PR-04", text_is_accepted, ANY),
+    check!("PR-05", advertised_content_is_accepted, ANY),
+    check!("PR-07", messages_have_ids_of_their_own, ANY),
+    audit!("PR-08", usage_is_sound, ANY),
+    check!("PR-09", permission_is_followed_by_progress, ANY),
+    check!("PR-24", commands_are_described, ANY),
+    check!("PLAN-01", plans_and_progress_are_reported, ANY),
+    check!("PLAN-02", each_plan_is_whole, ANY),
 ];
-
-type Object = serde_json::Map<String, Value>;
-
-/// Changes each update of a kind.
-pub(super) fn edits(kind: &'static str, edit: fn(&mut Object)) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/update", move |m| {
-        let update = &mut m["params"]["update"];
-        if update["sessionUpdate"] == kind
-            && let Some(update) = update.as_object_mut()
-        {
-            edit(update);
-        }
-    })
-}
-
-fn drops(kind: &'static str) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/update", move |m| {
-        let known = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
-        if known.starts_with(kind) {
-            *m = Value::Null;
-        }
-    })
-}
-
-/// Keeps the first plan only.
-fn first_only() -> Box<dyn crate::fault::Fault> {
-    let mut count = 0;
-    faults::each_call("session/update", move |m| {
-        let known = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
-        if known.starts_with("plan") {
-            count += 1;
-            if count > 1 {
-                *m = Value::Null;
-            }
-        }
-    })
-}
 
 pub(super) const STOP_REASONS: [&str; 5] =
     ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];

@@ -6,48 +6,19 @@ use super::Agent;
 use super::messages::is_absolute;
 use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::link::stand_in::random_id;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("LIST-02", sessions_are_a_list, ANY, [
-        "answers with an object" => faults::result_of("session/list", |result| result["sessions"] = json!({})),
-        "has another cursor" => faults::result_of("session/list", |result| result["nextCursor"] = json!(7)),
-        "leaves the list out" => faults::result_of("session/list", |result| *result = json!({})),
-    ]),
-    check!("LIST-03", no_session_is_an_empty_list, ANY, [
-        "leaves the list out" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({}))),
-        "fails" => faults::nth_response_to("session/list", 2, |m| faults::refuse(m, -32002)),
-    ]),
-    check!("LIST-04", the_filter_holds, ANY, [
-        "ignores the filter" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
-            sessions.push(json!({"sessionId": "a", "cwd": "/another"}));
-        }),
-        "finds nothing" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({"sessions": []}))),
-    ]),
-    check!("LIST-05", listed_directories_are_absolute, ANY, [
-        "lists relative ones" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
-    ]),
-    check!("LIST-08", an_invalid_cursor_fails, ANY, [
-        "begins again" => faults::response_to("session/list", |m| faults::accept(m, json!({"sessions": []}))),
-    ]),
-    check!("LIST-09", pages_are_bounded, ANY, [
-        "lists all at once" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
-            let more = sessions.clone();
-            sessions.extend(more);
-        }),
-    ]),
-    check!("LIST-12", listing_changes_nothing, ANY, [
-        "forgets what it has listed" => faults::nth_response_to("session/list", 2, |m| faults::accept(m, json!({"sessions": []}))),
-    ]),
-    check!("DEL-02", a_deleted_session_is_not_listed, ORDERED, [
-        "keeps it" => faults::ignores_and_accepts("session/delete"),
-    ]),
-    check!("DEL-03", deleting_again_succeeds, ORDERED, [
-        "refuses" => faults::nth_response_to("session/delete", 2, |m| faults::refuse(m, -32002)),
-        "refuses unknown ones" => faults::nth_response_to("session/delete", 3, |m| faults::refuse(m, -32002)),
-    ]),
+    check!("LIST-02", sessions_are_a_list, ANY),
+    check!("LIST-03", no_session_is_an_empty_list, ANY),
+    check!("LIST-04", the_filter_holds, ANY),
+    check!("LIST-05", listed_directories_are_absolute, ANY),
+    check!("LIST-08", an_invalid_cursor_fails, ANY),
+    check!("LIST-09", pages_are_bounded, ANY),
+    check!("LIST-12", listing_changes_nothing, ANY),
+    check!("DEL-02", a_deleted_session_is_not_listed, ORDERED),
+    check!("DEL-03", deleting_again_succeeds, ORDERED),
 ];
 
 /// An agent that lists sessions.

@@ -2,66 +2,25 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Agent;
 use super::messages::is_absolute;
-use super::prompt::edits;
 use super::turn::{Turn, update_in};
 use crate::check::{ANY, Check, audit, check};
-use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("TC-01", tools_are_reported, ANY, [
-        "works in silence" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() { *m = Value::Null }),
-    ]),
-    check!("TC-02", call_ids_are_unique, ANY, [
-        "counts from one in each prompt" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() {
-            m["params"]["update"]["toolCallId"] = json!("call-1");
-        }),
-    ]),
-    audit!("TC-03b", updates_name_their_call, ANY, [
-        "leaves the id out" => edits("tool_call_update", |update| { update.remove("toolCallId"); }),
-    ]),
-    audit!("TC-04", calls_go_forward, ANY, [
-        "goes back" => { let mut count = 0; faults::each_call("session/update", move |m| if m["params"]["update"]["sessionUpdate"] == "tool_call_update" {
-            count += 1;
-            m["params"]["update"]["status"] = json!(if count % 2 == 1 { "completed" } else { "in_progress" });
-        }) },
-        "updates calls that were never reported" => edits("tool_call_update", |update| { update.insert("toolCallId".into(), json!("another")); }),
-    ]),
-    audit!("TC-05", paths_of_calls_are_absolute, ANY, [
-        "sends relative locations" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() {
-            m["params"]["update"]["locations"] = json!([{"path": "a.txt"}]);
-        }),
-        "sends relative diffs" => edits("tool_call_update", |update| { update.insert("content".into(), json!([{"type": "diff", "path": "a.txt", "newText": ""}])); }),
-    ]),
-    audit!("TC-06", shown_terminals_exist, ANY, [
-        "shows another terminal" => edits("tool_call", |update| { update.insert("content".into(), json!([{"type": "terminal", "terminalId": "another"}])); }),
-    ]),
-    audit!("TC-07", names_of_tools_are_text, ANY, [
-        "sends an object" => faults::each_call("session/update", |m| if m["params"]["update"]["title"].is_string() {
-            m["params"]["update"]["name"] = json!({"tool": "edit"});
-        }),
-        "sends a number in updates" => edits("tool_call_update", |update| { update.insert("name".into(), json!(7)); }),
-    ]),
-    audit!("TC-11", there_is_something_to_choose, ANY, [
-        "offers nothing" => faults::each_call("session/request_permission", |m| m["params"]["options"] = json!([])),
-        "offers one option twice" => twice(),
-    ]),
+    check!("TC-01", tools_are_reported, ANY),
+    check!("TC-02", call_ids_are_unique, ANY),
+    audit!("TC-03b", updates_name_their_call, ANY),
+    audit!("TC-04", calls_go_forward, ANY),
+    audit!("TC-05", paths_of_calls_are_absolute, ANY),
+    audit!("TC-06", shown_terminals_exist, ANY),
+    audit!("TC-07", names_of_tools_are_text, ANY),
+    audit!("TC-11", there_is_something_to_choose, ANY),
 ];
-
-/// Offers the first option twice.
-pub(super) fn twice() -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/request_permission", |m| {
-        if let Some(options) = m["params"]["options"].as_array_mut() {
-            let again = options.first().cloned();
-            options.extend(again);
-        }
-    })
-}
 
 async fn tools_are_reported(agent: Agent) -> Outcome {
     let (_, _, turn) = agent.played("tool").await?;

@@ -1,47 +1,21 @@
 //! Checks of agents: lines on standard input and output.
 
-use serde_json::{Value, json};
-
 use super::Agent;
 use crate::acp_messages::{self, Line};
 use crate::check::{Check, STDIO, audit, check};
-use crate::fault::Incoming;
-use crate::faults;
 use crate::subject::CommandLine;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("TR-01", lines_are_utf8, STDIO, [
-        "writes Latin-1" => faults::each_line(|line| if let Some(at) = line.iter().position(|byte| *byte == b'"') { line.insert(at + 1, 0xe9) }),
-    ]),
-    audit!("TR-02", a_line_is_one_message, STDIO, [
-        "prints JSON over several lines" => prints_over_two_lines(),
-    ]),
-    audit!("TR-03", stdout_carries_messages_only, STDIO, [
-        "prints its log to standard output" => logs(),
-        "prints JSON that is no message" => faults::each_message(|m| *m = json!({"level": "info", "event": m})),
-    ]),
-    check!("TR-05", works_without_stderr, STDIO, [
-        "ends where nobody reads its log" => faults::nth_response_to("initialize", 1, |m| *m = Value::Null),
-    ]),
-    audit!("TR-06", a_line_is_no_array, STDIO, ["wraps each message" => faults::each_message(|m| *m = json!([m]))]),
-    check!("TR-07", speaks_on_stdio, STDIO, ["is silent" => faults::each_line(Vec::clear)]),
-    check!("TR-10", exits_when_stdin_closes, STDIO, ["goes on" => faults::never_closes()]),
+    audit!("TR-01", lines_are_utf8, STDIO),
+    audit!("TR-02", a_line_is_one_message, STDIO),
+    audit!("TR-03", stdout_carries_messages_only, STDIO),
+    check!("TR-05", works_without_stderr, STDIO),
+    audit!("TR-06", a_line_is_no_array, STDIO),
+    check!("TR-07", speaks_on_stdio, STDIO),
+    check!("TR-10", exits_when_stdin_closes, STDIO),
 ];
-
-fn logs() -> Box<dyn crate::fault::Fault> {
-    faults::each_line(|line| *line = [b"INFO ", line.as_slice()].concat())
-}
-
-fn prints_over_two_lines() -> Box<dyn crate::fault::Fault> {
-    faults::incoming(|incoming| match incoming {
-        Incoming::Line(line) if line.starts_with(b"{") => {
-            vec![Incoming::Line(b"{".to_vec()), Incoming::Line(line[1..].to_vec())]
-        }
-        other => vec![other],
-    })
-}
 
 fn lines(trace: &Trace) -> Outcome<Vec<(Line, String)>> {
     let lines = acp_messages::lines(trace);

@@ -52,7 +52,7 @@ pub(super) fn update_in(message: &Value) -> Option<&Value> {
 }
 
 /// Whether a message is an update of one kind.
-pub(super) fn is_update(message: &Value, kind: &str) -> bool {
+pub(crate) fn is_update(message: &Value, kind: &str) -> bool {
     update_in(message).is_some_and(|update| update["sessionUpdate"] == kind)
 }
 

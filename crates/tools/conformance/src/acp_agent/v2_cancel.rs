@@ -5,71 +5,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::jsonrpc::SILENCE;
-use super::prompt::edits;
 use super::turn::is_update;
 use super::{Agent, answers};
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-31", cancelled_work_ends_as_cancelled, ANY, [
-        "ends as if it were done" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
-        "fails" => faults::fails_end(),
-        "goes on afterwards" => goes_on_after_idle(),
-    ]),
-    check!("V2-32", cancelled_work_waits_for_no_answer, ANY, [
-        "waits" => Box::new(AtAnswer { held: Vec::new(), is_answered: false }),
-    ]),
-    check!("V2-32b", late_answers_are_ignored, ANY, [
-        "takes a late answer" => Box::new(AtAnswer { held: vec![late()], is_answered: true }),
-    ]),
-    check!("V2-33", cancelled_questions_are_withdrawn, ANY, [
-        "leaves them open" => faults::each_call("$/cancel_request", |m| *m = Value::Null),
-    ]),
+    check!("V2-31", cancelled_work_ends_as_cancelled, ANY),
+    check!("V2-32", cancelled_work_waits_for_no_answer, ANY),
+    check!("V2-32b", late_answers_are_ignored, ANY),
+    check!("V2-33", cancelled_questions_are_withdrawn, ANY),
 ];
-
-/// Sends messages when the suite answers a request. Before that, it holds the end of work back.
-struct AtAnswer {
-    held: Vec<Value>,
-    is_answered: bool,
-}
-
-impl Fault for AtAnswer {
-    fn outgoing(&mut self, message: &Value, forged: &mut Vec<Value>) -> bool {
-        if message.pointer("/result/outcome").is_some() {
-            self.is_answered = true;
-            forged.append(&mut self.held);
-        }
-        false
-    }
-
-    fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
-        match faults::message_in(&incoming) {
-            Some(message) if !self.is_answered && message["params"]["update"]["state"] == "idle" => {
-                self.held.push(message);
-                Vec::new()
-            }
-            _ => vec![incoming],
-        }
-    }
-}
-
-/// An update of work.
-fn late() -> Value {
-    let content = json!({"type": "text", "text": "late"});
-    let update = json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": content});
-    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
-}
-
-fn goes_on_after_idle() -> Box<dyn Fault> {
-    faults::incoming(|incoming| {
-        let is_idle = faults::message_in(&incoming).is_some_and(|m| m["params"]["update"]["state"] == "idle");
-        std::iter::once(incoming).chain(is_idle.then(|| Incoming::Forged(late()))).collect()
-    })
-}
 
 fn is_work(message: &Value) -> bool {
     let kinds = [

@@ -6,33 +6,15 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::jsonrpc::SILENCE;
-use super::prompt::edits;
 use super::turn::update_in;
 use crate::check::{Check, ORDERED, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-17", a_close_ends_the_work_first, ORDERED, [
-        "says nothing of the end" => faults::each_call("session/update", |m| if m["params"]["update"]["state"] == "idle" { *m = Value::Null }),
-        "ends the work as if it were done" => edits("state_update", |update| { update.insert("stopReason".into(), json!("end_turn")); }),
-    ]),
-    check!("V2-17b", nothing_follows_a_close, ORDERED, [
-        "goes on afterwards" => faults::says_after_response_to("session/close", |_| {
-            let update = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2});
-            vec![json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})]
-        }),
-    ]),
-    check!("V2-18", a_close_ends_each_prompt, ORDERED, [
-        "fails after the insertion" => {
-            let update = json!({"sessionUpdate": "user_message", "messageId": "inserted", "content": []});
-            let inserted = json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}});
-            let inserts = faults::says_before_response_to("session/close", move |_| vec![inserted.clone()]);
-            faults::both(inserts, faults::nth_response_to("session/prompt", 2, |m| faults::refuse(m, -32603)))
-        },
-        "leaves prompts open" => faults::nth_response_to("session/prompt", 2, |m| *m = Value::Null),
-    ]),
+    check!("V2-17", a_close_ends_the_work_first, ORDERED),
+    check!("V2-17b", nothing_follows_a_close, ORDERED),
+    check!("V2-18", a_close_ends_each_prompt, ORDERED),
 ];
 
 /// A session whose slow work is closed: the updates between the work's begin and the response to `session/close`.

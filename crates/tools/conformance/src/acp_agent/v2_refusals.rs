@@ -5,47 +5,21 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Agent;
-use super::elicitation::{ENTERED, asked, takes_for};
+use super::elicitation::{ENTERED, asked};
 use super::options::{id_of, options, set_params};
 use super::turn::update_in;
 use super::v2::with_sessions;
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-22", other_transports_fail, ANY, [
-        "accepts any" => faults::response_to("session/new", |m| faults::accept(m, json!({"sessionId": "s"}))),
-    ]),
-    check!("V2-26", other_content_fails, ANY, [
-        "accepts any" => faults::response_to("session/prompt", |m| faults::accept(m, json!({"messageId": "m"}))),
-        "answers another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
-    ]),
-    check!("V2-41", unknown_items_are_not_cancelled, ANY, [
-        "accepts any" => faults::response_to("tool_call/cancel", |m| faults::accept(m, json!({}))),
-        "answers another code for terminals" => faults::response_to("terminal/cancel", |m| faults::refuse(m, -32603)),
-    ]),
-    check!("V2-44", other_options_and_values_fail, ANY, [
-        "accepts any" => edits_refusals(|m| faults::accept(m, json!({"configOptions": []}))),
-        "answers another code" => edits_refusals(|m| faults::refuse(m, -32603)),
-    ]),
-    check!("V2-47", an_unknown_action_is_a_cancellation, ANY, ["accepts" => takes_for_accept()]),
+    check!("V2-22", other_transports_fail, ANY),
+    check!("V2-26", other_content_fails, ANY),
+    check!("V2-41", unknown_items_are_not_cancelled, ANY),
+    check!("V2-44", other_options_and_values_fail, ANY),
+    check!("V2-47", an_unknown_action_is_a_cancellation, ANY),
 ];
-
-/// Changes each refusal to set an option.
-fn edits_refusals(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
-    faults::response_to("session/set_config_option", move |message| {
-        if message.get("error").is_some() {
-            edit(message);
-        }
-    })
-}
-
-/// Takes each answer but the first for an accepted one.
-fn takes_for_accept() -> Box<dyn crate::fault::Fault> {
-    takes_for("accept")
-}
 
 async fn other_transports_fail(agent: Agent) -> Outcome {
     let (mut conversation, initialized) = with_sessions(&agent).await?;

@@ -3,89 +3,22 @@
 use serde_json::{Value, json};
 
 use super::jsonrpc::SILENCE;
-use super::prompt::edits;
 use super::turn::{Turn, is_update, update_in};
 use super::{Agent, answers};
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-23", a_prompt_is_answered_before_the_work_ends, ANY, [
-        "answers in the end" => faults::loses_response_to("session/prompt"),
-        "answers without the id" => faults::result_of("session/prompt", |result| *result = json!({})),
-    ]),
-    check!("V2-24", the_message_is_reported, ANY, [
-        "reports none" => loses("user_message"),
-        "reports another id" => faults::result_of("session/prompt", |result| result["messageId"] = json!("another")),
-    ]),
-    check!("V2-25", failing_work_is_no_error, ANY, [
-        "fails the prompt" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
-    ]),
-    check!("V2-25b", failing_work_ends_with_an_error, ANY, [
-        "hides the failure" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
-    ]),
-    check!("V2-28", states_are_reported, ANY, [
-        "does not say that it works" => loses_state("running"),
-        "does not say that it is idle" => loses_state("idle"),
-    ]),
-    check!("V2-29", the_end_has_a_reason, ANY, [
-        "gives no reason" => edits("state_update", |update| { update.remove("stopReason"); }),
-    ]),
-    check!("V2-30", work_goes_on_after_a_question, ANY, [
-        "does not say so" => asks_for_action(),
-    ]),
-    check!("V2-43", unknown_outcomes_are_no_approval, ANY, [
-        "takes each outcome for one" => faults::each_call("session/update", |m| if m["params"]["update"]["status"] == "failed" {
-            m["params"]["update"]["status"] = json!("completed");
-        }),
-    ]),
+    check!("V2-23", a_prompt_is_answered_before_the_work_ends, ANY),
+    check!("V2-24", the_message_is_reported, ANY),
+    check!("V2-25", failing_work_is_no_error, ANY),
+    check!("V2-25b", failing_work_ends_with_an_error, ANY),
+    check!("V2-28", states_are_reported, ANY),
+    check!("V2-29", the_end_has_a_reason, ANY),
+    check!("V2-30", work_goes_on_after_a_question, ANY),
+    check!("V2-43", unknown_outcomes_are_no_approval, ANY),
 ];
-
-fn loses(kind: &'static str) -> Box<dyn Fault> {
-    faults::each_call("session/update", move |m| {
-        if is_update(m, kind) {
-            *m = Value::Null;
-        }
-    })
-}
-
-fn loses_state(state: &'static str) -> Box<dyn Fault> {
-    faults::each_call("session/update", move |m| {
-        if m["params"]["update"]["state"] == state {
-            *m = Value::Null;
-        }
-    })
-}
-
-/// Puts a message before or after each message that a test accepts.
-fn beside(
-    accept: fn(&Value) -> bool,
-    is_after: bool,
-    forge: impl Fn(&Value) -> Value + Send + 'static,
-) -> Box<dyn Fault> {
-    faults::incoming(move |incoming| {
-        let Some(message) = faults::message_in(&incoming).filter(accept) else { return vec![incoming] };
-        let forged = Incoming::Forged(forge(&message));
-        if is_after { vec![incoming, forged] } else { vec![forged, incoming] }
-    })
-}
-
-fn update_of(like: &Value, update: &Value) -> Value {
-    let session = &like["params"]["sessionId"];
-    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}})
-}
-
-fn asks_for_action() -> Box<dyn Fault> {
-    let state = json!({"sessionUpdate": "state_update", "state": "requires_action"});
-    beside(
-        |message| message["method"] == "session/request_permission",
-        false,
-        move |like| update_of(like, &state),
-    )
-}
 
 async fn a_prompt_is_answered_before_the_work_ends(agent: Agent) -> Outcome {
     let (mut conversation, _, session) = agent.session().await?;

@@ -6,21 +6,9 @@ use serde_json::{Value, json};
 
 use super::AcpClient;
 use crate::check::{ANY, Check, check};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[check!("CON-01", content_is_encoded, ANY, [
-    "sends data that is no base64" => edits_block("image", |block| block["data"] = json!("data:image/png;base64,AA==")),
-    "leaves out the type of an image" => edits_block("image", |block| block["mimeType"] = Value::Null),
-    "embeds both a text and a blob" => edits_block("resource", |block| block["resource"]["blob"] = json!("AA==")),
-])];
-
-fn edits_block(kind: &'static str, edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
-    faults::each_call("session/prompt", move |message| {
-        let blocks = message["params"]["prompt"].as_array_mut().into_iter().flatten();
-        blocks.filter(|block| block["type"] == kind).for_each(edit);
-    })
-}
+pub(super) const CHECKS: &[Check<AcpClient>] = &[check!("CON-01", content_is_encoded, ANY)];
 
 async fn content_is_encoded(client: AcpClient) -> Outcome {
     if !client.has_step("driver") {

@@ -4,32 +4,17 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::AcpClient;
-use super::mutants;
 use super::run::{PromptTurn, QUIET};
 use crate::acp_messages::is_integer;
 use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("EL-02", refuses_other_modes, ANY, [
-        "cancels instead" => mutants::always("elicitation/create", || json!({"action": "cancel"})),
-        "answers with another code" => mutants::always_fails("elicitation/create", -32601),
-    ]),
-    check!("EL-05", validates_forms, ANY, [
-        "sends what the user has typed" => mutants::always("elicitation/create", || {
-            json!({"action": "accept", "content": {"size": "large", "count": 100}})
-        }),
-        "leaves out what is required" => mutants::always("elicitation/create", || json!({"action": "accept", "content": {}})),
-    ]),
-    check!("EL-13", ignores_unknown_completions, ANY, [
-        "ends at one" => mutants::dies_at_method("elicitation/complete"),
-    ]),
-    check!("EL-16b", fetches_no_url, ANY, [
-        "fetches the URL to show it" => fetches(),
-    ]),
-    check!("EL-18", knows_no_unknown_modes, ANY, [
-        "takes it for a form" => mutants::always("elicitation/create", || json!({"action": "accept", "content": {}})),
-    ]),
+    check!("EL-02", refuses_other_modes, ANY),
+    check!("EL-05", validates_forms, ANY),
+    check!("EL-13", ignores_unknown_completions, ANY),
+    check!("EL-16b", fetches_no_url, ANY),
+    check!("EL-18", knows_no_unknown_modes, ANY),
 ];
 
 /// The user may never answer.
@@ -102,17 +87,6 @@ async fn ignores_unknown_completions(client: AcpClient) -> Outcome {
     }
     turn.run.agent.notify("elicitation/complete", json!({"elicitationId": "never-made"})).await?;
     turn.run.is_alive().await
-}
-
-/// Simulates a client that connects to the host of a URL as soon as it gets one.
-fn fetches() -> Box<dyn crate::fault::Fault> {
-    mutants::ignores(|message| {
-        if let Some(address) = message["params"]["url"].as_str().and_then(|url| url.split('/').nth(2)) {
-            // The check sees the connection, whatever comes of it.
-            let _connected = std::net::TcpStream::connect(address);
-        }
-        false
-    })
 }
 
 async fn fetches_no_url(client: AcpClient) -> Outcome {

@@ -8,7 +8,6 @@ use super::AcpClient;
 use super::run::speaks;
 use crate::check::{Check, HTTP, REMOTE, check};
 use crate::fault::ClientRequest;
-use crate::faults;
 use crate::link::http::SUITE_COOKIE;
 use crate::played_http::requests_in;
 use crate::verdict::{Outcome, Stop, ensure};
@@ -17,24 +16,9 @@ use crate::verdict::{Outcome, Stop, ensure};
 const START_TIME: Duration = Duration::from_secs(30);
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("HT-01", reaches_agents_at_urls, REMOTE, [
-        "connects and does not begin" => faults::loses_call("initialize"),
-    ]),
-    check!("HT-13", cookies_are_returned, HTTP, [
-        "forgets them" => faults::each_request(|mut request| {
-            request.remove("cookie");
-            vec![request]
-        }),
-        "returns them with messages alone" => faults::each_verb("GET", |request| request.remove("cookie")),
-        "returns another value" => faults::each_verb("POST", |request| request.set("cookie", "conformance=")),
-    ]),
-    check!("HT-15", the_version_is_named, HTTP, [
-        "does not name it" => faults::each_request(|mut request| {
-            request.remove("acp-protocol-version");
-            vec![request]
-        }),
-        "names it with messages alone" => faults::each_verb("GET", |request| request.remove("acp-protocol-version")),
-    ]),
+    check!("HT-01", reaches_agents_at_urls, REMOTE),
+    check!("HT-13", cookies_are_returned, HTTP),
+    check!("HT-15", the_version_is_named, HTTP),
 ];
 
 /// The agent is at a URL of the transport that is judged.

@@ -3,54 +3,20 @@
 use serde_json::json;
 
 use super::AcpClient;
-use super::mutants;
 use super::run::{audited, speaks};
 use crate::acp_messages::{self, Line};
 use crate::check::{Check, STDIO, audit, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    audit!("TR-01", lines_are_utf8, STDIO, [
-        "writes Latin-1" => faults::each_line(|line| line.push(0xe9)),
-    ]),
-    check!("TR-02", one_message_is_one_line, STDIO, [
-        "writes a line end inside a string" => writes_as(|line| line.replace("\\n", "\n")),
-        "writes each message on several lines" => writes_as(|line| line.replacen('{', "{\n", 1)),
-    ]),
-    audit!("TR-04", only_messages_on_stdin, STDIO, [
-        "writes a greeting" => faults::each_line(|line| if line.starts_with(b"{") { line.insert(0, b'x') }),
-        "writes JSON that is no message" => faults::each_message(|message| *message = json!("ready")),
-    ]),
-    check!("TR-05", bears_a_loud_agent, STDIO, [
-        "stops when its agent has written much to standard error" => {
-            let mut count = 0;
-            mutants::dies_at(move |message| {
-                count += u32::from(message["result"].get("protocolVersion").is_some());
-                count > 1
-            })
-        },
-    ]),
-    audit!("TR-06", a_line_is_no_array, STDIO, [
-        "wraps each message" => faults::each_message(|message| *message = json!([message])),
-    ]),
-    check!("TR-07", can_be_reached_over_stdio, STDIO, [
-        "writes nothing" => faults::each_line(Vec::clear),
-    ]),
+    audit!("TR-01", lines_are_utf8, STDIO),
+    check!("TR-02", one_message_is_one_line, STDIO),
+    audit!("TR-04", only_messages_on_stdin, STDIO),
+    check!("TR-05", bears_a_loud_agent, STDIO),
+    audit!("TR-06", a_line_is_no_array, STDIO),
+    check!("TR-07", can_be_reached_over_stdio, STDIO),
 ];
-
-/// Writes each line in another way, which may have several lines.
-fn writes_as(edit: fn(&str) -> String) -> Box<dyn Fault> {
-    faults::incoming(move |incoming| match incoming {
-        Incoming::Line(line) => {
-            let text = edit(&String::from_utf8_lossy(&line));
-            text.split('\n').map(|line| Incoming::Line(line.as_bytes().to_vec())).collect()
-        }
-        other => vec![other],
-    })
-}
 
 fn lines_are_utf8(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;

@@ -9,19 +9,12 @@ use super::chain::Chain;
 use crate::acp_messages::{SUCCESSOR, wraps};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// How long a conductor may take to pass a cancellation on, which it need not do.
 const CANCEL_TIME: Duration = Duration::from_millis(1500);
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-05", translates_ids, STDIO, [
-    "leaves the proxy's id" => faults::each_call("$/cancel_request", |message| message["params"]["requestId"] = json!("of the proxy")),
-    "wraps the cancellation with the agent's id" => faults::each_call("$/cancel_request", |message| {
-        let inner = json!({"method": "$/cancel_request", "params": {"requestId": "of the agent"}});
-        *message = json!({"jsonrpc": "2.0", "method": SUCCESSOR, "params": inner});
-    }),
-])];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-05", translates_ids, STDIO)];
 
 async fn translates_ids(conductor: Conductor) -> Outcome {
     let Chain { mut proxy, mut agent, client: _client } = conductor.open().await?;

@@ -7,38 +7,9 @@ use super::chain::Chain;
 use crate::acp_messages::{Answer, SUCCESSOR, is_response, wraps};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO, [
-    "passes envelopes on as they are" => faults::each_call("_conformance/ask", |message| {
-        message["params"] = json!({"method": message["method"].take(), "params": message["params"].take()});
-        message["method"] = json!(SUCCESSOR);
-    }),
-    "passes the agent's requests on without an envelope" => faults::each_call(SUCCESSOR, |message| {
-        if message["params"]["method"] == "_conformance/ask" {
-            let mut inner = message["params"].take();
-            message["method"] = inner["method"].take();
-            message["params"] = inner["params"].take();
-        }
-    }),
-    "loses notifications in envelopes" => faults::loses_call("_conformance/note"),
-    "wraps results" => faults::response_to(SUCCESSOR, |response| {
-        if let Some(result) = response.get_mut("result") {
-            *result = json!({"result": result.take()});
-        }
-    }),
-    "makes errors of its own of others" => faults::response_to(SUCCESSOR, |response| {
-        if response.get("error").is_some() {
-            faults::refuse(response, -32603);
-        }
-    }),
-    "makes errors of its own of the proxy's" => faults::response_to("_conformance/ask", |response| {
-        if response.get("error").is_some() {
-            faults::refuse(response, -32603);
-        }
-    }),
-])];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO)];
 
 fn params() -> Value {
     json!({"any": [1, "two", null], "_meta": {"example.com/any": 1}})

@@ -6,13 +6,9 @@ use super::Conductor;
 use crate::acp_messages::{SUCCESSOR, greeting};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-01", initializes_by_place, STDIO, [
-    "initializes a proxy as an agent" => faults::each_call("proxy/initialize", |message| message["method"] = json!("initialize")),
-    "initializes the agent as a proxy" => faults::each_call("initialize", |message| message["method"] = json!("proxy/initialize")),
-])];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-01", initializes_by_place, STDIO)];
 
 async fn initializes_by_place(conductor: Conductor) -> Outcome {
     let mut components = conductor.start().await?;

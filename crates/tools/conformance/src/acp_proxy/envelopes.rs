@@ -6,31 +6,9 @@ use super::Proxy;
 use crate::acp_messages::{Answer, SUCCESSOR, is_response, wraps};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO, [
-    "puts the whole message into the params" => faults::each_call(SUCCESSOR, |message| {
-        if message["params"]["method"] == "_conformance/ask" {
-            message["params"] = json!({"method": SUCCESSOR, "params": message["params"].take()});
-        }
-    }),
-    "gives a notification an id" => faults::each_call(SUCCESSOR, |message| {
-        if message["params"]["method"] == "_conformance/note" {
-            message["id"] = json!("note");
-        }
-    }),
-    "wraps the client's result" => faults::response_to(SUCCESSOR, |response| {
-        if let Some(result) = response.get_mut("result") {
-            *result = json!({"result": result.take()});
-        }
-    }),
-    "makes an error of its own of the client's" => faults::response_to(SUCCESSOR, |response| {
-        if response.get("error").is_some() {
-            faults::refuse(response, -32603);
-        }
-    }),
-])];
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO)];
 
 async fn an_envelope_holds_one_message(proxy: Proxy) -> Outcome {
     let mut at = proxy.open().await?;

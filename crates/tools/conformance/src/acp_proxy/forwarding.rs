@@ -6,34 +6,9 @@ use super::Proxy;
 use crate::acp_messages::{SUCCESSOR, is_response, wraps};
 use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
-use crate::fault::Fault;
-use crate::faults;
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-03", passes_on_what_it_does_not_know, STDIO, [
-    "refuses unknown requests" => refuses(),
-    "drops unknown notifications" => faults::each_call(SUCCESSOR, |message| {
-        if message["params"]["method"] == "_conformance/note" {
-            *message = Value::Null;
-        }
-    }),
-    "drops unknown notifications of its successor" => faults::loses_call("_conformance/note"),
-    "leaves out `_meta`" => faults::each_call(SUCCESSOR, |message| {
-        if let Some(params) = message["params"]["params"].as_object_mut() {
-            params.remove("_meta");
-        }
-    }),
-    "changes the answers" => faults::result_of("_conformance/ask", |result| *result = json!({})),
-])];
-
-/// A proxy that answers unknown requests by itself.
-fn refuses() -> Box<dyn Fault> {
-    let answer = faults::says_at("_conformance/ask", |request| {
-        let error = json!({"code": -32601, "message": "method not found"});
-        vec![json!({"jsonrpc": "2.0", "id": request["id"], "error": error})]
-    });
-    faults::both(answer, faults::ignores("_conformance/ask"))
-}
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-03", passes_on_what_it_does_not_know, STDIO)];
 
 fn params() -> Value {
     json!({"any": [1, "two", null], "_meta": {"example.com/any": {"deep": [1.5]}}})

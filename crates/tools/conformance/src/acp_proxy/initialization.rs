@@ -5,24 +5,10 @@ use serde_json::{Value, json};
 use super::{Initialization, Proxy};
 use crate::acp_messages::greeting;
 use crate::check::{Check, STDIO, check};
-use crate::fault::Fault;
-use crate::faults;
 use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-02", answers_as_its_successor, STDIO, [
-    "has a version of its own" => faults::result_of("proxy/initialize", |result| result["protocolVersion"] = json!(99)),
-    "does not ask its successor" => answers_alone(),
-])];
-
-/// A proxy that answers by itself, as an agent.
-fn answers_alone() -> Box<dyn Fault> {
-    let answer = faults::says_at("proxy/initialize", |request| {
-        let result = json!({"protocolVersion": request["params"]["protocolVersion"]});
-        vec![json!({"jsonrpc": "2.0", "id": request["id"], "result": result})]
-    });
-    faults::both(answer, faults::ignores("proxy/initialize"))
-}
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-02", answers_as_its_successor, STDIO)];
 
 async fn answers_as_its_successor(proxy: Proxy) -> Outcome {
     keeps_the_version(&proxy, greeting(proxy.revision())).await?;

@@ -1,8 +1,7 @@
 //! Plans and runs the checks of one subject.
 
 mod found;
-mod mutants;
-mod plan;
+pub(crate) mod plan;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,11 +11,10 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt as _, stream};
 
 use self::found::{Audit, Found};
-pub(crate) use self::plan::Kind;
-use self::plan::{Done, Job, Planned, transport_of};
+use self::plan::{Done, Job, Kind, Planned, transport_of};
 use crate::check::{Run, Running};
 use crate::conversation::shared::Shared;
-use crate::fault::{Faults, Mutant};
+use crate::fault::Faults;
 use crate::link::processes::{Processes, STDERR_TIME};
 use crate::progress::Progress;
 use crate::report::{CheckResult, Excerpt, Ran};
@@ -133,7 +131,7 @@ impl Engine {
         revisions.sort_unstable();
         revisions.dedup();
         for revision in revisions {
-            let context = (kind.context)(self.setting(revision, None, self.config.wait));
+            let context = (kind.context)(self.setting(revision));
             // Whatever else goes wrong there, the program has started.
             let _outcome = self.limited((kind.plain)(context)).await;
         }
@@ -207,7 +205,7 @@ impl Engine {
         planned: Option<&Planned<'_, C>>,
         shared: Option<&Shared>,
     ) -> (Setting, Outcome) {
-        let setting = self.setting(revision, None, self.config.wait);
+        let setting = self.setting(revision);
         let context = (kind.context)(setting.clone());
         let context = match (shared, kind.share) {
             (Some(shared), Some(share)) => share(context, shared.clone()),
@@ -229,7 +227,7 @@ impl Engine {
         found: &mut Found<'p, '_, C>,
     ) -> Vec<Planned<'p, C>> {
         let probes = revisions_of(&plan).into_iter().map(|revision| async move {
-            let setting = self.setting(revision, None, self.config.wait);
+            let setting = self.setting(revision);
             let outcome = self.limited((kind.speaks)((kind.context)(setting.clone()))).await;
             (revision, outcome, setting.trace)
         });
@@ -254,7 +252,7 @@ impl Engine {
         spoken
     }
 
-    fn plan<'p, C>(&'p self, kind: &Kind<C>) -> Result<Vec<Planned<'p, C>>, SuiteError> {
+    pub(crate) fn plan<'p, C>(&'p self, kind: &Kind<C>) -> Result<Vec<Planned<'p, C>>, SuiteError> {
         let Config { kind: subject, transport, revisions, only, .. } = &self.config;
         let mut planned = Vec::new();
         let mut unknown: Vec<&String> = only.iter().collect();
@@ -288,15 +286,15 @@ impl Engine {
         }
     }
 
-    pub(crate) fn setting(&self, revision: Revision, mutant: Option<&Mutant>, wait: Duration) -> Setting {
+    pub(crate) fn setting(&self, revision: Revision) -> Setting {
         Setting {
             kind: self.config.kind,
             revision,
             transport: self.config.transport,
             trace: Trace::new().hiding(&self.secrets),
             processes: self.processes.clone(),
-            faults: Faults::of(mutant),
-            wait,
+            faults: Faults::default(),
+            wait: self.config.wait,
             profile: Arc::clone(&self.profile),
             call_any: self.config.call_any,
         }

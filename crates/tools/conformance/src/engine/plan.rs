@@ -15,8 +15,8 @@ use crate::verdict::Outcome;
 /// The checks for one kind of subject, and how a check reaches it.
 pub(crate) struct Kind<C: 'static> {
     pub(super) checks: Vec<&'static Check<C>>,
-    pub(super) context: Box<dyn Fn(Setting) -> C + Send + Sync>,
-    pub(super) plain: fn(C) -> Running,
+    pub(crate) context: Box<dyn Fn(Setting) -> C + Send + Sync>,
+    pub(crate) plain: fn(C) -> Running,
     pub(super) speaks: fn(C) -> Running,
     /// Gives a check the conversation of those before it. `None` where each has its own.
     pub(super) share: Option<fn(C, Shared) -> C>,
@@ -73,10 +73,10 @@ pub(super) struct Done<'p, C: 'static> {
 }
 
 /// A check in one revision.
-pub(super) struct Planned<'p, C: 'static> {
-    pub(super) check: &'static Check<C>,
-    pub(super) requirement: &'p Requirement,
-    pub(super) revision: Revision,
+pub(crate) struct Planned<'p, C: 'static> {
+    pub(crate) check: &'static Check<C>,
+    pub(crate) requirement: &'p Requirement,
+    pub(crate) revision: Revision,
 }
 
 /// Whether a revision has a transport. Servers of MCP offer HTTP+SSE for the first revision only.

@@ -5,62 +5,20 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, check};
-use crate::fault::Fault;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("CAC-03", results_belong_to_their_params, ANY, [
-        "takes one resource for another" => loses(READ, 2),
-        "mixes resources up" => faults::each_outcome(|o| if o.pointer("/result/contents").is_some() {
-            o["result"]["contents"][0]["text"] = json!("test://one");
-        }),
-    ]),
-    check!("CAC-04", answers_to_questions_are_not_kept, ANY, [
-        "keeps an answer to a question" => loses(READ, 3),
-    ]),
-    check!("CAC-05", questions_are_not_kept, ANY, [
-        "keeps a question" => {
-            let mut reads = 0;
-            faults::each_call(READ, move |m| { reads += 1; if reads == 3 { m["params"]["requestState"] = json!("state") } })
-        },
-    ]),
-    check!("CAC-06", stale_lists_are_fetched, ANY, [
-        "keeps a list with a negative time" => loses(LIST, 3),
-        "keeps a list with no time to live" => loses(LIST, 5),
-    ]),
-    check!("CAC-08", nothing_is_fetched_unasked, ANY, [
-        "fetches a list that became stale" => faults::says_after_call(LIST, |m| {
-            let mut again = m.clone();
-            again["id"] = json!("again");
-            vec![again]
-        }),
-    ]),
-    check!("CAC-09", changes_make_lists_stale, ANY, [
-        "keeps a list that has changed" => loses(LIST, 2),
-    ]),
-    check!("CAC-10", a_lost_cursor_begins_anew, ANY, [
-        "stops at a lost cursor" => loses(LIST, 4),
-        "goes on with the cursor" => {
-            let mut lists = 0;
-            faults::each_call(LIST, move |m| { lists += 1; if lists == 4 { m["params"]["cursor"] = json!("two") } })
-        },
-    ]),
+    check!("CAC-03", results_belong_to_their_params, ANY),
+    check!("CAC-04", answers_to_questions_are_not_kept, ANY),
+    check!("CAC-05", questions_are_not_kept, ANY),
+    check!("CAC-06", stale_lists_are_fetched, ANY),
+    check!("CAC-08", nothing_is_fetched_unasked, ANY),
+    check!("CAC-09", changes_make_lists_stale, ANY),
+    check!("CAC-10", a_lost_cursor_begins_anew, ANY),
 ];
 
-const LIST: &str = "tools/list";
+pub(crate) const LIST: &str = "tools/list";
 const READ: &str = "resources/read";
-
-/// Loses one request of a method, by its number from 1 on.
-fn loses(method: &'static str, number: usize) -> Box<dyn Fault> {
-    let mut seen = 0;
-    faults::each_call(method, move |message| {
-        seen += 1;
-        if seen == number {
-            *message = Value::Null;
-        }
-    })
-}
 
 fn contents(client: &McpClient, uri: &str, ttl: i64) -> Value {
     let contents = json!([{"uri": uri, "text": uri}]);

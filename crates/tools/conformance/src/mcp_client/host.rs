@@ -17,7 +17,7 @@ use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop};
 
 /// The session id that the server gives.
-pub(super) const SESSION: &str = "5b2c6c1e-conformance-0001";
+pub(crate) const SESSION: &str = "5b2c6c1e-conformance-0001";
 
 /// What the server is.
 #[derive(Debug, Clone, PartialEq, Eq)]

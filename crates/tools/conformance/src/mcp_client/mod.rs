@@ -1,22 +1,22 @@
 //! Checks of MCP clients: the suite is the server, and makes the client do what a check needs.
 
-mod caching;
-mod cancellation;
+pub(crate) mod caching;
+pub(crate) mod cancellation;
 pub(crate) mod checks;
-mod host;
+pub(crate) mod host;
 mod http_sse;
-mod input_required;
+pub(crate) mod input_required;
 mod jsonrpc;
 mod lifecycle;
 mod logging;
-mod modern_http;
+pub(crate) mod modern_http;
 mod opened;
 mod pagination;
 mod ping;
 mod plain;
 mod progress;
 mod script;
-mod stdio;
+pub(crate) mod stdio;
 mod streamable_http;
 mod subscriptions;
 mod tasks;

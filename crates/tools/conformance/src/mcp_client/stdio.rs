@@ -7,105 +7,29 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::opened::{Opened, QUIET};
 use crate::check::{ANY, Check, STDIO, audit, check};
-use crate::fault::Incoming;
-use crate::faults;
 use crate::link::lines::odd_lines;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    audit!("STD-01", each_message_is_one_line, STDIO, [
-        "breaks a message into two lines" => faults::incoming(|incoming| match incoming {
-            Incoming::Line(line) => {
-                let (start, end) = line.split_at(line.len() / 2);
-                vec![Incoming::Line(start.to_vec()), Incoming::Line(end.to_vec())]
-            }
-            other => vec![other],
-        }),
-    ]),
-    audit!("STD-03", only_messages_are_written, STDIO, [
-        "writes a log to the server" => faults::incoming(|incoming| match incoming {
-            Incoming::Line(line) => vec![Incoming::Line(b"starting".to_vec()), Incoming::Line(line)],
-            other => vec![other],
-        }),
-        "writes other JSON to the server" => faults::incoming(|incoming| match incoming {
-            Incoming::Line(line) => vec![Incoming::Line(b"{\"level\":\"info\"}".to_vec()), Incoming::Line(line)],
-            other => vec![other],
-        }),
-    ]),
-    check!("STD-04", ends_of_lines_do_not_matter, STDIO, [
-        "fails at a carriage return" => faults::steps_fail(),
-        "hangs at a carriage return" => faults::steps_hang(),
-    ]),
-    check!("STD-05", sizes_do_not_matter, STDIO, [
-        "fails at a message in pieces" => faults::steps_fail(),
-        "loses what comes in one piece" => faults::later_steps_hang(),
-    ]),
-    check!("STD-07", text_on_standard_error_is_no_error, STDIO, [
-        "takes standard error for a failure" => faults::steps_fail(),
-    ]),
-    check!("STD-07b", much_text_on_standard_error_blocks_nothing, STDIO, [
-        "does not read standard error" => faults::steps_hang(),
-    ]),
-    audit!("STD-08", no_responses_are_written, STDIO, [
-        "answers a notification" => faults::says_at("notifications/message", |_| vec![
-            json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no such method"}}),
-        ]),
-    ]),
-    check!("STD-13", discovery_comes_first, STDIO, [
-        "begins with initialize" => faults::says_before_call("server/discover", |_| vec![initialize()]),
-    ]),
-    check!("STD-14", a_discovered_server_needs_no_session, STDIO, [
-        "begins a session anyway" => faults::says_before_call("tools/list", |_| vec![initialize()]),
-        "goes on in another version" => faults::each_call("tools/list", |m| {
-            m["params"]["_meta"][VERSION] = json!("2025-11-25");
-        }),
-    ]),
-    check!("STD-15", a_refused_version_begins_no_session, STDIO, [
-        "begins a session instead" => faults::says_after_call("server/discover", |_| vec![initialize()]),
-    ]),
-    check!("STD-16", sessions_depend_on_no_single_code, STDIO, [
-        "begins a session after one code only" => begins_sessions(1),
-    ]),
-    check!("STD-16b", any_other_answer_begins_a_session, STDIO, [
-        "begins a session after two codes only" => begins_sessions(2),
-        "waits for ever" => begins_sessions(CODES.len()),
-    ]),
-    check!("STD-20", responses_find_their_requests, ANY, [
-        "takes responses in the order of requests" => mixes_up(),
-    ]),
+    audit!("STD-01", each_message_is_one_line, STDIO),
+    audit!("STD-03", only_messages_are_written, STDIO),
+    check!("STD-04", ends_of_lines_do_not_matter, STDIO),
+    check!("STD-05", sizes_do_not_matter, STDIO),
+    check!("STD-07", text_on_standard_error_is_no_error, STDIO),
+    check!("STD-07b", much_text_on_standard_error_blocks_nothing, STDIO),
+    audit!("STD-08", no_responses_are_written, STDIO),
+    check!("STD-13", discovery_comes_first, STDIO),
+    check!("STD-14", a_discovered_server_needs_no_session, STDIO),
+    check!("STD-15", a_refused_version_begins_no_session, STDIO),
+    check!("STD-16", sessions_depend_on_no_single_code, STDIO),
+    check!("STD-16b", any_other_answer_begins_a_session, STDIO),
+    check!("STD-20", responses_find_their_requests, ANY),
 ];
 
 /// How long a client may wait in vain for the answer to `server/discover`.
 const UNANSWERED: Duration = Duration::from_secs(60);
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-
-fn initialize() -> Value {
-    json!({"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "client", "version": "1.0.0"},
-    }})
-}
-
-/// Loses each initialize request after the first ones.
-fn begins_sessions(most: usize) -> Box<dyn crate::fault::Fault> {
-    let mut sessions = 0;
-    faults::each_call("initialize", move |message| {
-        sessions += 1;
-        if sessions > most {
-            *message = Value::Null;
-        }
-    })
-}
-
-fn mixes_up() -> Box<dyn crate::fault::Fault> {
-    faults::each_outcome(|outcome| {
-        if outcome.pointer("/result/content/0/text").is_some() {
-            outcome["result"]["content"][0]["text"] = json!("0");
-        }
-    })
-}
 
 fn each_message_is_one_line(_: &McpClient, trace: &Trace) -> Outcome {
     let broken = odd_lines(trace).broken;
@@ -287,7 +211,7 @@ async fn a_refused_version_begins_no_session(client: McpClient) -> Outcome {
 }
 
 /// Codes with which a server of an older revision may refuse a method that it does not know.
-const CODES: &[i64] = &[-32601, -32602, -32600, -32000, 1];
+pub(crate) const CODES: &[i64] = &[-32601, -32602, -32600, -32000, 1];
 
 /// Whether a client sends initialize after an error of server/discover with a code, or after none at all.
 async fn begins_session(client: &McpClient, code: Option<i64>) -> Outcome<bool> {

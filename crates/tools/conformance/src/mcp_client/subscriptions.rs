@@ -5,45 +5,18 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::opened::Opened;
 use crate::check::{ANY, Check, HTTP, STDIO, check};
-use crate::faults;
 use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("SUB-04", notifications_find_their_subscription, HTTP, [
-        "gives all notifications to one subscription" => mixes_up(),
-    ]),
-    check!("STD-12", notifications_find_their_subscription, STDIO, [
-        "gives all notifications to one subscription" => mixes_up(),
-    ]),
-    check!("SUB-05", a_subscription_is_cancelled, STDIO, [
-        "leaves the subscription open" => faults::loses_call("notifications/cancelled"),
-        "cancels another request" => faults::each_call("notifications/cancelled", |m| m["params"]["requestId"] = json!("x")),
-    ]),
-    check!("SUB-07b", an_end_is_no_loss, ANY, [
-        "takes an end for a loss" => faults::later_steps_fail(),
-        "does not notice the end" => faults::later_steps_hang(),
-    ]),
-    check!("SUB-08", what_is_missing_is_reported, ANY, [
-        "reports what it asked for" => faults::each_outcome(|o| for change in o["result"].as_array_mut().into_iter().flatten() {
-            if change.get("acknowledged").is_some() {
-                change["acknowledged"]["promptsListChanged"] = json!(true);
-            }
-        }),
-    ]),
+    check!("SUB-04", notifications_find_their_subscription, HTTP),
+    check!("STD-12", notifications_find_their_subscription, STDIO),
+    check!("SUB-05", a_subscription_is_cancelled, STDIO),
+    check!("SUB-07b", an_end_is_no_loss, ANY),
+    check!("SUB-08", what_is_missing_is_reported, ANY),
 ];
 
 const LISTEN: &str = "subscriptions/listen";
-
-fn mixes_up() -> Box<dyn crate::fault::Fault> {
-    faults::each_outcome(|outcome| {
-        for change in outcome["result"].as_array_mut().into_iter().flatten() {
-            if change["method"] == "notifications/resources/updated" {
-                change["of"] = json!(0);
-            }
-        }
-    })
-}
 
 fn meta(request: &Value) -> Value {
     json!({"io.modelcontextprotocol/subscriptionId": request["id"]})

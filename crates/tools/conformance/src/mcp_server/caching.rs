@@ -5,49 +5,13 @@ use serde_json::{Value, json};
 use super::Server;
 use super::features::{List, lists, pages};
 use crate::check::{ANY, Check, check, shared};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("CAC-01", hints_of_cacheable_results, ANY, [
-        "leaves the time out of server/discover" => faults::result_of("server/discover", |result| {
-            result.as_object_mut().map(|result| result.remove("ttlMs"));
-        }),
-        "says a negative time" => faults::result_of("tools/list", |result| result["ttlMs"] = json!(-1)),
-        "says a time that is no integer" => {
-            faults::result_of("prompts/list", |result| result["ttlMs"] = json!("60000"))
-        },
-        "invents a scope" => faults::result_of("resources/list", |result| result["cacheScope"] = json!("shared")),
-        "leaves the hints out of templates" => faults::result_of("resources/templates/list", drop_hints),
-        "leaves the hints out of what it reads" => faults::result_of("resources/read", drop_hints),
-    ]),
-    shared!("CAC-02", one_scope_for_all_pages, ANY, [
-        "changes the scope on a later page" => {
-            let mut pages = 0;
-            faults::result_of("resources/list", move |result| {
-                pages += 1;
-                if pages > 1 {
-                    result["cacheScope"] = json!("private");
-                }
-            })
-        },
-    ]),
-    check!("CAC-05", no_hints_on_questions, ANY, [
-        "says how long a question may be cached" => faults::result_of("tools/call", |result| {
-            result["ttlMs"] = json!(0);
-        }),
-        "says who may cache a question" => faults::result_of("tools/call", |result| {
-            result["cacheScope"] = json!("private");
-        }),
-    ]),
+    shared!("CAC-01", hints_of_cacheable_results, ANY),
+    shared!("CAC-02", one_scope_for_all_pages, ANY),
+    check!("CAC-05", no_hints_on_questions, ANY),
 ];
-
-fn drop_hints(result: &mut Value) {
-    if let Some(result) = result.as_object_mut() {
-        result.remove("ttlMs");
-        result.remove("cacheScope");
-    }
-}
 
 fn expect_hints(result: &Value, method: &str) -> Outcome {
     if result["resultType"] == "input_required" {

@@ -6,37 +6,12 @@ use super::Server;
 use super::features::{INVALID_PARAMS, List, METHOD_NOT_FOUND, entries, expect_code, has_code};
 use crate::check::{ANY, Check, shared};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("CMP-01", completions_are_declared, ANY, [
-        "completes and does not declare it" => {
-            let remove = |result: &mut Value| {
-                result["capabilities"].as_object_mut().map(|all| all.remove("completions"));
-            };
-            faults::both(
-                faults::result_of("initialize", move |result| { remove(result); }),
-                faults::result_of("server/discover", move |result| { remove(result); }),
-            )
-        },
-    ]),
-    shared!("CMP-02", at_most_a_hundred_values, ANY, [
-        "sends all values" => faults::result_of("completion/complete", |result| {
-            let all: Vec<String> = (0..101).map(|number| number.to_string()).collect();
-            result["completion"]["values"] = json!(all);
-        }),
-    ]),
-    shared!("CMP-02b", unknown_prompt_is_refused, ANY, [
-        "has no values for an unknown prompt" => faults::response_to("completion/complete", |m| {
-            if m["error"].is_object() {
-                *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"completion": {"values": []}}});
-            }
-        }),
-        "answers an unknown prompt with an internal error" => faults::response_to("completion/complete", |m| {
-            m["error"]["code"] = json!(-32603);
-        }),
-    ]),
+    shared!("CMP-01", completions_are_declared, ANY),
+    shared!("CMP-02", at_most_a_hundred_values, ANY),
+    shared!("CMP-02b", unknown_prompt_is_refused, ANY),
 ];
 
 /// The most arguments that a check asks to complete.

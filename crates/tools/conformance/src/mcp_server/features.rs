@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 
 use super::Server;
 use crate::conversation::Conversation;
-use crate::fault::Fault;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// The error for params that are not valid.
@@ -132,29 +130,4 @@ pub(super) async fn readings(
         }
     }
     Ok(found)
-}
-
-/// A fault: the server refuses each request of a method with a code.
-pub(super) fn refusal(method: &'static str, code: i64) -> Box<dyn Fault> {
-    faults::response_to(method, move |m| {
-        *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": code, "message": "refused"}});
-    })
-}
-
-/// A fault: the server answers each request of a method that it has to refuse with a result.
-pub(super) fn acceptance(method: &'static str, result: Value) -> Box<dyn Fault> {
-    faults::response_to(method, move |m| {
-        if m.get("error").is_some() {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": result});
-        }
-    })
-}
-
-/// A fault: the server's errors have another code.
-pub(super) fn other_code(code: i64) -> Box<dyn Fault> {
-    faults::each_response(move |m| {
-        if m["error"].is_object() {
-            m["error"]["code"] = json!(code);
-        }
-    })
 }

@@ -2,101 +2,28 @@
 
 use serde_json::{Map, Value, json};
 
-use super::features::{acceptance, lists};
+use super::features::lists;
 use super::{Server, answers};
 use crate::check::{ANY, Check, check, shared};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("MRT-01", other_methods_ask_nothing, ANY, [
-        "asks before it lists its tools" => faults::result_of("tools/list", |result| {
-            result["resultType"] = json!("input_required");
-        }),
-        "asks before it says what it can" => faults::result_of("server/discover", |result| {
-            result["resultType"] = json!("input_required");
-        }),
-    ]),
-    check!("MRT-02", question_has_requests_or_a_state, ANY, [
-        "asks for nothing" => faults::result_of("tools/call", |result| {
-            if let Some(result) = result.as_object_mut() {
-                result.remove("inputRequests");
-                result.remove("requestState");
-            }
-        }),
-    ]),
-    check!("MRT-03", only_declared_capabilities_are_asked_for, ANY, [
-        "asks whatever the client declares" => acceptance("tools/call", question()),
-    ]),
-    check!("MRT-04", requests_are_of_three_kinds, ANY, [
-        "asks by another method" => edit_requests(|request| request["method"] = json!("ping")),
-        "leaves out what it asks" => edit_requests(|request| {
-            request.as_object_mut().map(|request| request.remove("params"));
-        }),
-    ]),
-    check!("MRT-04b", requests_are_bare, ANY, [
-        "puts whole messages into its question" => edit_requests(|request| {
-            request["jsonrpc"] = json!("2.0");
-            request["id"] = json!(1);
-        }),
-    ]),
-    check!("MRT-05", changed_state_is_refused, ANY, [
-        "takes any state" => acceptance("tools/call", done()),
-    ]),
-    check!("MRT-06", state_of_another_request_is_refused, ANY, [
-        "takes the state of another request" => acceptance("tools/call", done()),
-    ]),
-    check!("MRT-07", missing_response_is_asked_for, ANY, [
-        "fails if a response is missing" => refuses_retry(),
-        "does without the response" => faults::nth_response_to("tools/call", 2, |m| m["result"] = done()),
-    ]),
-    check!("MRT-07b", additional_response_is_ignored, ANY, [
-        "fails if there is a response more" => refuses_retry(),
-    ]),
-    check!("MRT-07c", malformed_response_is_refused, ANY, [
-        "takes anything for a response" => acceptance("tools/call", done()),
-    ]),
-    check!("MRT-08", abandoned_requests_do_no_harm, ANY, [
-        "waits for each retry" => {
-            let mut calls = 0;
-            faults::response_to("tools/call", move |m| {
-                calls += 1;
-                if calls > 20 {
-                    let error = json!({"code": -32603, "message": "too many requests wait"});
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": error});
-                }
-            })
-        },
-    ]),
+    shared!("MRT-01", other_methods_ask_nothing, ANY),
+    check!("MRT-02", question_has_requests_or_a_state, ANY),
+    check!("MRT-03", only_declared_capabilities_are_asked_for, ANY),
+    check!("MRT-04", requests_are_of_three_kinds, ANY),
+    check!("MRT-04b", requests_are_bare, ANY),
+    check!("MRT-05", changed_state_is_refused, ANY),
+    check!("MRT-06", state_of_another_request_is_refused, ANY),
+    check!("MRT-07", missing_response_is_asked_for, ANY),
+    check!("MRT-07b", additional_response_is_ignored, ANY),
+    check!("MRT-07c", malformed_response_is_refused, ANY),
+    check!("MRT-08", abandoned_requests_do_no_harm, ANY),
 ];
 
 /// How many requests a check abandons.
 const ABANDONED: usize = 25;
-
-/// A question for a name.
-fn question() -> Value {
-    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-    let params = json!({"mode": "form", "message": "?", "requestedSchema": schema});
-    let request = json!({"method": "elicitation/create", "params": params});
-    json!({"resultType": "input_required", "inputRequests": {"name": request}})
-}
-
-fn done() -> Value {
-    json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]})
-}
-
-fn edit_requests(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn crate::fault::Fault> {
-    faults::result_of("tools/call", move |result| {
-        let requests = result["inputRequests"].as_object_mut();
-        requests.into_iter().flatten().for_each(|(_, request)| edit(request));
-    })
-}
-
-/// Refuses the second call.
-fn refuses_retry() -> Box<dyn crate::fault::Fault> {
-    faults::nth_response_to("tools/call", 2, |m| faults::refuse(m, -32602))
-}
 
 fn is_question(result: &Value) -> bool {
     result["resultType"] == "input_required"

@@ -8,47 +8,17 @@ use super::Server;
 use super::features::{INVALID_PARAMS, SILENCE, expect_code};
 use crate::check::{ANY, Check, check, shared};
 use crate::conversation::{Arrived, Conversation};
-use crate::fault::Fault;
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("LOG-01", logging_is_declared, ANY, [
-        "logs and does not declare it" => without_capability(),
-    ]),
-    check!("LOG-02", only_the_set_level_and_above, ANY, [
-        "ignores the level that is set" => says("info"),
-    ]),
-    shared!("LOG-03", unknown_level_is_refused, ANY, [
-        "takes an unknown level" => faults::response_to("logging/setLevel", |m| {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {}});
-        }),
-        "answers an unknown level with an internal error" => faults::response_to("logging/setLevel", |m| {
-            m["error"]["code"] = json!(-32603);
-        }),
-    ]),
-    check!("LOG-04", no_log_without_a_level, ANY, [
-        "logs for a request that did not ask for it" => says("error"),
-    ]),
-    check!("LOG-05", log_belongs_to_its_request, ANY, [
-        "logs on a subscription" => faults::each_call("notifications/message", |m| {
-            m["params"]["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": LISTEN});
-        }),
-    ]),
-    check!("LOG-05b", log_comes_before_the_response, ANY, [
-        "logs after the response" => faults::says_after_response_to("tools/call", |_| vec![line("error")]),
-    ]),
-    shared!("LOG-06", unknown_level_of_a_request_is_refused, ANY, [
-        "ignores an unknown level" => faults::response_to("tools/call", |m| {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete", "content": []}});
-        }),
-        "answers an unknown level with an internal error" => faults::response_to("tools/call", |m| {
-            m["error"]["code"] = json!(-32603);
-        }),
-    ]),
-    check!("LOG-07", only_the_level_of_the_request_and_above, ANY, [
-        "ignores the level of the request" => says("info"),
-    ]),
+    shared!("LOG-01", logging_is_declared, ANY),
+    check!("LOG-02", only_the_set_level_and_above, ANY),
+    shared!("LOG-03", unknown_level_is_refused, ANY),
+    check!("LOG-04", no_log_without_a_level, ANY),
+    check!("LOG-05", log_belongs_to_its_request, ANY),
+    check!("LOG-05b", log_comes_before_the_response, ANY),
+    shared!("LOG-06", unknown_level_of_a_request_is_refused, ANY),
+    check!("LOG-07", only_the_level_of_the_request_and_above, ANY),
 ];
 
 /// The levels, from the least severe on.
@@ -56,24 +26,6 @@ const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "criti
 /// The id of the subscription beside which a request logs.
 const LISTEN: &str = "listen";
 const LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
-
-fn line(level: &str) -> Value {
-    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "data": "a line"}})
-}
-
-fn says(level: &'static str) -> Box<dyn Fault> {
-    faults::says_before_response_to("tools/call", move |_| vec![line(level)])
-}
-
-fn without_capability() -> Box<dyn Fault> {
-    let remove = |result: &mut Value| {
-        result["capabilities"].as_object_mut().map(|all| all.remove("logging"));
-    };
-    faults::both(
-        faults::result_of("initialize", move |result| remove(result)),
-        faults::result_of("server/discover", move |result| remove(result)),
-    )
-}
 
 fn is_log(message: &Value) -> bool {
     message["method"] == "notifications/message"

@@ -5,42 +5,11 @@ use serde_json::json;
 use super::Server;
 use super::features::{INVALID_PARAMS, List, METHOD_NOT_FOUND, expect_code, has_code, lists};
 use crate::check::{ANY, Check, shared};
-use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("PAG-04", unknown_cursor_is_refused, ANY, [
-        "takes an unknown cursor for the beginning" => faults::response_to("resources/list", |m| {
-            if m["error"].is_object() {
-                *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resources": []}});
-            }
-        }),
-        "answers an unknown cursor with an internal error" => faults::response_to("tools/list", |m| {
-            if m["error"].is_object() {
-                m["error"]["code"] = json!(-32603);
-            }
-        }),
-    ]),
-    shared!("PAG-05", cursor_leads_to_the_same_page, ANY, [
-        "forgets a cursor after its use" => {
-            let mut pages = 0;
-            faults::response_to("resources/list", move |m| {
-                pages += 1;
-                if pages == 3 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "used"}});
-                }
-            })
-        },
-        "goes on from where it was" => {
-            let mut pages = 0;
-            faults::result_of("resources/list", move |result| {
-                pages += 1;
-                if let (3, Some(resources)) = (pages, result["resources"].as_array_mut()) {
-                    resources.remove(0);
-                }
-            })
-        },
-    ]),
+    shared!("PAG-04", unknown_cursor_is_refused, ANY),
+    shared!("PAG-05", cursor_leads_to_the_same_page, ANY),
 ];
 
 async fn unknown_cursor_is_refused(server: Server) -> Outcome {

@@ -1,82 +1,25 @@
 //! Checks of servers: stdio.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Server;
 use super::raw::{self, is_response, quick, still_works};
 use crate::check::{Check, STDIO, audit, check, shared};
 use crate::conversation::Conversation;
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::lines::odd_lines;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    audit!("STD-01", one_message_a_line, STDIO, [
-        "indents its messages" => indents(),
-        "writes two messages on one line" => joins_lines(),
-    ]),
-    audit!("STD-02", only_messages, STDIO, [
-        "logs to standard output" => logs("INFO listing tools"),
-        "logs JSON to standard output" => logs("{\"level\":\"info\",\"text\":\"listing tools\"}"),
-    ]),
-    shared!("STD-04", ends_of_lines, STDIO, [
-        "does not read lines with a carriage return" => loses_response("carriage return"),
-    ]),
-    shared!("STD-05", large_and_many, STDIO, [
-        "loses what arrives in pieces" => loses_response("pieces"),
-        "loses the last of many" => loses_response("many-99"),
-    ]),
-    audit!("STD-09", no_requests, STDIO, [
-        "asks its client for folders" => faults::says_at("tools/list", |_| vec![json!({"jsonrpc": "2.0", "id": "a", "method": "roots/list"})]),
-    ]),
-    check!("STD-10b", nothing_after_a_cancel, STDIO, [
-        "goes on with what was cancelled" => faults::ignores("notifications/cancelled"),
-    ]),
-    check!("STD-17", both_kinds_of_client, STDIO, [
-        "forgets the session" => faults::response_to("tools/list", |m| faults::refuse(m, -32602)),
-        "wants a session of every client" => faults::response_to("server/discover", |m| *m = json!({
-            "jsonrpc": "2.0", "id": m["id"], "error": {"code": -32600, "message": "not initialized"},
-        })),
-    ]),
-    check!("STD-18", requests_at_once, STDIO, [
-        "handles one request at a time only" => faults::loses_response_to("server/discover"),
-    ]),
+    audit!("STD-01", one_message_a_line, STDIO),
+    audit!("STD-02", only_messages, STDIO),
+    shared!("STD-04", ends_of_lines, STDIO),
+    shared!("STD-05", large_and_many, STDIO),
+    audit!("STD-09", no_requests, STDIO),
+    check!("STD-10b", nothing_after_a_cancel, STDIO),
+    check!("STD-17", both_kinds_of_client, STDIO),
+    check!("STD-18", requests_at_once, STDIO),
 ];
-
-fn indents() -> Box<dyn Fault> {
-    faults::incoming(|incoming| match incoming {
-        Incoming::Line(line) => {
-            let message: Value = serde_json::from_slice(&line).unwrap_or_default();
-            let text = serde_json::to_string_pretty(&message).unwrap_or_default();
-            text.lines().map(|line| Incoming::Line(line.into())).collect()
-        }
-        other => vec![other],
-    })
-}
-
-fn joins_lines() -> Box<dyn Fault> {
-    faults::each_line(|line| {
-        let again = line.clone();
-        line.extend(again);
-    })
-}
-
-fn logs(text: &'static str) -> Box<dyn Fault> {
-    faults::incoming(move |incoming| match incoming {
-        Incoming::Line(line) => vec![Incoming::Line(text.into()), Incoming::Line(line)],
-        other => vec![other],
-    })
-}
-
-fn loses_response(id: &'static str) -> Box<dyn Fault> {
-    faults::each_response(move |message| {
-        if message["id"] == id {
-            *message = Value::Null;
-        }
-    })
-}
 
 fn one_message_a_line(_: &Server, trace: &Trace) -> Outcome {
     let broken = odd_lines(trace).broken;

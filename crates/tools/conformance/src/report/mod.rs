@@ -20,7 +20,7 @@ use agentwire_jsonrpc::Printable;
 pub use self::findings::Finding;
 pub(crate) use self::limit::Excerpt;
 pub(crate) use self::results::Ran;
-pub use self::results::{CheckResult, Counts, MutantResult, Report};
+pub use self::results::{CheckResult, Counts, Report};
 pub use self::text::{broken_requirements, finding_lines, result_lines, sums, unclear_lines};
 
 /// A form of a report.

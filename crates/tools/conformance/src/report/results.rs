@@ -107,23 +107,6 @@ pub struct CheckResult {
     pub(super) left_out: usize,
 }
 
-/// What a check says of one of its mutants.
-#[derive(Debug, Clone, Serialize)]
-#[non_exhaustive]
-pub struct MutantResult {
-    /// The requirement, such as `mcp/RPC-06`.
-    pub requirement: String,
-    /// The check: its module and function.
-    pub check: String,
-    /// What the mutant does wrong.
-    pub mutant: &'static str,
-    /// The revision.
-    pub revision: Revision,
-    /// The verdict.
-    #[serde(flatten)]
-    pub verdict: Verdict,
-}
-
 impl Report {
     pub(crate) fn new(config: &Config, ran: Ran) -> Self {
         let Ran { spoken, results, planned, is_stopped, early_ends } = ran;
@@ -302,23 +285,6 @@ impl Counts {
         } else {
             format!("{failed} failed ({})", parts.join(", "))
         }
-    }
-}
-
-impl MutantResult {
-    pub(crate) fn new(
-        requirement: String,
-        check: String,
-        mutant: &'static str,
-        revision: Revision,
-        verdict: Verdict,
-    ) -> Self {
-        Self { requirement, check, mutant, revision, verdict }
-    }
-
-    /// Whether the check failed, as it has to.
-    pub fn is_caught(&self) -> bool {
-        matches!(self.verdict, Verdict::Fail(_))
     }
 }
 

@@ -14,10 +14,10 @@ pub struct Registry {
 
 /// A file of requirements that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("requirements/{file}: {why}")]
+#[error("{file}: {why}")]
 pub struct RegistryError {
-    file: &'static str,
-    why: String,
+    pub(crate) file: &'static str,
+    pub(crate) why: String,
 }
 
 #[derive(Deserialize)]
@@ -26,23 +26,29 @@ struct File {
     requirement: Vec<Requirement>,
 }
 
+/// The files of a folder, one for each area: the protocol, the name and the text.
 macro_rules! files {
-    ($($protocol:ident $folder:literal [$($area:literal),* $(,)?])*) => {
-        &[$($((Protocol::$protocol, concat!($folder, "/", $area, ".toml"),
-            include_str!(concat!("../../requirements/", $folder, "/", $area, ".toml")))),*),*]
+    ($root:literal) => {
+        $crate::requirements::registry::files! { $root
+            Acp "acp" [
+                "transport", "jsonrpc", "initialization", "authentication", "session", "session-list", "prompt",
+                "tool-calls", "files", "terminals", "options", "content", "elicitation", "updates", "remote", "proxy", "v2",
+            ]
+            Mcp "mcp" [
+                "jsonrpc", "lifecycle", "stdio", "http-sse", "streamable-http", "modern-http", "cancellation", "progress",
+                "ping", "pagination", "logging", "completion", "discovery", "subscriptions", "input-required", "caching",
+                "tasks",
+            ]
+        }
+    };
+    ($root:literal $($protocol:ident $folder:literal [$($area:literal),* $(,)?])*) => {
+        &[$($(($crate::requirements::protocol::Protocol::$protocol, concat!($root, "/", $folder, "/", $area, ".toml"),
+            include_str!(concat!("../../", $root, "/", $folder, "/", $area, ".toml")))),*),*]
     };
 }
+pub(crate) use files;
 
-const FILES: &[(Protocol, &str, &str)] = files! {
-    Acp "acp" [
-        "transport", "jsonrpc", "initialization", "authentication", "session", "session-list", "prompt", "tool-calls",
-        "files", "terminals", "options", "content", "elicitation", "updates", "remote", "proxy", "v2",
-    ]
-    Mcp "mcp" [
-        "jsonrpc", "lifecycle", "stdio", "http-sse", "streamable-http", "modern-http", "cancellation", "progress",
-        "ping", "pagination", "logging", "completion", "discovery", "subscriptions", "input-required", "caching", "tasks",
-    ]
-};
+const FILES: &[(Protocol, &str, &str)] = files!("requirements");
 
 impl Registry {
     /// Reads the requirements that this crate was built with.

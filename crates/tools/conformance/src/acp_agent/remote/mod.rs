@@ -1,8 +1,8 @@
 //! Checks of agents: ACP over HTTP and WebSocket, request by request.
 
-pub(super) mod posts;
-pub(super) mod streams;
-pub(super) mod websocket;
+pub(crate) mod posts;
+pub(crate) mod streams;
+pub(crate) mod websocket;
 
 use serde_json::{Value, json};
 
@@ -13,23 +13,6 @@ use crate::verdict::{Outcome, Stop, ensure};
 
 /// An id that no agent has given.
 const UNKNOWN: &str = "5d0f4a3e-0000-4000-8000-c0f0a11ce000";
-
-/// Whether a request posts a call of a method, as faults see it.
-fn posts(request: &str, method: &str) -> bool {
-    request.starts_with("POST ") && request.contains(&format!("\"method\":\"{method}\""))
-}
-
-/// Whether a request opens a session's stream.
-fn opens_session_stream(request: &str) -> bool {
-    request.starts_with("GET ") && request.contains("\nacp-session-id: ")
-}
-
-/// Whether a request opens the stream of a connection that exists.
-fn opens_connection_stream(request: &str) -> bool {
-    request.starts_with("GET ")
-        && request.contains("\nacp-connection-id: ")
-        && !request.contains("\nacp-session-id: ")
-}
 
 /// A request that every agent answers: it knows no such method.
 fn unknown_method(id: &Value) -> Value {

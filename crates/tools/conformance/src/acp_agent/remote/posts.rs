@@ -2,81 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::{UNKNOWN, is_response_to, opens_connection_stream, posts, read_until, stream, unknown_method};
+use super::{UNKNOWN, is_response_to, read_until, stream, unknown_method};
 use crate::acp_agent::Agent;
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::acp_http::AcpConnection;
 use crate::link::http::HttpRequest;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
-    check!("HT-02", http2_is_spoken, HTTP, [
-        "refuses the version" => faults::answer_status(is_http2, 505),
-        "takes the pseudo headers of HTTP/2 for headers, and fails" => faults::answer_status(is_http2, 500),
-    ]),
-    check!("HT-04", initialize_begins_a_connection, HTTP, [
-        "gives no connection id" => faults::answer_head(|request| posts(request, "initialize"), |head| head.remove("acp-connection-id")),
-        "takes it as any other message" => faults::answer_status(|request| posts(request, "initialize"), 202),
-        "answers with an event stream" => faults::answer_head(|request| posts(request, "initialize"), |head| head.set("content-type", "text/event-stream")),
-        "answers with an empty body" => faults::loses_response_to("initialize"),
-    ]),
-    check!("HT-05", posts_are_accepted_at_once, HTTP, [
-        "answers 200" => faults::answer_status(|request| posts(request, "_conformance/unknown"), 200),
-        "answers in the response to the POST" => answers_at_once(),
-        "answers with another id" => faults::answer_messages(opens_connection_stream, |message| if message["id"] == POSTED { message["id"] = json!(1) }),
-        "answers nowhere" => faults::answer_messages(opens_connection_stream, |message| if message["id"] == POSTED { *message = Value::Null }),
-    ]),
-    check!("HT-06", other_content_types_are_refused, HTTP, [
-        "reads any content type" => faults::answer_status(is_plain_text, 202),
-        "calls it a bad request" => faults::answer_status(is_plain_text, 400),
-    ]),
-    check!("HT-08", the_connection_id_is_checked, HTTP, [
-        "takes a POST without one" => faults::answer_status(|request| request.starts_with("POST ") && has_no_connection(request), 202),
-        "opens a stream without one" => faults::answer_status(|request| request.starts_with("GET ") && has_no_connection(request), 200),
-        "takes a DELETE without one" => faults::answer_status(|request| request.starts_with("DELETE ") && has_no_connection(request), 202),
-        "takes messages for connections that do not exist" => faults::answer_status(|request| request.starts_with("POST ") && request.contains(UNKNOWN), 202),
-        "calls an unknown connection a bad request" => faults::answer_status(|request| request.starts_with("GET ") && request.contains(UNKNOWN), 400),
-    ]),
-    check!("HT-10", batches_are_not_implemented, HTTP, [
-        "takes them" => faults::answer_status(posts_a_batch, 202),
-        "calls them a bad request" => faults::answer_status(posts_a_batch, 400),
-    ]),
+    check!("HT-02", http2_is_spoken, HTTP),
+    check!("HT-04", initialize_begins_a_connection, HTTP),
+    check!("HT-05", posts_are_accepted_at_once, HTTP),
+    check!("HT-06", other_content_types_are_refused, HTTP),
+    check!("HT-08", the_connection_id_is_checked, HTTP),
+    check!("HT-10", batches_are_not_implemented, HTTP),
 ];
 
 /// The id of the request whose response is waited for.
-const POSTED: &str = "conformance-posted";
-
-fn is_http2(request: &str) -> bool {
-    request.lines().next().is_some_and(|line| line.ends_with("HTTP/2"))
-}
-
-fn is_plain_text(request: &str) -> bool {
-    request.contains("\ncontent-type: text/plain")
-}
-
-fn has_no_connection(request: &str) -> bool {
-    !request.contains("\nacp-connection-id: ") && !request.contains("\"initialize\"")
-}
-
-fn posts_a_batch(request: &str) -> bool {
-    request.starts_with("POST ") && request.split("\n\n").nth(1).is_some_and(|body| body.starts_with('['))
-}
-
-fn answers_at_once() -> Box<dyn Fault> {
-    faults::in_response_to(
-        |request| posts(request, "_conformance/unknown"),
-        |incoming| match incoming {
-            Incoming::Body { exchange, .. } => {
-                let error = json!({"code": -32601, "message": "method not found"});
-                let answer = json!({"jsonrpc": "2.0", "id": POSTED, "error": error});
-                vec![Incoming::Body { exchange, bytes: answer.to_string().into_bytes() }]
-            }
-            other => vec![other],
-        },
-    )
-}
+pub(crate) const POSTED: &str = "conformance-posted";
 
 /// A request is refused with a status.
 async fn refused(request: HttpRequest, status: u16, what: &str) -> Outcome {

@@ -1,19 +1,12 @@
 //! Checks of agents: event streams over HTTP, of the connection and of its sessions.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use serde_json::{Value, json};
 
-use super::{
-    UNKNOWN, is_response_to, new_session, opens_connection_stream, opens_session_stream, post, posts,
-    read_until, stream, unknown_method,
-};
+use super::{UNKNOWN, is_response_to, new_session, post, read_until, stream, unknown_method};
 use crate::acp_agent::Agent;
 use crate::acp_agent::answers::answers;
 use crate::acp_agent::turn::update_in;
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Fault, Head, Incoming};
-use crate::faults;
 use crate::link::acp_http::AcpConnection;
 use crate::link::http::HttpResponse;
 use crate::link::websocket::handshake;
@@ -21,92 +14,15 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
-    check!("HT-03", one_endpoint_serves_all, HTTP, [
-        "serves no DELETE" => faults::answer_status(|request| request.starts_with("DELETE "), 405),
-        "serves no event streams" => faults::answer_status(opens_connection_stream, 405),
-        "takes the handshake of a WebSocket for a GET of a stream" => faults::answer_status(|request| request.contains("\nupgrade: websocket"), 400),
-    ]),
-    check!("HT-07", streams_need_an_accept_header, HTTP, [
-        "opens the stream all the same" => faults::answer_head(accepts_json_only, opened),
-        "calls it a bad request" => faults::answer_status(accepts_json_only, 400),
-    ]),
-    check!("HT-09", the_session_id_is_checked, HTTP, [
-        "opens a stream for any session" => faults::answer_head(|request| request.contains(UNKNOWN), opened),
-        "calls an unknown session a bad request" => faults::answer_status(|request| request.contains(UNKNOWN), 400),
-        "takes the session of a prompt from its params" => faults::answer_status(|request| posts(request, "session/prompt"), 202),
-        "takes the session of a notification from its params" => faults::answer_status(|request| posts(request, "session/cancel"), 202),
-    ]),
-    check!("HT-11", messages_go_to_their_stream, HTTP, [
-        "answers prompts on the stream of the connection" => moves(|message| message["id"] == PROMPT),
-        "sends updates on the stream of the connection" => moves(|message| message["method"] == "session/update"),
-        "sends updates on both streams" => repeats_updates(),
-    ]),
-    check!("HT-12", a_delete_closes_all_streams, HTTP, [
-        "answers 200" => faults::answer_status(|request| request.starts_with("DELETE "), 200),
-        "leaves the stream of the connection open" => stays_open(opens_connection_stream),
-        "leaves the streams of sessions open" => stays_open(opens_session_stream),
-    ]),
+    check!("HT-03", one_endpoint_serves_all, HTTP),
+    check!("HT-07", streams_need_an_accept_header, HTTP),
+    check!("HT-09", the_session_id_is_checked, HTTP),
+    check!("HT-11", messages_go_to_their_stream, HTTP),
+    check!("HT-12", a_delete_closes_all_streams, HTTP),
 ];
 
 /// The id of a prompt.
-const PROMPT: &str = "conformance-prompt";
-
-fn accepts_json_only(request: &str) -> bool {
-    request.starts_with("GET ") && request.contains("\naccept: application/json")
-}
-
-/// The head of a stream that was opened.
-fn opened(head: &mut Head) {
-    head.status = 200;
-    head.set("content-type", "text/event-stream");
-}
-
-/// Sends an update of a session on the stream of the connection, before the first response after that to `session/new`.
-fn repeats_updates() -> Box<dyn Fault> {
-    let mut session = Value::Null;
-    faults::in_response_to(opens_connection_stream, move |incoming| {
-        let message = faults::message_in(&incoming).unwrap_or_default();
-        if message["result"]["sessionId"].is_string() {
-            session = message["result"]["sessionId"].clone();
-        } else if session.is_string() && message.get("id").is_some() {
-            let update =
-                json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello"}});
-            let params = json!({"sessionId": session, "update": update});
-            let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": params});
-            return vec![Incoming::Forged(update), incoming];
-        }
-        vec![incoming]
-    })
-}
-
-fn stays_open(accept: fn(&str) -> bool) -> Box<dyn Fault> {
-    faults::in_response_to(accept, |incoming| match incoming {
-        Incoming::StreamEnd { .. } => Vec::new(),
-        other => vec![other],
-    })
-}
-
-/// Sends messages of a session on the stream of the connection, before the next message there.
-fn moves(accept: fn(&Value) -> bool) -> Box<dyn Fault> {
-    let moved = Arc::new(Mutex::new(Vec::new()));
-    let taken = Arc::clone(&moved);
-    let takes = faults::in_response_to(opens_session_stream, move |incoming| {
-        match faults::message_in(&incoming).filter(accept) {
-            Some(message) => {
-                taken.lock().unwrap_or_else(PoisonError::into_inner).push(Incoming::Forged(message));
-                Vec::new()
-            }
-            None => vec![incoming],
-        }
-    });
-    let adds = faults::in_response_to(opens_connection_stream, move |incoming| {
-        let is_message = faults::message_in(&incoming).is_some();
-        let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = if is_message { std::mem::take(&mut *moved) } else { Vec::new() };
-        more.into_iter().chain([incoming]).collect()
-    });
-    faults::both(takes, adds)
-}
+pub(crate) const PROMPT: &str = "conformance-prompt";
 
 async fn one_endpoint_serves_all(agent: Agent) -> Outcome {
     let target = agent.endpoint().await?;

@@ -7,47 +7,16 @@ use serde_json::{Value, json};
 use super::{is_response_to, unknown_method};
 use crate::acp_agent::Agent;
 use crate::check::{Check, WS, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::Link;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// How long a check listens for what must not come.
 const SILENCE: Duration = Duration::from_millis(250);
 
-pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[check!("HT-14", messages_are_text_frames, WS, [
-    "gives no connection id" => faults::each_head(|head| head.remove("acp-connection-id")),
-    "sends binary frames" => sends_binary_frames(),
-    "reads binary frames" => answers_binary_frames(),
-    "ends at a binary frame" => ends_at_binary_frames(),
-])];
+pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[check!("HT-14", messages_are_text_frames, WS)];
 
 /// The id of the request in a binary frame.
-const BINARY: &str = "conformance-binary";
-
-fn sends_binary_frames() -> Box<dyn Fault> {
-    faults::incoming(|incoming| match incoming {
-        Incoming::Frame { bytes, .. } => vec![Incoming::Frame { is_text: false, bytes }],
-        other => vec![other],
-    })
-}
-
-fn answers_binary_frames() -> Box<dyn Fault> {
-    faults::says_at("_conformance/unknown", |request| {
-        let error = json!({"code": -32601, "message": "method not found"});
-        let answer = json!({"jsonrpc": "2.0", "id": request["id"], "error": error});
-        if request["id"] == BINARY { vec![answer] } else { Vec::new() }
-    })
-}
-
-/// Answers nothing more after the first result.
-fn ends_at_binary_frames() -> Box<dyn Fault> {
-    let mut has_begun = false;
-    faults::incoming(move |incoming| match incoming {
-        Incoming::Frame { .. } if std::mem::replace(&mut has_begun, true) => vec![Incoming::Closed],
-        other => vec![other],
-    })
-}
+pub(crate) const BINARY: &str = "conformance-binary";
 
 async fn messages_are_text_frames(agent: Agent) -> Outcome {
     let mut conversation = agent.start().await?;

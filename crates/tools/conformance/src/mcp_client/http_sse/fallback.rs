@@ -2,39 +2,20 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
-use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::Host;
 use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("SSE-17", refused_post_leads_to_the_older_transport, HTTP, [
-        "sends nothing to the endpoint" => faults::loses_requests(|request| request.target.starts_with("/messages")),
-        "sends GET to another URL" => faults::each_verb("GET", |request| request.target = "/sse".into()),
-    ]),
-    check!("SSE-18", other_failures_lead_nowhere, HTTP, [
-        "tries the older transport after every failure" => faults::adds_request(|request| {
-            (request.method == "POST").then(|| listening(request))
-        }),
-    ]),
-    check!("SSE-19", older_transport_speaks_the_first_revision, HTTP, [
-        "refuses 2024-11-05" => faults::each_call("notifications/initialized", |message| *message = Value::Null),
-    ]),
+    check!("SSE-17", refused_post_leads_to_the_older_transport, HTTP),
+    check!("SSE-18", other_failures_lead_nowhere, HTTP),
+    check!("SSE-19", older_transport_speaks_the_first_revision, HTTP),
 ];
-
-/// The GET of a client that tries HTTP+SSE.
-pub(in crate::mcp_client) fn listening(request: &ClientRequest) -> ClientRequest {
-    let mut get = request.clone();
-    "GET".clone_into(&mut get.method);
-    get.body.clear();
-    get.set("accept", "text/event-stream");
-    get
-}
 
 /// Whether a request opens a stream at the URL that the client was given.
 pub(in crate::mcp_client) fn opens_stream(request: &ClientRequest) -> bool {

@@ -9,42 +9,14 @@ use serde_json::json;
 use super::McpClient;
 use super::host::message_event;
 use crate::check::{Check, SSE, check};
-use crate::fault::Answer;
-use crate::faults;
 use crate::link::events::Event;
 use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("SSE-03", messages_go_to_the_endpoint, SSE, [
-        "posts to the URL of the stream" => faults::each_verb("POST", |request| request.target = "/sse".into()),
-        "leaves out the query" => faults::each_verb("POST", |request| {
-            request.target = request.target.split('?').next().unwrap_or_default().to_owned();
-        }),
-    ]),
-    check!("SSE-06", each_success_is_accepted, SSE, [
-        "takes an empty answer to its POST for a failure" => faults::steps_fail(),
-        "waits for the response in the answer to its POST" => faults::misreads(|answer| Some(answer).filter(|answer| {
-            !matches!(answer, Answer::Event(event) if event.data.contains("\"result\""))
-        })),
-    ]),
-    check!("SSE-07", events_are_read_as_browsers_do, SSE, [
-        "skips an event without a type" => faults::misreads(|answer| {
-            Some(answer).filter(|answer| !matches!(answer, Answer::Event(event) if event.name.is_none() && event.has_data))
-        }),
-        "reads the first data line alone" => faults::misreads(|answer| Some(match answer {
-            Answer::Event(event) => {
-                let data = event.data.lines().next().unwrap_or_default().to_owned();
-                Answer::Event(Event { data, ..event })
-            }
-            other => other,
-        })),
-        "reads an event of an unknown type as a message" => faults::adds_request(|request| {
-            let mut post = request.clone();
-            post.body = json!({"jsonrpc": "2.0", "id": "unknown-type", "result": {}}).to_string().into_bytes();
-            request.calls("tools/list").then_some(post)
-        }),
-    ]),
+    check!("SSE-03", messages_go_to_the_endpoint, SSE),
+    check!("SSE-06", each_success_is_accepted, SSE),
+    check!("SSE-07", events_are_read_as_browsers_do, SSE),
 ];
 
 async fn messages_go_to_the_endpoint(client: McpClient) -> Outcome {

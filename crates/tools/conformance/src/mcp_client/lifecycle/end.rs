@@ -5,23 +5,14 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::check::{Check, STDIO, WEB, check};
-use crate::faults;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::{Opened, QUIET};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("LIF-22", standard_input_is_closed, STDIO, [
-        "leaves the server's standard input open" => faults::never_closes(),
-    ]),
-    check!("LIF-22b", standard_input_is_closed, STDIO, [
-        "leaves the server's standard input open" => faults::never_closes(),
-    ]),
-    check!("LIF-24", no_message_announces_the_end, WEB, [
-        "says that it shuts down" => faults::says_before_call("tools/list", |_| vec![
-            json!({"jsonrpc": "2.0", "id": "end", "method": "shutdown"}),
-        ]),
-    ]),
+    check!("LIF-22", standard_input_is_closed, STDIO),
+    check!("LIF-22b", standard_input_is_closed, STDIO),
+    check!("LIF-24", no_message_announces_the_end, WEB),
 ];
 
 /// How long a client may take to end its connection. No page says how long, and the machine may be busy.

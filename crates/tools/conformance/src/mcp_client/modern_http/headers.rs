@@ -6,8 +6,7 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Answer, ClientRequest};
-use crate::faults;
+use crate::fault::ClientRequest;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, start_call_of};
 use crate::played_http::{Exchange, HeaderCase, text};
@@ -15,63 +14,17 @@ use crate::subject::driver::Driver;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("ST-13", header_repeats_the_name, HTTP, [
-        "sends no name header" => faults::each_verb("POST", |request| request.remove("mcp-name")),
-        "sends another name" => faults::each_verb("POST", |request| {
-            if request.header("mcp-name").is_some() {
-                request.set("mcp-name", "another");
-            }
-        }),
-        "does not encode names" => faults::each_verb("POST", |request| {
-            if request.header("mcp-name").is_some_and(|name| name.starts_with("=?")) {
-                request.set("mcp-name", "\u{fffd}\u{fffd}");
-            }
-        }),
-    ]),
-    check!("ST-16", header_names_have_no_case, HTTP, [
-        "knows header names in lower case only" => faults::misreads(|answer| Some(match answer {
-            Answer::Head { status, mut headers } => {
-                headers.retain(|(name, _)| name != "content-type");
-                Answer::Head { status, headers }
-            }
-            other => other,
-        })),
-    ]),
-    check!("ST-17", arguments_are_repeated_in_headers, HTTP, [
-        "sends no argument headers" => faults::each_verb("POST", |request| {
-            request.headers.retain(|(name, _)| !name.starts_with("mcp-param-"));
-        }),
-        "does not encode arguments" => faults::each_verb("POST", |request| {
-            if request.header("mcp-param-city").is_some() {
-                request.set("mcp-param-city", "Z\u{fffd}rich");
-            }
-        }),
-        "sends a header for null" => faults::each_verb("POST", |request| {
-            if request.header("mcp-param-region").is_some() {
-                request.set("mcp-param-nothing", "null");
-            }
-        }),
-    ]),
-    check!("ST-18", look_alikes_are_encoded, HTTP, [
-        "sends the plain value" => faults::each_verb("POST", |request| {
-            if request.header("mcp-param-region").is_some() {
-                request.set("mcp-param-region", LOOK_ALIKE);
-            }
-        }),
-    ]),
-    check!("ST-23", unsafe_integers_are_not_copied, HTTP, [
-        "copies every integer" => faults::each_verb("POST", |request| {
-            if request.calls("tools/call") {
-                request.set("mcp-param-priority", &UNSAFE_INTEGER.to_string());
-            }
-        }),
-    ]),
+    check!("ST-13", header_repeats_the_name, HTTP),
+    check!("ST-16", header_names_have_no_case, HTTP),
+    check!("ST-17", arguments_are_repeated_in_headers, HTTP),
+    check!("ST-18", look_alikes_are_encoded, HTTP),
+    check!("ST-23", unsafe_integers_are_not_copied, HTTP),
 ];
 
 /// A value that looks as if it were encoded.
 const LOOK_ALIKE: &str = "=?base64?abc?=";
 /// 2^53 + 1, which readers that use doubles cannot tell from 2^53.
-const UNSAFE_INTEGER: u64 = 9_007_199_254_740_993;
+pub(crate) const UNSAFE_INTEGER: u64 = 9_007_199_254_740_993;
 
 /// The value that a header stands for; none if it is encoded wrongly.
 fn decoded(value: &str) -> Option<String> {

@@ -5,37 +5,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Answer, ClientRequest};
-use crate::faults;
+use crate::fault::ClientRequest;
 use crate::link::events::Event;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::start_call;
 use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("ST-31", comments_are_ignored, HTTP, [
-        "stops reading at a comment" => faults::misreads({
-            let mut commented = false;
-            move |answer| {
-                commented |= matches!(&answer, Answer::Event(event) if !event.comments.is_empty());
-                Some(answer).filter(|answer| !commented || !matches!(answer, Answer::Event(_)))
-            }
-        }),
-        "takes a comment for a message" => faults::steps_fail(),
-    ]),
-    check!("ST-33", closed_stream_is_the_cancellation, HTTP, [
-        "keeps the stream open" => faults::never_closes(),
-        "sends a cancelled notification" => faults::adds_request(|request| {
-            let id = request.message().unwrap_or_default()["id"].clone();
-            let params = json!({"requestId": id});
-            let message = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-            let mut post = request.clone();
-            post.body = message.to_string().into_bytes();
-            request.calls("tools/call").then_some(post)
-        }),
-    ]),
-];
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] =
+    &[check!("ST-31", comments_are_ignored, HTTP), check!("ST-33", closed_stream_is_the_cancellation, HTTP)];
 
 async fn comments_are_ignored(client: McpClient) -> Outcome {
     let (mut driver, mut host) = client.host().await?;

@@ -5,34 +5,17 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Answer, ClientRequest};
-use crate::faults;
+use crate::fault::ClientRequest;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::start_call;
-use crate::mcp_client::http_sse::fallback::{listening, opens_stream};
+use crate::mcp_client::http_sse::fallback::opens_stream;
 use crate::played_http::{HeaderCase, HttpServer, text};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("HTP-62", refused_calls_fail, HTTP, [
-        "waits for ever after a refusal" => faults::steps_hang(),
-        "takes a refusal for a result" => faults::steps_succeed(),
-    ]),
-    check!("HTP-63", redirects_carry_no_secrets, HTTP, [
-        "follows a redirect with its session id" => faults::misreads(|answer| Some(match answer {
-            Answer::Head { status: 307, mut headers } => {
-                headers.retain(|(name, _)| name != "location");
-                headers.push(("location".into(), "elsewhere".into()));
-                Answer::Head { status: 307, headers }
-            }
-            other => other,
-        })),
-    ]),
-    check!("HTP-64", unauthorized_is_no_older_transport, HTTP, [
-        "tries the older transport after status 401" => faults::adds_request(|request| {
-            (request.method == "POST").then(|| listening(request))
-        }),
-    ]),
+    check!("HTP-62", refused_calls_fail, HTTP),
+    check!("HTP-63", redirects_carry_no_secrets, HTTP),
+    check!("HTP-64", unauthorized_is_no_older_transport, HTTP),
 ];
 
 async fn refused_calls_fail(client: McpClient) -> Outcome {

@@ -11,71 +11,22 @@ use serde_json::{Value, json};
 use super::McpClient;
 use super::host::{Host, start_call, start_call_of};
 use crate::check::{Check, HTTP, audit, check};
-use crate::fault::{Answer, ClientRequest};
-use crate::faults;
+use crate::fault::ClientRequest;
 use crate::link::events::Event;
 use crate::played_http::{EventStream, Exchange, requests_in, text};
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    audit!("HTP-02", each_message_has_a_post, HTTP, [
-        "sends two messages in one POST" => faults::each_verb("POST", |request| {
-            let again = request.body.clone();
-            request.body.push(b'\n');
-            request.body.extend(again);
-        }),
-    ]),
-    audit!("HTP-03", posts_accept_both_kinds, HTTP, [
-        "accepts JSON alone" => faults::each_verb("POST", |request| request.set("accept", "application/json")),
-        "accepts event streams alone" => faults::each_verb("POST", |request| request.set("accept", "text/event-stream")),
-        "sends no Accept header" => faults::each_verb("POST", |request| request.remove("accept")),
-    ]),
-    audit!("HTP-08", bodies_are_single_messages, HTTP, [
-        "sends a batch" => faults::each_verb("POST", |request| {
-            request.body = [b"[", request.body.as_slice(), b"]"].concat();
-        }),
-    ]),
-    check!("HTP-10", both_kinds_of_answers_are_read, HTTP, [
-        "cannot read event streams" => faults::misreads(|answer| {
-            Some(answer).filter(|answer| !matches!(answer, Answer::Event(_)))
-        }),
-        "cannot read JSON" => faults::misreads(|answer| match answer {
-            Answer::Body(_) => Some(Answer::Body(Vec::new())),
-            other => Some(other),
-        }),
-        "reads the first data line alone" => faults::misreads(|answer| Some(match answer {
-            Answer::Event(event) => {
-                let data = event.data.lines().next().unwrap_or_default().to_owned();
-                Answer::Event(Event { data, ..event })
-            }
-            other => other,
-        })),
-    ]),
-    check!("HTP-16", cancellation_has_a_post, HTTP, [
-        "sends no cancelled notification" => faults::each_call("notifications/cancelled", |message| *message = Value::Null),
-    ]),
-    check!("HTP-17", get_accepts_event_streams, HTTP, [
-        "accepts JSON in its GET" => faults::each_verb("GET", |request| request.set("accept", "application/json")),
-        "sends no Accept header in its GET" => faults::each_verb("GET", |request| request.remove("accept")),
-    ]),
-    check!("HTP-19", session_outlives_a_refused_get, HTTP, [
-        "gives up its session" => faults::each_call("tools/list", |message| *message = Value::Null),
-    ]),
-    check!("HTP-23", concurrent_streams_are_told_apart, HTTP, [
-        "takes the message of one stream for that of another" => faults::each_outcome(|outcome| {
-            if outcome.pointer("/result/content/0/text") == Some(&json!("answer one")) {
-                *outcome = json!({"result": {"content": [{"type": "text", "text": "answer two"}]}});
-            }
-        }),
-    ]),
-    check!("HTP-58", requests_are_answered_on_each_stream, HTTP, [
-        "answers no request on the GET stream" => faults::each_response(|message| {
-            if message["id"] == "on-get" {
-                *message = Value::Null;
-            }
-        }),
-    ]),
+    audit!("HTP-02", each_message_has_a_post, HTTP),
+    audit!("HTP-03", posts_accept_both_kinds, HTTP),
+    audit!("HTP-08", bodies_are_single_messages, HTTP),
+    check!("HTP-10", both_kinds_of_answers_are_read, HTTP),
+    check!("HTP-16", cancellation_has_a_post, HTTP),
+    check!("HTP-17", get_accepts_event_streams, HTTP),
+    check!("HTP-19", session_outlives_a_refused_get, HTTP),
+    check!("HTP-23", concurrent_streams_are_told_apart, HTTP),
+    check!("HTP-58", requests_are_answered_on_each_stream, HTTP),
 ];
 
 /// The POSTs of a client, of which there have to be some.

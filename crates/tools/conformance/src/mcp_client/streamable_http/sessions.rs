@@ -7,9 +7,8 @@ use serde_json::json;
 
 use crate::check::{Check, HTTP, audit, check};
 use crate::fault::ClientRequest;
-use crate::faults;
 use crate::mcp_client::McpClient;
-use crate::mcp_client::host::{Host, SESSION, start_call};
+use crate::mcp_client::host::{Host, start_call};
 use crate::mcp_client::script::Script;
 use crate::mcp_client::streamable_http::some;
 use crate::played_http::{is_modern, requests_in, text};
@@ -18,60 +17,13 @@ use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    audit!("HTP-39", session_id_is_on_each_request, HTTP, [
-        "sends no session id in POSTs" => faults::each_verb("POST", |request| request.remove("mcp-session-id")),
-        "sends no session id in GETs" => faults::each_verb("GET", |request| request.remove("mcp-session-id")),
-        "sends no session id in DELETE" => faults::each_verb("DELETE", |request| request.remove("mcp-session-id")),
-        "changes the session id" => faults::each_verb("POST", |request| {
-            if request.header("mcp-session-id").is_some() {
-                request.set("mcp-session-id", "another");
-            }
-        }),
-    ]),
-    check!("HTP-40", no_session_id_without_one, HTTP, [
-        "makes up a session id" => faults::each_request(|mut request| {
-            if !request.calls("initialize") {
-                request.set("mcp-session-id", "made-up");
-            }
-            vec![request]
-        }),
-    ]),
-    check!("HTP-44", lost_session_is_begun_anew, HTTP, [
-        "begins no new session" => {
-            let mut sessions = 0;
-            faults::loses_requests(move |request| {
-                sessions += u32::from(request.calls("initialize"));
-                sessions > 1
-            })
-        },
-        "sends the old session id with initialize" => faults::each_verb("POST", |request| {
-            if request.calls("initialize") {
-                request.set("mcp-session-id", SESSION);
-            }
-        }),
-    ]),
-    check!("HTP-45", session_is_ended, HTTP, [
-        "sends no DELETE" => faults::loses_requests(|request| request.method == "DELETE"),
-    ]),
-    check!("HTP-46", refused_delete_is_accepted, HTTP, [
-        "sends DELETE again and again" => faults::each_request(|request| {
-            let count = if request.method == "DELETE" { 4 } else { 1 };
-            vec![request; count]
-        }),
-    ]),
-    audit!("HTP-48", version_is_on_each_request, HTTP, [
-        "sends no version in POSTs" => faults::each_verb("POST", |request| request.remove("mcp-protocol-version")),
-        "sends no version in GETs" => faults::each_verb("GET", |request| request.remove("mcp-protocol-version")),
-        "sends no version in DELETE" => faults::each_verb("DELETE", |request| request.remove("mcp-protocol-version")),
-    ]),
-    check!("HTP-49", version_is_the_negotiated_one, HTTP, [
-        "sends the version that it asked for" => faults::each_request(|mut request| {
-            if request.header("mcp-protocol-version").is_some() {
-                request.set("mcp-protocol-version", "2025-11-25");
-            }
-            vec![request]
-        }),
-    ]),
+    audit!("HTP-39", session_id_is_on_each_request, HTTP),
+    check!("HTP-40", no_session_id_without_one, HTTP),
+    check!("HTP-44", lost_session_is_begun_anew, HTTP),
+    check!("HTP-45", session_is_ended, HTTP),
+    check!("HTP-46", refused_delete_is_accepted, HTTP),
+    audit!("HTP-48", version_is_on_each_request, HTTP),
+    check!("HTP-49", version_is_the_negotiated_one, HTTP),
 ];
 
 /// The requests that a client makes in a session, each with the session ids given up to then. Those that begin a session, that

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Answer, ClientRequest};
-use crate::faults;
+use crate::fault::ClientRequest;
 use crate::link::events::Event;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, priming, start_call, start_call_of};
@@ -16,83 +15,13 @@ use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("HTP-26", resumption_names_the_last_event_of_its_stream, HTTP, [
-        "names the last event of another stream" => faults::each_verb("GET", |request| {
-            if request.header("last-event-id").is_some() {
-                request.set("last-event-id", "b-1");
-            }
-        }),
-        "names the first event" => faults::each_verb("GET", |request| {
-            if request.header("last-event-id").is_some() {
-                request.set("last-event-id", "a-1");
-            }
-        }),
-    ]),
-    check!("HTP-31", events_without_data_are_skipped, HTTP, [
-        "reads empty data as JSON" => faults::misreads({
-            let mut broken = false;
-            move |answer| {
-                broken |= matches!(&answer, Answer::Event(event) if event.has_data && event.data.is_empty());
-                Some(answer).filter(|answer| !broken || !matches!(answer, Answer::Event(_)))
-            }
-        }),
-    ]),
-    check!("HTP-33", retry_time_is_kept, HTTP, [
-        "ignores the retry field" => faults::misreads(|answer| Some(match answer {
-            Answer::Event(event) => Answer::Event(Event { retry: event.retry.map(|_| "10".into()), ..event }),
-            other => other,
-        })),
-        "takes the first retry field" => faults::misreads({
-            let mut first = None;
-            move |answer| Some(match answer {
-                Answer::Event(event) => {
-                    first = first.take().or_else(|| event.retry.clone());
-                    Answer::Event(Event { retry: event.retry.and(first.clone()), ..event })
-                }
-                other => other,
-            })
-        }),
-    ]),
-    check!("HTP-34", client_connects_each_time_again, HTTP, [
-        "connects again once" => {
-            let mut resumed = 0;
-            faults::loses_requests(move |request| {
-                resumed += u32::from(request.header("last-event-id").is_some());
-                resumed > 1
-            })
-        },
-        "never connects again" => faults::loses_requests(|request| request.header("last-event-id").is_some()),
-    ]),
-    check!("HTP-35b", get_stream_is_opened_again, HTTP, [
-        "opens the GET stream once" => {
-            let mut opened = 0;
-            faults::loses_requests(move |request| {
-                opened += u32::from(request.method == "GET");
-                opened > 1
-            })
-        },
-    ]),
-    check!("HTP-36", streams_are_resumed_by_get, HTTP, [
-        "posts the request again" => {
-            let mut posted = None;
-            faults::each_request(move |request| {
-                if request.calls("tools/call") {
-                    posted = Some(request.clone());
-                }
-                let is_resumed = request.header("last-event-id").is_some();
-                vec![posted.clone().filter(|_| is_resumed).unwrap_or(request)]
-            })
-        },
-    ]),
-    check!("HTP-37", stream_without_ids_is_not_resumed, HTTP, [
-        "makes up an event id" => faults::adds_request(|request| {
-            let mut get = request.clone();
-            "GET".clone_into(&mut get.method);
-            get.body.clear();
-            get.set("last-event-id", "0");
-            request.calls("tools/call").then_some(get)
-        }),
-    ]),
+    check!("HTP-26", resumption_names_the_last_event_of_its_stream, HTTP),
+    check!("HTP-31", events_without_data_are_skipped, HTTP),
+    check!("HTP-33", retry_time_is_kept, HTTP),
+    check!("HTP-34", client_connects_each_time_again, HTTP),
+    check!("HTP-35b", get_stream_is_opened_again, HTTP),
+    check!("HTP-36", streams_are_resumed_by_get, HTTP),
+    check!("HTP-37", stream_without_ids_is_not_resumed, HTTP),
 ];
 
 /// A retry field of this many milliseconds, in an event with an id.

@@ -4,42 +4,21 @@ use serde_json::{Value, json};
 
 use super::super::Server;
 use super::super::raw::{self, quick};
-use super::{ready, recodes, responses_to};
+use super::{ready, responses_to};
 use crate::check::{ANY, Check, check, shared};
 use crate::conversation::Conversation;
-use crate::fault::Fault;
-use crate::faults;
 use crate::mcp_messages::is_answer;
 use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    check!("RPC-13", no_json, ANY, [
-        "calls it an invalid request" => recodes(-32700, -32600),
-        "calls it its own fault" => recodes(-32700, -32603),
-    ]),
-    check!("RPC-14", no_message, ANY, [
-        "calls it a parse error" => recodes(-32600, -32700),
-        "calls it an unknown method" => recodes(-32600, -32601),
-    ]),
-    check!("RPC-15", no_invented_id, ANY, [
-        "makes an id up" => faults::each_response(|m| if m.get("error").is_some() && m["id"].is_null() { m["id"] = json!("server-error"); }),
-        "numbers what it cannot read" => faults::each_response(|m| if m.get("error").is_some() && m["id"].is_null() { m["id"] = json!(0); }),
-    ]),
-    shared!("RPC-16", wrong_params, ANY, [
-        "calls wrong params an invalid request" => recodes(-32602, -32600),
-        "calls wrong params its own fault" => recodes(-32602, -32603),
-    ]),
-    check!("RPC-17", unknown_members, ANY, [
-        "refuses what it does not know" => refuses("tools/list"),
-        "refuses unknown params" => faults::both(refuses("ping"), refuses("server/discover")),
-    ]),
-    shared!("RPC-20", text_is_utf8, ANY, [
-        "reads bytes as Latin-1" => faults::each_response(|m| if let Some(id) = m["id"].as_str() {
-            m["id"] = id.bytes().map(char::from).collect::<String>().into();
-        }),
-    ]),
+    check!("RPC-13", no_json, ANY),
+    check!("RPC-14", no_message, ANY),
+    check!("RPC-15", no_invented_id, ANY),
+    shared!("RPC-16", wrong_params, ANY),
+    check!("RPC-17", unknown_members, ANY),
+    shared!("RPC-20", text_is_utf8, ANY),
 ];
 
 async fn no_json(server: Server) -> Outcome {
@@ -89,10 +68,6 @@ async fn no_invented_id(server: Server) -> Outcome {
         return Err(Stop::inconclusive("the server answers no message whose id it cannot read"));
     }
     Ok(())
-}
-
-fn refuses(method: &'static str) -> Box<dyn Fault> {
-    faults::response_to(method, |m| faults::refuse(m, -32602))
 }
 
 /// A method that needs params, its valid params, and params of wrong types.

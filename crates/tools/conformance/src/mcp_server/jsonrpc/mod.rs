@@ -4,9 +4,9 @@ pub(super) mod batches;
 pub(super) mod malformed;
 pub(super) mod messages;
 pub(super) mod meta;
-pub(super) mod modern;
+pub(crate) mod modern;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Server;
 use super::raw::{self, Reaction, SILENCE, quick};
@@ -33,13 +33,4 @@ async fn responses_to(server: &Server, conversation: &mut Conversation, bytes: &
     let late = conversation.listen(SILENCE).await?.into_iter().map(|arrived| arrived.message);
     reaction.messages.extend(late.filter(is_answer));
     Ok(reaction)
-}
-
-/// Another code instead of the right one.
-fn recodes(right: i64, wrong: i64) -> Box<dyn crate::fault::Fault> {
-    crate::faults::each_response(move |message| {
-        if message["error"]["code"] == right {
-            message["error"]["code"] = Value::from(wrong);
-        }
-    })
 }

@@ -1,8 +1,5 @@
 //! Checks of servers: what revisions without sessions demand of each message, and the schemas of tools.
 
-use std::net::TcpStream;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -12,65 +9,16 @@ use super::super::features::{List, entries};
 use super::super::raw::SILENCE;
 use super::ready;
 use crate::check::{ANY, Check, audit, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::mcp_messages::sent;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    audit!("RPC-28", results_have_a_type, ANY, [
-        "leaves the type of results out" => faults::each_response(|m| { m.get_mut("result").and_then(Value::as_object_mut).map(|r| r.remove("resultType")); }),
-        "writes the type as a number" => faults::result_of("tools/list", |result| result["resultType"] = json!(1)),
-    ]),
-    check!("RPC-36", no_reference_is_followed, ANY, [
-        "fetches what a schema refers to" => Box::<Fetches>::default(),
-    ]),
-    check!("RPC-37", schemas_are_of_2020_12, ANY, [
-        "takes a schema without a dialect for one of an older dialect" => accepts("wire_pair"),
-    ]),
-    check!("RPC-37b", unknown_dialects_are_refused, ANY, [
-        "validates by a dialect that it does not know" => accepts("wire_foreign_dialect"),
-    ]),
+    audit!("RPC-28", results_have_a_type, ANY),
+    check!("RPC-36", no_reference_is_followed, ANY),
+    check!("RPC-37", schemas_are_of_2020_12, ANY),
+    check!("RPC-37b", unknown_dialects_are_refused, ANY),
 ];
-
-/// Connects to the address in the schemas of its tools when one of them is called.
-#[derive(Default)]
-struct Fetches(Option<String>);
-
-impl Fault for Fetches {
-    fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
-        if let Some(address) = self.0.as_ref().filter(|_| message["method"] == "tools/call") {
-            // The check sees the connection.
-            let _connected = TcpStream::connect(address);
-        }
-        false
-    }
-
-    fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
-        let address = faults::message_in(&incoming).and_then(|message| address_in(&message));
-        self.0 = address.or_else(|| self.0.take());
-        vec![incoming]
-    }
-}
-
-/// Every call of one tool succeeds.
-fn accepts(tool: &'static str) -> Box<dyn Fault> {
-    let called: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let ids = Arc::clone(&called);
-    let notes = faults::says_at("tools/call", move |message| {
-        if message["params"]["name"] == tool {
-            ids.lock().unwrap_or_else(PoisonError::into_inner).push(message["id"].clone());
-        }
-        Vec::new()
-    });
-    let edits = faults::response_to("tools/call", move |message| {
-        if called.lock().unwrap_or_else(PoisonError::into_inner).contains(&message["id"]) {
-            *message = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}});
-        }
-    });
-    faults::both(notes, edits)
-}
 
 fn results_have_a_type(server: &Server, trace: &Trace) -> Outcome {
     if !is_in_revision(server, trace) {
@@ -89,7 +37,7 @@ fn results_have_a_type(server: &Server, trace: &Trace) -> Outcome {
 }
 
 /// The host and port of the first reference over HTTP in a schema.
-fn address_in(schema: &Value) -> Option<String> {
+pub(crate) fn address_in(schema: &Value) -> Option<String> {
     let text = schema.to_string();
     let (_, url) = text.split_once(r#""$ref":"http://"#)?;
     Some(url.split(['/', '"']).next()?.to_owned())

@@ -4,60 +4,16 @@ use serde_json::{Value, json};
 
 use super::{DISCOVER, MISSING_CAPABILITY, posted, request, serves_sessions, tell};
 use crate::check::{ANY, Check, HTTP, check};
-use crate::faults;
 use crate::mcp_server::Server;
-use crate::mcp_server::features::{METHOD_NOT_FOUND, other_code, refusal};
+use crate::mcp_server::features::METHOD_NOT_FOUND;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-09", undeclared_capability_is_named, ANY, [
-        "answers with another error" => other_code(-32600),
-        "does not name the capability" => faults::each_response(|m| {
-            m["error"].as_object_mut().map(|error| error.remove("data"));
-        }),
-    ]),
-    check!("ST-10", unknown_method_is_not_found, HTTP, [
-        "answers with another error" => other_code(-32600),
-        "answers an unknown method by a result" => faults::response_to("conformance/unknown", |m| {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete"}});
-        }),
-    ]),
-    check!("ST-26", notification_has_an_empty_answer, HTTP, [
-        "answers with the status 200" => faults::answer_status(|request| request.contains("notifications/"), 200),
-        "answers with a body" => faults::in_response_to(
-            |request| request.contains("notifications/"),
-            |incoming| match incoming {
-                crate::fault::Incoming::Body { exchange, .. } => {
-                    vec![crate::fault::Incoming::Body { exchange, bytes: b"{}".to_vec() }]
-                }
-                other => vec![other],
-            },
-        ),
-    ]),
-    check!("ST-34", neither_get_nor_delete, HTTP, [
-        "has a stream for GET" => faults::both(
-            faults::answer_status(|request| request.starts_with("GET "), 200),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-        "knows no sessions to delete" => faults::both(
-            faults::answer_status(|request| request.starts_with("DELETE "), 404),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-    ]),
-    check!("ST-35", sessions_and_events_are_ignored, HTTP, [
-        "looks for the session" => faults::both(
-            faults::answer_status(|request| request.contains("mcp-session-id"), 404),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-        "looks for the event" => faults::both(
-            faults::answer_status(|request| request.contains("last-event-id"), 400),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-        "begins a session" => faults::both(
-            faults::each_head(|head| head.set("mcp-session-id", "1")),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-    ]),
+    check!("ST-09", undeclared_capability_is_named, ANY),
+    check!("ST-10", unknown_method_is_not_found, HTTP),
+    check!("ST-26", notification_has_an_empty_answer, HTTP),
+    check!("ST-34", neither_get_nor_delete, HTTP),
+    check!("ST-35", sessions_and_events_are_ignored, HTTP),
 ];
 
 async fn undeclared_capability_is_named(server: Server) -> Outcome {

@@ -1,18 +1,16 @@
 //! Checks of servers: modern requests, mostly over Streamable HTTP.
 
-pub(super) mod headers;
+pub(crate) mod headers;
 pub(super) mod methods;
-pub(super) mod parameters;
+pub(crate) mod parameters;
 pub(super) mod state;
-pub(super) mod streams;
+pub(crate) mod streams;
 pub(super) mod versions;
 
 use serde_json::{Value, json};
 
 use super::features::has_code;
 use super::{Server, capabilities};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::http::HttpRequest;
 use crate::link::streamable::post;
 use crate::requirements::revision::Revision;
@@ -20,7 +18,7 @@ use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// The error for headers that differ from the body.
-const HEADER_MISMATCH: i64 = -32020;
+pub(crate) const HEADER_MISMATCH: i64 = -32020;
 /// The error for a capability that the client did not declare.
 const MISSING_CAPABILITY: i64 = -32021;
 /// The error for a version that the server does not speak.
@@ -29,7 +27,7 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const DISCOVER: &str = "server/discover";
 /// The id of the requests that a check writes itself.
-const ID: i64 = 1;
+pub(crate) const ID: i64 = 1;
 
 /// How a server answered.
 struct Answer {
@@ -150,34 +148,4 @@ async fn serves_clients_without_header(server: &Server) -> Outcome<bool> {
         }
     }
     Ok(false)
-}
-
-/// A fault: the server does what such requests ask, although it has to refuse them.
-fn accepts(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
-    answers(accept, 200, json!({"result": {"resultType": "complete", "content": [], "tools": []}}))
-}
-
-/// A fault: the server refuses such requests, although they are right.
-fn refuses(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
-    answers(accept, 400, json!({"error": {"code": HEADER_MISMATCH, "message": "refused"}}))
-}
-
-fn answers(accept: impl FnMut(&str) -> bool + Send + 'static, status: u16, body: Value) -> Box<dyn Fault> {
-    let mut message = body;
-    message["jsonrpc"] = json!("2.0");
-    message["id"] = json!(ID);
-    faults::in_response_to(accept, move |incoming| match incoming {
-        Incoming::Head(mut head) => {
-            head.status = status;
-            vec![Incoming::Head(head)]
-        }
-        Incoming::Body { exchange, .. } => {
-            vec![Incoming::Body { exchange, bytes: message.to_string().into_bytes() }]
-        }
-        Incoming::Event { exchange, event } => {
-            let data = message.to_string();
-            vec![Incoming::Event { exchange, event: crate::link::events::Event { data, ..event } }]
-        }
-        other => vec![other],
-    })
 }

@@ -4,78 +4,20 @@ use serde_json::{Value, json};
 
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{List, entries, lists, readings};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-08", results_name_the_server, ANY, [
-        "names itself in server/discover only" => faults::result_of("tools/list", drop_meta),
-        "does not name itself in what it reads" => faults::result_of("resources/read", drop_meta),
-        "does not name itself when it calls a tool" => faults::result_of("tools/call", drop_meta),
-    ]),
-    check!("ST-44", extensions_have_a_prefix, ANY, [
-        "names an extension without a prefix" => faults::result_of("server/discover", |result| {
-            result["capabilities"]["extensions"] = json!({"tasks": {}});
-        }),
-    ]),
-    check!("ST-44b", client_without_extensions_gets_the_core, ANY, [
-        "uses an extension that the client lacks" => faults::result_of("tools/call", |result| {
-            *result = json!({"resultType": "task", "taskId": "1", "status": "working"});
-        }),
-    ]),
-    check!("ST-45", connection_makes_no_difference, ANY, [
-        "wants a request before" => {
-            let mut requests = 0;
-            faults::response_to("tools/list", move |m| {
-                requests += 1;
-                if requests == 2 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32600, "message": "first"}});
-                }
-            })
-        },
-        "has less for a new connection" => {
-            let mut requests = 0;
-            faults::result_of("resources/list", move |result| {
-                requests += 1;
-                if requests == 2 {
-                    result["resources"] = json!([]);
-                }
-            })
-        },
-    ]),
-    check!("ST-45b", tools_are_those_of_every_connection, ANY, [
-        "has tools of a connection" => {
-            let mut requests = 0;
-            faults::result_of("tools/list", move |result| {
-                requests += 1;
-                if let (2, Some(tools)) = (requests, result["tools"].as_array_mut()) {
-                    tools.push(json!({"name": "tool-of-this-connection", "inputSchema": {"type": "object"}}));
-                }
-            })
-        },
-    ]),
-    check!("ST-46", tools_keep_their_order, ANY, [
-        "lists its tools in another order" => {
-            let mut requests = 0;
-            faults::result_of("tools/list", move |result| {
-                requests += 1;
-                if let (2, Some(tools)) = (requests, result["tools"].as_array_mut()) {
-                    tools.reverse();
-                }
-            })
-        },
-    ]),
+    check!("ST-08", results_name_the_server, ANY),
+    check!("ST-44", extensions_have_a_prefix, ANY),
+    check!("ST-44b", client_without_extensions_gets_the_core, ANY),
+    check!("ST-45", connection_makes_no_difference, ANY),
+    check!("ST-45b", tools_are_those_of_every_connection, ANY),
+    check!("ST-46", tools_keep_their_order, ANY),
 ];
 
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-
-fn drop_meta(result: &mut Value) {
-    if let Some(result) = result.as_object_mut() {
-        result.remove("_meta");
-    }
-}
 
 async fn results_name_the_server(server: Server) -> Outcome {
     let mut conversation = server.open().await?;

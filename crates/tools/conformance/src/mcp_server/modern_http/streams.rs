@@ -7,75 +7,25 @@ use tokio::time::Instant;
 
 use super::{posted, request};
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::http::HttpResponse;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::SILENCE;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-27", streams_are_those_of_their_request, HTTP, [
-        "reports the progress of another request" => faults::each_call("notifications/progress", |m| {
-            m["params"]["progressToken"] = json!("another");
-        }),
-    ]),
-    check!("ST-28", server_sends_no_requests, HTTP, [
-        "asks by a request of its own" => faults::says_before_response_to("tools/call", |_| {
-            vec![json!({"jsonrpc": "2.0", "id": 77, "method": "roots/list", "params": {}})]
-        }),
-    ]),
-    check!("ST-29", stream_ends_after_the_response, HTTP, [
-        "leaves the stream open" => faults::never_closes(),
-    ]),
-    check!("ST-30", streams_are_not_buffered, HTTP, [
-        "lets proxies buffer" => faults::each_head(|head| head.remove("x-accel-buffering")),
-    ]),
-    check!("ST-32", closed_stream_gets_no_messages, HTTP, [
-        "reports on another stream" => with_acknowledgement(json!({
-            "jsonrpc": "2.0", "method": "notifications/progress",
-            "params": {"progressToken": TOKEN, "progress": 1},
-        })),
-        "answers on another stream" => with_acknowledgement(json!({
-            "jsonrpc": "2.0", "id": TOKEN, "result": {"resultType": "complete", "content": []},
-        })),
-    ]),
-    check!("ST-32b", closed_stream_stops_the_work, HTTP, [
-        "works on" => updates_without_a_call(),
-    ]),
+    check!("ST-27", streams_are_those_of_their_request, HTTP),
+    check!("ST-28", server_sends_no_requests, HTTP),
+    check!("ST-29", stream_ends_after_the_response, HTTP),
+    check!("ST-30", streams_are_not_buffered, HTTP),
+    check!("ST-32", closed_stream_gets_no_messages, HTTP),
+    check!("ST-32b", closed_stream_stops_the_work, HTTP),
 ];
 
-const TOKEN: &str = "conformance";
-const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-const UPDATED: &str = "notifications/resources/updated";
+pub(crate) const TOKEN: &str = "conformance";
+pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
 /// The least time that a call takes which a busy server can stop before its effect.
 const STOP_TIME: Duration = Duration::from_millis(300);
-
-/// A fault: a message arrives beside the acknowledgement of a subscription.
-fn with_acknowledgement(message: Value) -> Box<dyn Fault> {
-    faults::incoming(move |incoming| match &incoming {
-        Incoming::Event { event, .. } if event.data.contains(ACKNOWLEDGED) => {
-            vec![incoming, Incoming::Forged(message.clone())]
-        }
-        _ => vec![incoming],
-    })
-}
-
-/// A fault: each update is sent twice, the second time when a later subscription is acknowledged.
-fn updates_without_a_call() -> Box<dyn Fault> {
-    let mut update = None;
-    faults::incoming(move |incoming| match &incoming {
-        Incoming::Event { event, .. } if event.data.contains(UPDATED) => {
-            update = serde_json::from_str(&event.data).ok();
-            vec![incoming]
-        }
-        Incoming::Event { event, .. } if event.data.contains(ACKNOWLEDGED) => {
-            let again: Option<Value> = update.take();
-            std::iter::once(incoming).chain(again.map(Incoming::Forged)).collect()
-        }
-        _ => vec![incoming],
-    })
-}
 
 /// The response to a call that reports progress under a token, which is its id as well.
 async fn reporting(server: &Server, token: &str) -> Outcome<HttpResponse> {

@@ -3,76 +3,24 @@
 use serde_json::{Value, json};
 
 use super::{
-    DISCOVER, HEADER_MISMATCH, ID, UNSUPPORTED_VERSION, VERSION, accepts, ask, initialized, posted, request,
+    DISCOVER, HEADER_MISMATCH, ID, UNSUPPORTED_VERSION, VERSION, ask, initialized, posted, request,
     serves_clients_without_header, serves_sessions, tell,
 };
 use crate::check::{ANY, Check, HTTP, check};
-use crate::faults;
 use crate::mcp_server::Server;
-use crate::mcp_server::features::{INVALID_PARAMS, METHOD_NOT_FOUND, other_code, refusal};
+use crate::mcp_server::features::INVALID_PARAMS;
 use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-02b", version_header_equals_the_body, HTTP, [
-        "does not look at the header" => accepts(|request| request.contains("mcp-protocol-version: 2025-11-25")),
-        "does not look at the body" => {
-            accepts(|request| request.contains("mcp-protocol-version: 2026-07-28") && request.contains("2025-11-25"))
-        },
-        "answers with another status" => faults::answer_status(|request| request.contains("2025-11-25"), 200),
-        "answers with another error" => other_code(-32600),
-    ]),
-    check!("ST-03", version_header_is_required, HTTP, [
-        "does without the header" => faults::both(
-            accepts(|request| !request.contains("mcp-protocol-version")),
-            refusal("initialize", METHOD_NOT_FOUND),
-        ),
-        "answers with another error" => faults::both(other_code(-32602), refusal("initialize", METHOD_NOT_FOUND)),
-    ]),
-    check!("ST-04", unknown_version_is_refused, ANY, [
-        "answers with another error" => other_code(-32600),
-        "does not say which versions it speaks" => faults::each_response(|m| {
-            m["error"].as_object_mut().map(|error| error.remove("data"));
-        }),
-        "lists the version that it refuses" => faults::each_response(|m| {
-            if let Some(supported) = m.pointer_mut("/error/data/supported") {
-                *supported = json!(["2099-12-31"]);
-            }
-        }),
-    ]),
-    check!("ST-06", meta_of_requests_is_required, ANY, [
-        "does without what a client can" => faults::response_to("server/discover", |m| {
-            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete"}});
-        }),
-        "answers with another error" => other_code(-32600),
-    ]),
-    check!("ST-39", sessions_and_requests_without, HTTP, [
-        "has either sessions or modern requests" => {
-            let mut requests = 0;
-            faults::response_to("server/discover", move |m| {
-                requests += 1;
-                if requests == 2 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32600, "message": "session"}});
-                }
-            })
-        },
-        "forgets a session" => {
-            let mut requests = 0;
-            faults::response_to("ping", move |m| {
-                requests += 1;
-                if requests == 2 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32600, "message": "session"}});
-                }
-            })
-        },
-    ]),
-    check!("ST-40", error_to_initialize_names_versions, ANY, [
-        "does not say which versions it speaks" => refusal("initialize", METHOD_NOT_FOUND),
-    ]),
-    check!("ST-43", discover_is_answered, ANY, [
-        "does not know server/discover" => refusal("server/discover", METHOD_NOT_FOUND),
-    ]),
+    check!("ST-02b", version_header_equals_the_body, HTTP),
+    check!("ST-03", version_header_is_required, HTTP),
+    check!("ST-04", unknown_version_is_refused, ANY),
+    check!("ST-06", meta_of_requests_is_required, ANY),
+    check!("ST-39", sessions_and_requests_without, HTTP),
+    check!("ST-40", error_to_initialize_names_versions, ANY),
+    check!("ST-43", discover_is_answered, ANY),
 ];
 
 async fn version_header_equals_the_body(server: Server) -> Outcome {

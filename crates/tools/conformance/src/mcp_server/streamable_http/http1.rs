@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::Session;
 use crate::check::{Check, HTTP, check};
-use crate::faults;
 use crate::link::http::HttpRequest;
 use crate::link::tcp::Tcp;
 use crate::mcp_server::Server;
@@ -13,12 +12,8 @@ use crate::verdict::{Outcome, Stop, ensure};
 /// The pause between two parts of a request that arrives slowly.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-61", bodies_arrive_in_every_form, HTTP, [
-        "refuses chunks" => faults::answer_status(|request| request.contains("transfer-encoding: chunked"), 400),
-        "reads one segment only" => faults::answer_status(|request| request.contains("\"split\""), 400),
-    ]),
-];
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] =
+    &[check!("HTP-61", bodies_arrive_in_every_form, HTTP)];
 
 /// Writes a request's head, and returns its body as it was.
 async fn begin(tcp: &mut Tcp, request: &HttpRequest) -> Outcome {

@@ -3,9 +3,9 @@
 pub(super) mod http1;
 pub(super) mod origins;
 pub(super) mod posts;
-pub(super) mod resumption;
+pub(crate) mod resumption;
 pub(super) mod sessions;
-pub(super) mod streams;
+pub(crate) mod streams;
 pub(super) mod versions;
 
 use std::time::Duration;

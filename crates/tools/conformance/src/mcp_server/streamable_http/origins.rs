@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::Session;
 use crate::check::{Check, HTTP, WEB, check};
-use crate::faults;
 use crate::link::http::{HttpRequest, HttpTarget};
 use crate::mcp_server::Server;
 use crate::mcp_server::http_sse::opened;
@@ -14,28 +13,12 @@ use crate::verdict::{Outcome, Stop, ensure};
 const EVIL: &str = "http://evil.example";
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("SSE-09", get_and_post_check_the_origin, WEB, [
-        "serves a POST of any origin" => faults::answer_status(|request| is_evil(request) && request.starts_with("POST"), 200),
-        "serves a GET of any origin" => faults::answer_status(|request| is_evil(request) && request.starts_with("GET"), 200),
-    ]),
-    check!("HTP-53", every_method_checks_the_origin, HTTP, [
-        "serves a POST of any origin" => faults::answer_status(|request| is_evil(request) && request.starts_with("POST"), 200),
-        "serves a DELETE of any origin" => faults::answer_status(|request| is_evil(request) && request.starts_with("DELETE"), 200),
-    ]),
-    check!("HTP-54", a_foreign_origin_gets_403, HTTP, [
-        "answers a foreign origin with status 400" => faults::answer_status(is_evil, 400),
-    ]),
-    check!("SSE-10", listens_on_the_loopback_interface_only, WEB, [
-        "listens on every interface" => faults::ignores("conformance/probe"),
-    ]),
-    check!("SSE-10b", listens_on_the_loopback_interface_only, HTTP, [
-        "listens on every interface" => faults::ignores("conformance/probe"),
-    ]),
+    check!("SSE-09", get_and_post_check_the_origin, WEB),
+    check!("HTP-53", every_method_checks_the_origin, HTTP),
+    check!("HTP-54", a_foreign_origin_gets_403, HTTP),
+    check!("SSE-10", listens_on_the_loopback_interface_only, WEB),
+    check!("SSE-10b", listens_on_the_loopback_interface_only, HTTP),
 ];
-
-fn is_evil(request: &str) -> bool {
-    request.contains("\norigin: http://evil.example")
-}
 
 async fn get_and_post_check_the_origin(server: Server) -> Outcome {
     let (_stream, endpoint) = opened(&server).await.map_err(Stop::while_preparing)?;

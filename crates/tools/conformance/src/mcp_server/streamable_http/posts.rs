@@ -6,76 +6,19 @@ use tokio::time::Instant;
 use super::resumption::{last_id, resumed};
 use super::{Ending, Session, has_response, initialized, read_to_response, unique, unique_tool};
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Head, Incoming};
-use crate::faults;
-use crate::link::events::Event;
 use crate::link::http::HttpResponse;
 use crate::mcp_server::Server;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-06", accepted_notifications_get_202, HTTP, [
-        "answers notifications with status 200" => faults::answer_status(is_notification, 200),
-        "answers notifications with a body" => faults::in_response_to(is_notification, |incoming| match incoming {
-            Incoming::Body { exchange, .. } => vec![Incoming::Body { exchange, bytes: b"{}".to_vec() }],
-            other => vec![other],
-        }),
-    ]),
-    check!("HTP-07", unacceptable_notifications_are_refused, HTTP, [
-        "sends an error with status 200" => faults::in_response_to(|request| request.contains("\"method\":7"), |incoming| match incoming {
-            Incoming::Head(head) => vec![Incoming::Head(Head { status: 200, ..head })],
-            Incoming::Body { exchange, .. } => {
-                let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no method"}});
-                vec![Incoming::Body { exchange, bytes: error.to_string().into_bytes() }]
-            }
-            other => vec![other],
-        }),
-    ]),
-    check!("HTP-09", requests_get_json_or_a_stream, HTTP, [
-        "calls its answer text" => faults::answer_head(is_labelled, |head| head.set("content-type", "text/plain")),
-        "calls a stream JSON, and JSON a stream" => faults::answer_head(is_labelled, |head| {
-            let is_stream = head.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-            head.set("content-type", if is_stream { "application/json" } else { "text/event-stream" });
-        }),
-    ]),
-    check!("HTP-11", streams_contain_the_response, HTTP, [
-        "ends a stream without the response" => faults::both(
-            faults::each_event(|event| vec![Event { id: None, ..event }]),
-            faults::response_to("tools/list", |message| {
-                *message = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
-            }),
-        ),
-    ]),
-    check!("HTP-12", streams_stay_open_until_the_response, HTTP, [
-        "ends the stream of a slow call early" => faults::in_response_to(|request| request.contains("\"slow\""), |incoming| match incoming {
-            Incoming::Event { exchange, event } if event.data.contains("\"result\"") => vec![Incoming::StreamEnd { exchange }],
-            other => vec![other],
-        }),
-    ]),
-    check!("HTP-13", streams_end_after_the_response, HTTP, [
-        "leaves streams open" => faults::never_closes(),
-    ]),
-    check!("HTP-57", responses_are_taken, HTTP, [
-        "answers responses with status 200" => faults::answer_status(is_unknown_response, 200),
-        "answers responses with a body" => faults::in_response_to(is_unknown_response, |incoming| match incoming {
-            Incoming::Head(head) => vec![Incoming::Head(Head { status: 202, ..head })],
-            Incoming::Body { exchange, .. } => vec![Incoming::Body { exchange, bytes: b"{}".to_vec() }],
-            other => vec![other],
-        }),
-    ]),
+    check!("HTP-06", accepted_notifications_get_202, HTTP),
+    check!("HTP-07", unacceptable_notifications_are_refused, HTTP),
+    check!("HTP-09", requests_get_json_or_a_stream, HTTP),
+    check!("HTP-11", streams_contain_the_response, HTTP),
+    check!("HTP-12", streams_stay_open_until_the_response, HTTP),
+    check!("HTP-13", streams_end_after_the_response, HTTP),
+    check!("HTP-57", responses_are_taken, HTTP),
 ];
-
-fn is_notification(request: &str) -> bool {
-    request.contains("\"method\":\"notifications/")
-}
-
-fn is_unknown_response(request: &str) -> bool {
-    request.contains("\"id\":\"conformance-unknown\"")
-}
-
-fn is_labelled(request: &str) -> bool {
-    request.contains("\"labelled\"")
-}
 
 async fn accepted_notifications_get_202(server: Server) -> Outcome {
     let mut session = Session::unopened(&server).await?;

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Ending, QUIET, Session, events_until, is_response, message_of, progress_of, read_to_response, unique,
     unique_tool,
 };
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::link::events::Event;
 use crate::link::http::HttpResponse;
 use crate::mcp_server::Server;
@@ -22,55 +20,16 @@ const OPEN_TIME: Duration = Duration::from_millis(1500);
 const MAX_STREAMS: usize = 6;
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-15", a_lost_connection_cancels_nothing, HTTP, [
-        "cancels a call whose connection is lost" => {
-            let mut before: Option<Value> = None;
-            faults::answer_messages(
-                |request| request.contains("\"before\"") || request.contains("\"after\""),
-                move |message| if let Some(result) = message.get_mut("result") {
-                    *result = before.get_or_insert_with(|| result.clone()).clone();
-                },
-            )
-        },
-    ]),
-    check!("HTP-27", resumption_begins_after_the_event, HTTP, [
-        "replays what the client has" => on_resumption(&json!({"jsonrpc": "2.0", "method": "notifications/progress",
-            "params": {"progressToken": "a", "progress": 1}})),
-    ]),
-    check!("HTP-28", resumption_is_of_one_stream, HTTP, [
-        "replays the messages of another stream" => on_resumption(&json!({"jsonrpc": "2.0", "method": "notifications/progress",
-            "params": {"progressToken": "b", "progress": 1}})),
-        "replays the response of another stream" => on_resumption(&json!({"jsonrpc": "2.0", "id": "b", "result": {}})),
-    ]),
-    check!("HTP-30", streams_begin_with_an_empty_event, HTTP, [
-        "sends no event before the first message" => faults::each_event(|event| if is_priming(&event) { Vec::new() } else { vec![event] }),
-        "gives the first event no id" => faults::each_event(|event| {
-            if is_priming(&event) { vec![Event { id: None, ..event }] } else { vec![event] }
-        }),
-    ]),
-    check!("HTP-32", a_closing_server_says_when_to_return, HTTP, [
-        "closes a stream without a retry field" => faults::each_event(|event| vec![Event { retry: None, ..event }]),
-    ]),
-    check!("HTP-35", a_closed_get_stream_says_when_to_return, HTTP, [
-        "closes a GET stream without a retry field" => faults::each_event(|event| vec![Event { retry: None, ..event }]),
-    ]),
+    check!("HTP-15", a_lost_connection_cancels_nothing, HTTP),
+    check!("HTP-27", resumption_begins_after_the_event, HTTP),
+    check!("HTP-28", resumption_is_of_one_stream, HTTP),
+    check!("HTP-30", streams_begin_with_an_empty_event, HTTP),
+    check!("HTP-32", a_closing_server_says_when_to_return, HTTP),
+    check!("HTP-35", a_closed_get_stream_says_when_to_return, HTTP),
 ];
 
-fn is_resumption(request: &str) -> bool {
-    request.starts_with("GET") && request.contains("last-event-id: ")
-}
-
-/// Sends a message at the beginning of each stream that is resumed.
-fn on_resumption(message: &Value) -> Box<dyn Fault> {
-    let message = message.clone();
-    faults::in_response_to(is_resumption, move |incoming| match incoming {
-        Incoming::Head(head) => vec![Incoming::Head(head), Incoming::Forged(message.clone())],
-        other => vec![other],
-    })
-}
-
 /// Whether an event is there for its id only.
-fn is_priming(event: &Event) -> bool {
+pub(crate) fn is_priming(event: &Event) -> bool {
     event.id.is_some() && event.data.is_empty()
 }
 

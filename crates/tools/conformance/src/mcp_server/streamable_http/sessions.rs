@@ -7,8 +7,6 @@ use tokio::time::Instant;
 
 use super::{QUIET, Session, message_of, messages_within, read_to_response, unique};
 use crate::check::{Check, HTTP, check};
-use crate::fault::{Fault, Incoming};
-use crate::faults;
 use crate::mcp_server::Server;
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -18,51 +16,15 @@ const SAMPLE: usize = 20;
 const DIFFERENCE: usize = 8;
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-38", session_ids_are_visible_ascii, HTTP, [
-        "has a space in its session ids" => renames_sessions(|_| "session 1".to_owned()),
-    ]),
-    check!("HTP-38b", session_ids_are_unique_and_random, HTTP, [
-        "counts its sessions" => renames_sessions(|number| format!("session-0000000000000000-{number}")),
-        "gives every client the same id" => renames_sessions(|_| "0123456789abcdef0123456789abcdef".to_owned()),
-    ]),
-    check!("HTP-41", a_request_without_session_id_gets_400, HTTP, [
-        "answers requests without a session id with status 422" => faults::answer_status(|request| request.contains("\"sessionless\""), 422),
-    ]),
-    check!("HTP-42", a_terminated_session_gets_404, HTTP, [
-        "answers with status 400 after the end of a session" => faults::answer_status(|request| request.contains("\"terminated\""), 400),
-        "goes on after the end of a session" => faults::answer_status(|request| request.starts_with("GET"), 200),
-    ]),
-    check!("HTP-43", an_unknown_session_is_refused, HTTP, [
-        "takes an unknown session id" => faults::answer_status(|request| request.contains("mcp-session-id: conformance-"), 200),
-    ]),
-    check!("HTP-46", delete_ends_the_session_or_gets_405, HTTP, [
-        "fails at DELETE" => faults::answer_status(|request| request.starts_with("DELETE"), 500),
-    ]),
-    check!("HTP-47", delete_ends_streams, HTTP, [
-        "leaves streams open after DELETE" => faults::never_closes(),
-    ]),
-    check!("HTP-56", two_sessions_share_nothing, HTTP, [
-        "tells every session of an update" => faults::in_response_to(|request| request.starts_with("GET"), |incoming| match incoming {
-            Incoming::Head(head) => vec![Incoming::Head(head), Incoming::Forged(json!({
-                "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "test://watched-resource"}}))],
-            other => vec![other],
-        }),
-        "has one log level for all" => faults::answer_messages(
-            |request| request.contains("\"logs-again\""),
-            |message| if message["method"] == "notifications/message" { *message = Value::Null }),
-    ]),
+    check!("HTP-38", session_ids_are_visible_ascii, HTTP),
+    check!("HTP-38b", session_ids_are_unique_and_random, HTTP),
+    check!("HTP-41", a_request_without_session_id_gets_400, HTTP),
+    check!("HTP-42", a_terminated_session_gets_404, HTTP),
+    check!("HTP-43", an_unknown_session_is_refused, HTTP),
+    check!("HTP-46", delete_ends_the_session_or_gets_405, HTTP),
+    check!("HTP-47", delete_ends_streams, HTTP),
+    check!("HTP-56", two_sessions_share_nothing, HTTP),
 ];
-
-/// Gives the sessions other ids, from their number on.
-fn renames_sessions(name: fn(usize) -> String) -> Box<dyn Fault> {
-    let mut number = 0;
-    faults::each_head(move |head| {
-        if head.header("mcp-session-id").is_some() {
-            number += 1;
-            head.set("mcp-session-id", &name(number));
-        }
-    })
-}
 
 /// Sends `initialize` and nothing else.
 async fn begun(server: &Server) -> Outcome<Session> {

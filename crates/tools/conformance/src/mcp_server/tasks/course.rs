@@ -5,81 +5,18 @@ use serde_json::{Value, json};
 use super::{RELATED, about, finish, is_final, is_status, needs_tasks, poll, start};
 use crate::check::{ANY, Check, check};
 use crate::conversation::Conversation;
-use crate::faults;
 use crate::mcp_server::features::{List, entries};
 use crate::mcp_server::{Server, answers};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("TSK-04", statuses_in_order, ANY, [
-        "goes on after its end" => {
-            let mut ended = false;
-            faults::result_of("tasks/get", move |task| {
-                let ends = is_final(&task["status"]);
-                if ended {
-                    task["status"] = json!("working");
-                }
-                ended |= ends;
-            })
-        },
-        "invents a status" => faults::result_of("tasks/get", |task| {
-            if task["status"] == "working" {
-                task["status"] = json!("running");
-            }
-        }),
-        "completes what was cancelled" => faults::result_of("tasks/get", |task| {
-            if task["status"] == "cancelled" {
-                task["status"] = json!("completed");
-            }
-        }),
-    ]),
-    check!("TSK-05", result_is_waited_for, ANY, [
-        "answers before the end" => faults::says_at("tasks/result", |m| {
-            let result = json!({"content": [], "_meta": { RELATED: m["params"] }});
-            vec![json!({"jsonrpc": "2.0", "id": m["id"], "result": result})]
-        }),
-    ]),
-    check!("TSK-05b", result_is_that_of_the_call, ANY, [
-        "wraps the result" => faults::result_of("tasks/result", |result| *result = json!({"result": result.take()})),
-        "turns an error into a result" => faults::response_to("tasks/result", |m| {
-            if m["error"].is_object() {
-                *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"content": [], "isError": true}});
-            }
-        }),
-    ]),
-    check!("TSK-06", error_of_a_tool_is_a_failure, ANY, [
-        "completes although the tool failed" => faults::result_of("tasks/get", |task| {
-            if task["status"] == "failed" {
-                task["status"] = json!("completed");
-            }
-        }),
-    ]),
-    check!("TSK-07", messages_name_their_task, ANY, [
-        "does not name the task of a result" => faults::result_of("tasks/result", drop_meta),
-        "names another task" => faults::result_of("tasks/result", |result| {
-            result["_meta"][RELATED]["taskId"] = json!("another");
-        }),
-        "asks without saying for which task" => faults::each_call("elicitation/create", |m| drop_meta(&mut m["params"])),
-    ]),
-    check!("TSK-13", task_waits_for_input, ANY, [
-        "works while it waits for input" => faults::result_of("tasks/get", |task| {
-            if task["status"] == "input_required" {
-                task["status"] = json!("working");
-            }
-        }),
-        "waits although it was answered" => faults::result_of("tasks/get", |task| {
-            if is_final(&task["status"]) {
-                task["status"] = json!("input_required");
-            }
-        }),
-    ]),
+    check!("TSK-04", statuses_in_order, ANY),
+    check!("TSK-05", result_is_waited_for, ANY),
+    check!("TSK-05b", result_is_that_of_the_call, ANY),
+    check!("TSK-06", error_of_a_tool_is_a_failure, ANY),
+    check!("TSK-07", messages_name_their_task, ANY),
+    check!("TSK-13", task_waits_for_input, ANY),
 ];
-
-fn drop_meta(value: &mut Value) {
-    if let Some(value) = value.as_object_mut() {
-        value.remove("_meta");
-    }
-}
 
 async fn statuses_in_order(server: Server) -> Outcome {
     needs_tasks(&server).await?;

@@ -47,7 +47,7 @@ fn about(task: &Value) -> Value {
     json!({"taskId": task["taskId"]})
 }
 
-fn is_final(status: &Value) -> bool {
+pub(crate) fn is_final(status: &Value) -> bool {
     ["completed", "failed", "cancelled"].iter().any(|known| status == known)
 }
 

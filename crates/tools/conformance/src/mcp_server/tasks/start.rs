@@ -4,66 +4,16 @@ use serde_json::{Value, json};
 
 use super::{abandon, as_task, is_status, needs_tasks, start};
 use crate::check::{ANY, Check, HTTP, check, shared};
-use crate::faults;
 use crate::mcp_server::Server;
-use crate::mcp_server::features::{
-    METHOD_NOT_FOUND, acceptance, expect_code, has_code, other_code, readings,
-};
+use crate::mcp_server::features::{METHOD_NOT_FOUND, expect_code, has_code, readings};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    shared!("TSK-01", task_member_is_ignored, ANY, [
-        "refuses a task member that it does not know" => {
-            let mut requests = 0;
-            faults::response_to("prompts/get", move |m| {
-                requests += 1;
-                if requests == 2 {
-                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "task"}});
-                }
-            })
-        },
-        "starts a task that it did not offer" => {
-            let mut requests = 0;
-            faults::result_of("resources/read", move |result| {
-                requests += 1;
-                if requests == 2 {
-                    *result = json!({"task": {"taskId": "1", "status": "working"}});
-                }
-            })
-        },
-    ]),
-    check!("TSK-02", task_is_required, ANY, [
-        "runs a tool that requires a task without one" => acceptance("tools/call", json!({"content": []})),
-        "answers with another error" => other_code(-32602),
-    ]),
-    check!("TSK-02b", tool_without_tasks, ANY, [
-        "ignores that a tool has no tasks" => acceptance("tools/call", json!({"content": []})),
-        "answers with another error" => other_code(-32600),
-    ]),
-    check!("TSK-03", task_that_begins, ANY, [
-        "counts its tasks in numbers" => edit_task(|task| task["taskId"] = json!(7)),
-        "has one id for all tasks" => edit_task(|task| task["taskId"] = json!("task")),
-        "begins with another status" => edit_task(|task| task["status"] = json!("submitted")),
-        "does not say when the task began" => edit_task(|task| remove(task, "createdAt")),
-        "says the time in another form" => edit_task(|task| task["lastUpdatedAt"] = json!(1_764_064_800)),
-        "does not say how long the task is kept" => faults::result_of("tasks/get", |task| remove(task, "ttl")),
-    ]),
-    check!("TSK-11", ids_cannot_be_guessed, HTTP, [
-        "numbers its tasks" => {
-            let mut number = 0;
-            edit_task(move |task| {
-                number += 1;
-                task["taskId"] = json!(format!("task-of-this-server-{number}"));
-            })
-        },
-        "has short ids" => {
-            let mut number = 0;
-            edit_task(move |task| {
-                number += 1;
-                task["taskId"] = json!(["a7x", "k2f", "p9q"][number % 3]);
-            })
-        },
-    ]),
+    shared!("TSK-01", task_member_is_ignored, ANY),
+    check!("TSK-02", task_is_required, ANY),
+    check!("TSK-02b", tool_without_tasks, ANY),
+    check!("TSK-03", task_that_begins, ANY),
+    check!("TSK-11", ids_cannot_be_guessed, HTTP),
 ];
 
 /// The error for an invalid request.
@@ -72,20 +22,6 @@ const INVALID_REQUEST: i64 = -32600;
 const LEAST_ID: usize = 10;
 /// Two random ids differ in more characters than this.
 const LEAST_DIFFERENCE: usize = 6;
-
-fn edit_task(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn crate::fault::Fault> {
-    faults::result_of("tools/call", move |result| {
-        if let Some(task) = result.get_mut("task") {
-            edit(task);
-        }
-    })
-}
-
-fn remove(task: &mut Value, name: &str) {
-    if let Some(task) = task.as_object_mut() {
-        task.remove(name);
-    }
-}
 
 async fn task_member_is_ignored(server: Server) -> Outcome {
     let offer = server.offer().await?;

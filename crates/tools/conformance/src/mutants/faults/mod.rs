@@ -2,13 +2,11 @@
 
 mod parts;
 
-pub(crate) use self::parts::message_in;
-use self::parts::{
-    Anything, Both, Ignores, InResponse, Messages, Misreads, Responses, SaysAround, SaysAt, edit_messages,
-};
+use self::parts::{Anything, Both, Ignores, InResponse, Messages, Misreads, Responses, SaysAround, SaysAt};
+pub(crate) use self::parts::{edit_messages, is_response_to, message_in, note_id};
 use crate::fault::{Answer, ClientRequest, Fault, Head, Incoming};
 use crate::link::events::Event;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Changes each JSON-RPC message of the subject, whatever carries it. A message that becomes null is lost.
 pub(crate) fn each_message(edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn Fault> {
@@ -54,26 +52,6 @@ pub(crate) fn result_of(
             edit(result);
         }
     })
-}
-
-/// Changes one of the subject's responses to the suite's requests of one method; the first has the number 1.
-pub(crate) fn nth_response_to(
-    method: &'static str,
-    number: usize,
-    mut edit: impl FnMut(&mut Value) + Send + 'static,
-) -> Box<dyn Fault> {
-    let mut count = 0;
-    response_to(method, move |response| {
-        count += 1;
-        if count == number {
-            edit(response);
-        }
-    })
-}
-
-/// Loses the subject's responses to one method.
-pub(crate) fn loses_response_to(method: &'static str) -> Box<dyn Fault> {
-    response_to(method, |response| *response = Value::Null)
 }
 
 /// Keeps the suite's messages of one method from the subject, which then behaves as one that ignores them.
@@ -158,36 +136,6 @@ pub(crate) fn each_outcome(mut edit: impl FnMut(&mut Value) + Send + 'static) ->
     })
 }
 
-/// Makes a failure of each of a client's steps.
-pub(crate) fn steps_fail() -> Box<dyn Fault> {
-    each_outcome(|outcome| *outcome = json!({"error": {"message": "failed"}}))
-}
-
-/// Makes a success of each of a client's steps.
-pub(crate) fn steps_succeed() -> Box<dyn Fault> {
-    each_outcome(|outcome| *outcome = json!({"result": {}}))
-}
-
-/// Makes a failure of each of a client's steps that calls a tool.
-pub(crate) fn calls_fail() -> Box<dyn Fault> {
-    each_outcome(|outcome| {
-        if outcome.pointer("/result/content").is_some() {
-            *outcome = json!({"error": {"message": "failed"}});
-        }
-    })
-}
-
-/// Makes a failure of the second of a client's steps that call a tool.
-pub(crate) fn second_call_fails() -> Box<dyn Fault> {
-    let mut calls = 0;
-    each_outcome(move |outcome| {
-        calls += usize::from(outcome.pointer("/result/content").is_some());
-        if calls == 2 {
-            *outcome = json!({"error": {"message": "failed"}});
-        }
-    })
-}
-
 /// Says something before each message of one method that the subject sends.
 pub(crate) fn says_before_call(
     method: &'static str,
@@ -211,48 +159,6 @@ pub(crate) fn says_after_call(
             message_in(&incoming).filter(|message| message.get("method").is_some_and(|name| name == method));
         let said = message.map(|message| say(&message)).unwrap_or_default();
         std::iter::once(incoming).chain(said.into_iter().map(Incoming::Forged)).collect()
-    })
-}
-
-/// Loses each message of one method that the subject sends.
-pub(crate) fn loses_call(method: &'static str) -> Box<dyn Fault> {
-    each_call(method, |message| *message = Value::Null)
-}
-
-/// Loses the outcome of each of a client's steps.
-pub(crate) fn steps_hang() -> Box<dyn Fault> {
-    each_outcome(|outcome| *outcome = Value::Null)
-}
-
-/// Loses the outcome of each of a client's steps after the first one.
-pub(crate) fn later_steps_hang() -> Box<dyn Fault> {
-    later_outcomes(Value::Null)
-}
-
-/// Makes a failure of each of a client's steps after the first one.
-pub(crate) fn later_steps_fail() -> Box<dyn Fault> {
-    later_outcomes(json!({"error": {"message": "failed"}}))
-}
-
-/// Makes a success of each of a client's steps after the first one.
-pub(crate) fn later_steps_succeed() -> Box<dyn Fault> {
-    later_outcomes(json!({"result": {}}))
-}
-
-fn later_outcomes(instead: Value) -> Box<dyn Fault> {
-    let mut is_first = true;
-    each_outcome(move |outcome| {
-        if !std::mem::take(&mut is_first) {
-            outcome.clone_from(&instead);
-        }
-    })
-}
-
-/// Keeps the end of the conversation from the suite.
-pub(crate) fn never_closes() -> Box<dyn Fault> {
-    incoming(|incoming| match incoming {
-        Incoming::Closed | Incoming::StreamEnd { .. } => Vec::new(),
-        other => vec![other],
     })
 }
 
@@ -341,38 +247,9 @@ pub(crate) fn adds_request(
 }
 
 /// Makes an error of a response.
-pub(crate) fn refuse(response: &mut Value, code: i64) {
+pub(crate) fn refuse(response: &mut Value, code: impl Into<Value>) {
+    let code = code.into();
     *response = serde_json::json!({
         "jsonrpc": "2.0", "id": response["id"], "error": {"code": code, "message": "refused"},
     });
-}
-
-/// Makes a result of a response.
-pub(crate) fn accept(response: &mut Value, result: Value) {
-    *response = serde_json::json!({"jsonrpc": "2.0", "id": response["id"], "result": result});
-}
-
-/// Keeps the suite's requests of one method from the subject, and answers each with an empty object.
-pub(crate) fn ignores_and_accepts(method: &'static str) -> Box<dyn Fault> {
-    let answers = says_at(method, |request| {
-        vec![serde_json::json!({"jsonrpc": "2.0", "id": request["id"], "result": {}})]
-    });
-    both(answers, ignores(method))
-}
-
-/// Ends each prompt of ACP with an error.
-pub(crate) fn fails_end() -> Box<dyn Fault> {
-    both(
-        response_to("session/prompt", |message| {
-            if message["result"]["stopReason"].is_string() {
-                refuse(message, -32603);
-            }
-        }),
-        each_call("session/update", |message| {
-            let update = &mut message["params"]["update"];
-            if update["state"] == "idle" {
-                update["stopReason"] = serde_json::json!("error");
-            }
-        }),
-    )
 }

@@ -149,7 +149,7 @@ impl Fault for Both {
     }
 }
 
-pub(super) fn note_id(message: &Value, method: &str, ids: &mut Vec<Value>) {
+pub(crate) fn note_id(message: &Value, method: &str, ids: &mut Vec<Value>) {
     for message in message.as_array().map_or(std::slice::from_ref(message), Vec::as_slice) {
         if let (Some(id), true) =
             (message.get("id"), message.get("method").is_some_and(|name| name == method))
@@ -159,7 +159,7 @@ pub(super) fn note_id(message: &Value, method: &str, ids: &mut Vec<Value>) {
     }
 }
 
-pub(super) fn is_response_to(message: &Value, ids: &[Value]) -> bool {
+pub(crate) fn is_response_to(message: &Value, ids: &[Value]) -> bool {
     message.get("method").is_none() && message.get("id").is_some_and(|id| ids.contains(id))
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn message_in(incoming: &Incoming) -> Option<Value> {
 }
 
 /// Edits the message that something carries. What carries none passes; a message that becomes null is lost.
-pub(super) fn edit_messages(incoming: Incoming, edit: &mut dyn FnMut(&mut Value)) -> Vec<Incoming> {
+pub(crate) fn edit_messages(incoming: Incoming, edit: &mut dyn FnMut(&mut Value)) -> Vec<Incoming> {
     let Some(before) = message_in(&incoming) else {
         return vec![incoming];
     };
