@@ -84,7 +84,7 @@ pub(super) struct Patch {
     body: Option<Value>,
 }
 
-/// What becomes of a client's steps.
+/// The outcome of a client's steps.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Steps {
@@ -123,7 +123,7 @@ impl Fault for Patched {
         for method in answered.into_iter().flatten() {
             note_id(message, method, &mut self.ids);
         }
-        if is_call(message, patch.at.as_ref()) {
+        if is_call(message, patch.at.as_ref()) && patch.is_met(message, &mut self.count) {
             forged.extend(patch.sent(message));
         }
         let is_meant = patch.ignore_each || patch.dies_at || is_call(message, patch.ignore.as_ref());
@@ -202,7 +202,7 @@ impl Patched {
                 || is_call(&message, patch.before_call.as_ref());
             let is_after = patch.after_response_to.is_some() && is_response
                 || is_call(&message, patch.after_call.as_ref());
-            if is_before || is_after {
+            if (is_before || is_after) && patch.is_met(&message, count) {
                 sent.extend(patch.sent(&message).map(Incoming::Forged));
             }
         }

@@ -13,7 +13,7 @@ pub struct MutantResult {
     pub requirement: String,
     /// The check: its module and function.
     pub check: String,
-    /// What the mutant does wrong.
+    /// The name of the mutant: its fault in words.
     pub mutant: String,
     /// The revision.
     pub revision: Revision,

@@ -46,7 +46,7 @@ pub(crate) fn fails(end: &mut Value) {
     }
 }
 
-/// An agent that says of an unknown action what it says of an accepted form.
+/// An agent that answers an unknown action like an accepted form.
 pub(crate) fn takes_for(_: &str) -> Box<dyn crate::fault::Fault> {
     faults::each_call("session/update", |m| {
         // The content of a tool call is a list.

@@ -1,6 +1,6 @@
 //! Mutants of the checks in `acp_client/elicitation.rs`.
 
-use crate::mutants::acp_client::shared;
+use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 
 pub(super) const MUTANTS: &[Mutant] = mutants![
@@ -11,7 +11,7 @@ pub(super) const MUTANTS: &[Mutant] = mutants![
 
 /// Simulates a client that connects to the host of a URL as soon as it gets one.
 pub(crate) fn fetches() -> Box<dyn crate::fault::Fault> {
-    shared::ignores(|message| {
+    faults::ignores(|message| {
         if let Some(address) = message["params"]["url"].as_str().and_then(|url| url.split('/').nth(2)) {
             // The check sees the connection, whatever comes of it.
             let _connected = std::net::TcpStream::connect(address);

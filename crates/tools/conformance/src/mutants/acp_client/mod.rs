@@ -1,6 +1,5 @@
 //! Mutants of ACP clients that need code.
 
-pub(crate) mod authentication;
 pub(crate) mod content;
 pub(crate) mod elicitation;
 pub(crate) mod files;
@@ -11,7 +10,6 @@ pub(crate) mod options;
 pub(crate) mod remote;
 pub(crate) mod session;
 pub(crate) mod session_list;
-pub(crate) mod shared;
 pub(crate) mod terminals;
 pub(crate) mod transport;
 
@@ -19,7 +17,6 @@ use crate::mutants::mutant::Mutant;
 
 /// All of them.
 pub(super) const MUTANTS: &[&[&[Mutant]]] = &[&[
-    authentication::MUTANTS,
     content::MUTANTS,
     elicitation::MUTANTS,
     files::MUTANTS,

@@ -1,7 +1,6 @@
 //! Mutants of the checks in `acp_client/transport.rs`.
 
 use crate::fault::{Fault, Incoming};
-use crate::mutants::acp_client::shared;
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::json;
@@ -16,15 +15,6 @@ pub(super) const MUTANTS: &[Mutant] = mutants![
     ],
     "TR-04" => [
         "writes a greeting" => faults::each_line(|line| if line.starts_with(b"{") { line.insert(0, b'x') }),
-    ],
-    "TR-05" => [
-        "stops when its agent has written much to standard error" => {
-            let mut count = 0;
-            shared::dies_at(move |message| {
-                count += u32::from(message["result"].get("protocolVersion").is_some());
-                count > 1
-            })
-        },
     ],
     "TR-06" => [
         "wraps each message" => faults::each_message(|message| *message = json!([message])),

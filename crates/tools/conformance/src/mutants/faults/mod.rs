@@ -54,9 +54,9 @@ pub(crate) fn result_of(
     })
 }
 
-/// Keeps the suite's messages of one method from the subject, which then behaves as one that ignores them.
-pub(crate) fn ignores(method: &'static str) -> Box<dyn Fault> {
-    Box::new(Ignores(method))
+/// Keeps the suite's messages that a test accepts from the subject, which then behaves as one that ignores them.
+pub(crate) fn ignores(test: impl FnMut(&Value) -> bool + Send + 'static) -> Box<dyn Fault> {
+    Box::new(Ignores(Box::new(test)))
 }
 
 /// Says something when the suite sends a message of one method: the closure gets it and returns what is forged.

@@ -39,11 +39,11 @@ impl Fault for Responses {
     }
 }
 
-pub(super) struct Ignores(pub(super) &'static str);
+pub(super) struct Ignores(pub(super) Box<dyn FnMut(&Value) -> bool + Send>);
 
 impl Fault for Ignores {
     fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
-        message.get("method").is_some_and(|name| name == self.0)
+        (self.0)(message)
     }
 }
 

@@ -67,5 +67,8 @@ pub(crate) fn works_on() -> Box<dyn Fault> {
             *message = Value::Null;
         }
     });
-    faults::both(faults::ignores("notifications/cancelled"), faults::both(notes, loses))
+    faults::both(
+        faults::ignores(|message| message["method"] == "notifications/cancelled"),
+        faults::both(notes, loses),
+    )
 }
