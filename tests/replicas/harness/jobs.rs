@@ -98,7 +98,7 @@ impl<'a> Job<'a> {
         self.client.history().violation(format!("{}: its task {what}", self.key));
     }
 
-    /// How it stands. `None` if the answer was lost, so that the client asks again.
+    /// The answer to `tasks/get`. `None` if the answer was lost, so that the client asks again.
     async fn status(&mut self) -> Option<Value> {
         let answer = self.request("tasks/get", self.params()).await.answer;
         let history = self.client.history();

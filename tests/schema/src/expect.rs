@@ -250,7 +250,7 @@ fn refused(kind: &Kind, value: &Value) -> Reading {
     Reading::Refused(format!("{value} is not {kind:.40?}"))
 }
 
-/// Where one may stand without a list around it, a list of one means the same.
+/// A list of one means the same as its item without a list, if the schema allows both.
 fn one_or_many(reading: Reading, shapes: &[Shape]) -> Reading {
     match reading {
         Reading::Taken(Kept::List(items)) if items.len() == 1 && has_objects(shapes) => {

@@ -109,7 +109,7 @@ fn typed(schema: &'static Value, name: &str) -> Kind {
     }
 }
 
-/// Where no format limits an integer, it is one that every reader can hold.
+/// The bounds of an integer: those of its format, or those that every reader can hold.
 fn integer(schema: &'static Value, format: Option<&str>) -> Kind {
     let (least, most) = match format {
         Some("int32") => (i32::MIN.into(), i32::MAX.into()),

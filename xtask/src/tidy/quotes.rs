@@ -1,4 +1,4 @@
-//! The quotes of the conformance suite's requirements: who demands something shows the words of the specification that do.
+//! The quotes of the conformance suite's requirements: a requirement quotes the sentence of the specification that demands it.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -74,8 +74,7 @@ agentwire_peer::method_trait! {
 
     /// `initialize`: returns the agent's capabilities.
     ///
-    /// The version in the request is one that this crate speaks: the client's, or the nearest to it. The answer gets the same
-    /// version. Authentication methods of type `terminal` are left out of the answer for a client without `auth.terminal`.
+    /// The version in the request is always 1, whatever the client asked for, and so is that of the answer. Authentication methods of type `terminal` are left out of the answer for a client without `auth.terminal`.
     /// After it has succeeded it is not called again.
     async fn initialize(request: InitializeRequest, context: Context) -> Result<InitializeResponse, Error>;
 

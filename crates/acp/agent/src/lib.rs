@@ -36,7 +36,7 @@
 //! # What is done for you
 //!
 //! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second one is refused. The
-//!   answer has the version that both sides speak.
+//!   answer has version 1, whatever the client asked for.
 //! - A method that the agent did not advertise answers "method not found", even where the agent implements it.
 //! - Blocks of a prompt that cannot be read are left out and reported to [`Agent::skipped`].
 //! - A request is refused with "invalid params" and the reason when its params cannot be decoded, a directory is not

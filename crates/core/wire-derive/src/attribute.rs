@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub(crate) write: Option<Path>,
     pub(crate) omit_if: Option<Path>,
     pub(crate) requires: Vec<Requirement>,
-    /// Additions to the schema, in the words of `schemars`.
+    /// Additions to the schema, in the syntax of `schemars`.
     pub(crate) schema: Option<TokenStream>,
 }
 

@@ -73,7 +73,7 @@
 //! - `with = module`, `read = function`, `write = function`: functions as serde's attributes of similar names take them, in
 //!   place of the word's own reading or writing. `write` gets what is in an option. The `read` of a union takes a `RawObject`.
 //! - `omit_if = function`: leaves the member out when the function returns true.
-//! - `schema(…)`: additions to the schema, in the words of `#[schemars(…)]`.
+//! - `schema(…)`: additions to the schema, in the syntax of `#[schemars(…)]`.
 //!
 //! A struct may have `tag = "type", value = "text"`: a member that it writes first where it stands alone. In a union the union
 //! writes it. `without_new` leaves `new` to be written by hand, `without_schema` the schema; unions have the latter too.

@@ -41,7 +41,7 @@ pub struct HubTool {
 #[derive(Debug)]
 pub(crate) struct Names {
     servers: Vec<String>,
-    /// Whose tool a short name is, by the server's place. `None` if several servers had one when it was first listed.
+    /// The place of the server of each tool with a short name. `None` if several servers had one when it was first listed.
     short: HashMap<String, Option<usize>>,
     /// How many bytes of short names may still be recorded for each server.
     room: Vec<usize>,

@@ -85,7 +85,7 @@ fn messages_of_mcp() {
     decode::<CallToolResult>(&meter, "an unknown block, its tag last", r#"{"content":[{"k":@,"type":"x"}]}"#);
 }
 
-/// Hands on the received updates.
+/// Forwards the received updates.
 struct Listener(tokio::sync::mpsc::UnboundedSender<SessionUpdate>);
 
 impl Client for Listener {

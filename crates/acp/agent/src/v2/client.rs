@@ -26,7 +26,7 @@ use crate::outgoing::{not_advertised, permission_options, url};
 pub struct RemoteClient {
     pub(crate) peer: Peer,
     pub(crate) state: Arc<ConnectionState>,
-    /// The prompt that withdraws this handle's requests when it ends. None for a handle that outlives prompts.
+    /// The prompt or foreground work whose end withdraws this handle's requests. `None` for a handle that outlives both.
     pub(crate) work: Option<Arc<Work>>,
 }
 

@@ -15,7 +15,7 @@ use super::work::EndSignal;
 #[derive(Debug)]
 #[must_use = "a question is not asked until it is awaited"]
 pub struct Question<R> {
-    /// None after the request is withdrawn or answered.
+    /// `None` after the request is withdrawn.
     call: Option<Call<R>>,
     over: Option<EndSignal>,
     instead: fn() -> R,

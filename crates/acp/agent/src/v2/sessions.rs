@@ -56,7 +56,7 @@ impl Drop for ClosingGuard<'_> {
 #[derive(Debug, Default)]
 struct Session {
     is_closed: bool,
-    /// How many accepted prompts run.
+    /// The number of accepted prompts and pieces of foreground work that run.
     foreground: usize,
     /// The last state that was sent, if any.
     state: Option<StateUpdate>,
@@ -164,7 +164,7 @@ impl Sessions {
         self.table().sessions.get(session).is_some_and(|session| session.terminals.contains(terminal))
     }
 
-    /// Registers a prompt with the handle that drops its future. Returns none at the limit.
+    /// Registers a prompt or foreground work. `drop` aborts the future of a prompt. Returns `None` at the limit.
     pub(crate) fn begin(
         &self,
         session: &SessionId,

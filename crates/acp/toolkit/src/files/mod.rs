@@ -92,7 +92,7 @@ pub struct Files {
     /// are asked for.
     limit: u64,
     /// Sets how many bytes the text of an answer may have, as it is written in JSON (default 32 MiB less 64 KiB,
-    /// which leaves room for the rest of a line of 32 MiB). Of a longer text some of its lines can be read.
+    /// which leaves room for the rest of a line of 32 MiB). A longer text can be read by its lines, some at a time.
     answer_limit: u64,
     /// Permits for what reading holds in memory, each for [`UNIT`] bytes; and how many there are.
     #[build(skip)]

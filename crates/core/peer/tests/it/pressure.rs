@@ -193,7 +193,7 @@ async fn two_wait(leaves: bool) {
         settle().await;
         assert_eq!(far.heard_so_far().len(), 1, "there is room");
         peer.notify(&note(3)).await.unwrap();
-        // In a task of its own, which is not polled by chance.
+        // A task of its own is polled only when it is woken.
         let second = tokio::spawn({
             let peer = peer.clone();
             async move { peer.notify(&note(4)).await.unwrap() }
@@ -254,7 +254,7 @@ async fn the_wait_for_room_counts_towards_the_time_out() {
         let start = tokio::time::Instant::now();
         let call = |seconds| {
             let call = peer.call(&ask("")).timeout(Duration::from_secs(seconds));
-            // In a task of its own, which is not polled by chance.
+            // A task of its own is polled only when it is woken.
             tokio::spawn(async move { (call.await, start.elapsed().as_secs()) }).map(Result::unwrap)
         };
         for (seconds, (error, elapsed)) in [2, 1, 3].into_iter().zip(join_all([2, 1, 3].map(call)).await) {

@@ -161,8 +161,8 @@ impl<K: RegisteredKind> Registered<K> {
         Self { definition: Definition::new(definition), extra, completers, layers, states, run }
     }
 
-    /// Adds a layer around this tool, resource, template or prompt, below those of the [server](crate::Server::layer),
-    /// which explains layers.
+    /// Adds a layer around this tool, resource, template or prompt, below those of the server.
+    /// [`Server::layer`](crate::Server::layer) explains layers.
     ///
     /// ```
     /// # use agentwire_mcp_server::{Context, NoArguments, ServerTool};

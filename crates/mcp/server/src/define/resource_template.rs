@@ -18,7 +18,8 @@ use crate::{Context, Function, IntoResourceContents, UriTemplate};
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
 /// each is a `String`, a number, a `bool`, an enum of strings, or an `Option` of these where it may be left out. A URI
 /// whose values do not fit the type has no resource. The values are written by the client, and may
-/// hold `/`, `\` and `..`, though no NUL: make no path of it unseen, or [take single segments only](Self::segments_only).
+/// contain `/`, `\` and `..`, but no NUL: check them before they become part of a path, or
+/// [take single segments only](Self::segments_only).
 ///
 /// ```
 /// # use agentwire_mcp_server::{Context, ErrorObject, PartialArgument, Server, ServerResourceTemplate};

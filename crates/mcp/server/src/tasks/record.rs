@@ -40,7 +40,7 @@ pub struct TaskRecord {
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
-    /// Where it runs, or has run. None for a server that is not a [node](crate::Server::node).
+    /// The node that runs it, or ran it. `None` for a server that is not a [node](crate::Server::node).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<TaskRun>,
 }

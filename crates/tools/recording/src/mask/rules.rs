@@ -261,7 +261,7 @@ pub(super) const SCHEMA_KEYWORDS: &[&str] = &[
     "type",
 ];
 
-/// The words of the protocols' messages.
+/// The names of methods, members and values in the messages of the protocols.
 const PROTOCOL_WORDS: &str = include_str!("protocol_words.txt");
 
 /// Whether a text is a word of the protocols, or a part of one.

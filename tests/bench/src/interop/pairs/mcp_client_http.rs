@@ -15,8 +15,8 @@ use crate::interop::scratch::Scratch;
 use crate::interop::service::Service;
 use crate::interop::wire;
 
-/// Servers of ours on other SDKs, with sessions, over HTTP and over SSE: the name, how it is said that there are sessions, the
-/// program, and the options of our client.
+/// Our servers on other SDKs, with sessions, over HTTP and over SSE: the name, the suffix of a pair with sessions, the SDK, the
+/// program, and the era of our client.
 pub(super) const SERVERS: [(&str, &str, OnSdk, &str, &str); 3] = [
     ("npm server", ": sessions", Peers::npm, "mcp_server_1.mjs", "auto"),
     ("PyPI server", ": handshake", Peers::pypi, "mcp_server.py", "legacy"),
