@@ -90,7 +90,7 @@ async fn listen(
     recorder: Option<Recorder>,
     telemetry: &Telemetry,
 ) -> Result<()> {
-    let (first, mut second) = (Signals::listen()?, Signals::listen()?);
+    let (first, second) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
     let (log, calls) = (RequestLog::new(arguments.log, notes), OpenCalls::default());
@@ -114,7 +114,8 @@ async fn listen(
     telemetry.watch_endpoint(move || watched.counts());
     let pages = pages(arguments, telemetry, &readiness, notes).await?;
     let warnings = notes.clone();
-    let (grace, refuses) = (arguments.operations.grace, Arc::new(OnceLock::new()));
+    let grace = arguments.operations.grace;
+    let refuses = Arc::new(OnceLock::new());
     let end = end_of(first, readiness, calls, arguments.operations.drain, notes.clone());
     let refuses_since = refuses.clone();
     let served = serve(listener, routes)
@@ -125,11 +126,6 @@ async fn listen(
     if !is_loopback {
         notes.add(&reach_warning(local, !arguments.issuers.is_empty()));
     }
-    let ended_by = Cell::new(None);
-    let abort = async {
-        ended_by.set(Some(second.interrupted().await));
-        second.interrupted().await
-    };
     let served = async {
         served.await;
         if shared.has_tasks() {
@@ -137,15 +133,29 @@ async fn listen(
             tasks.drain_tasks(grace.saturating_sub(used)).await;
         }
     };
-    let ended = tokio::select! {
+    let ended = until_aborted(served, second, pages).await;
+    shared.release().await;
+    ended
+}
+
+/// Waits for `served`, which the first signal ends, and fails with that signal. A second signal ends the wait at once.
+async fn until_aborted(
+    served: impl Future<Output = ()>,
+    mut signals: Signals,
+    pages: impl Future<Output = Infallible>,
+) -> Result<()> {
+    let ended_by = Cell::new(None);
+    let abort = async {
+        ended_by.set(Some(signals.interrupted().await));
+        signals.interrupted().await
+    };
+    tokio::select! {
         // First, so that it has seen the signal that ends `served`.
         biased;
         interrupted = abort => Err(interrupted.into()),
         never = pages => match never {},
         () = served => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
-    };
-    shared.release().await;
-    ended
+    }
 }
 
 /// Completes when the server is to refuse requests. From the signal to end on it is not ready.
