@@ -1,4 +1,4 @@
-//! A check: which requirement it covers, and what it does.
+//! A check: a function, the transports that it runs over, and how it is run.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,24 +10,19 @@ use crate::verdict::Outcome;
 /// A check's conversation as a future.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// A check of the requirement with an id, for subjects of one kind; `C` is how such a subject is reached.
+/// A check for subjects of one kind; `C` is how such a subject is reached. Requirements name it by its [path](Self::path).
 pub(crate) struct Check<C: 'static> {
-    /// The requirement.
-    pub(crate) id: &'static str,
-    /// The function's name.
-    pub(crate) name: &'static str,
-    /// The module that lists the check.
-    pub(crate) module: &'static str,
+    /// The function, with the module that lists it: `CRATE::PARTY::MODULE::FUNCTION`.
+    pub(crate) function: &'static str,
     /// Over which transports it runs.
     pub(crate) on: &'static [Transport],
     pub(crate) run: Run<C>,
 }
 
 impl<C> Check<C> {
-    /// Where it is: the module below that of its party, and the function.
-    pub(crate) fn path(&self) -> String {
-        let module = self.module.splitn(3, "::").nth(2);
-        module.into_iter().chain([self.name]).collect::<Vec<_>>().join("::")
+    /// The function, with its module below that of its party.
+    pub(crate) fn path(&self) -> &'static str {
+        self.function.splitn(3, "::").nth(2).unwrap_or(self.function)
     }
 }
 
@@ -59,41 +54,37 @@ pub(crate) const WEB: &[Transport] = &[Transport::Http, Transport::Sse];
 
 /// An entry of the list of checks; see [`check!`] and [`shared!`].
 macro_rules! entry {
-    ($kind:ident, $id:literal, $run:path, $on:expr) => {
+    ($function:ident, $on:expr, $kind:ident($run:expr)) => {
         $crate::check::Check {
-            id: $id,
-            name: stringify!($run),
-            module: module_path!(),
+            function: concat!(module_path!(), "::", stringify!($function)),
             on: $on,
-            run: $crate::check::Run::$kind(|context| Box::pin($run(context))),
+            run: $crate::check::Run::$kind($run),
         }
     };
 }
 pub(crate) use entry;
 
-/// `check!("RPC-06", function, ANY)`, where the function is `async fn(context) -> Outcome`.
+/// `check!(function, ANY)`, where the function is `async fn(context) -> Outcome`.
 macro_rules! check {
-    ($($entry:tt)*) => { $crate::check::entry!(Alone, $($entry)*) };
+    ($function:ident, $on:expr) => {
+        $crate::check::entry!($function, $on, Alone(|context| Box::pin($function(context))))
+    };
 }
 pub(crate) use check;
 
 /// The same for a check that passes by what the program answers, and never by its silence, to requests that a client may send at any
 /// time. It may run in a conversation that others had before.
 macro_rules! shared {
-    ($($entry:tt)*) => { $crate::check::entry!(Shared, $($entry)*) };
+    ($function:ident, $on:expr) => {
+        $crate::check::entry!($function, $on, Shared(|context| Box::pin($function(context))))
+    };
 }
 pub(crate) use shared;
 
 /// The same for `fn(&context, &Trace) -> Outcome`, which looks through every conversation of the run.
 macro_rules! audit {
-    ($id:literal, $run:path, $on:expr) => {
-        $crate::check::Check {
-            id: $id,
-            name: stringify!($run),
-            module: module_path!(),
-            on: $on,
-            run: $crate::check::Run::Audit($run),
-        }
+    ($function:ident, $on:expr) => {
+        $crate::check::entry!($function, $on, Audit($function))
     };
 }
 pub(crate) use audit;

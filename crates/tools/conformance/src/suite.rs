@@ -166,3 +166,56 @@ impl Config {
         self.stand_in.clone().ok_or(SuiteError::NoStandIn)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::check::Check;
+
+    /// Each function that is listed is named by a requirement that binds its party. Each function that a requirement names is
+    /// listed once. A requirement without a check for a party says why.
+    fn sound<C>(checks: &'static [&'static [Check<C>]], kind: SubjectKind) {
+        let (registry, role) = (Registry::load().unwrap(), kind.role());
+        let mut listed = BTreeSet::new();
+        for check in checks.iter().copied().flatten() {
+            assert!(listed.insert(check.path()), "{} of the {kind} is listed twice", check.path());
+        }
+        let mut unnamed = listed.clone();
+        for requirement in registry.of(kind.protocol()) {
+            let (name, is_bound) = (requirement.name(), requirement.binds.contains(&role));
+            let Some(path) = requirement.checks.get(&role) else {
+                assert!(!is_bound || requirement.unchecked.is_some(), "{name} has no check of the {kind}");
+                continue;
+            };
+            assert!(is_bound, "{name} does not bind the {kind}");
+            assert!(listed.contains(path.as_str()), "{name} names {path} of the {kind}, which is not listed");
+            unnamed.remove(path.as_str());
+        }
+        assert!(unnamed.is_empty(), "no requirement names {unnamed:?} of the {kind}");
+    }
+
+    #[test]
+    fn checks_are_sound() {
+        sound(acp_agent::checks::CHECKS, SubjectKind::AcpAgent);
+        sound(acp_client::checks::CHECKS, SubjectKind::AcpClient);
+        sound(acp_proxy::checks::CHECKS, SubjectKind::AcpProxy);
+        sound(acp_conductor::checks::CHECKS, SubjectKind::AcpConductor);
+        sound(mcp_server::checks::CHECKS, SubjectKind::McpServer);
+        sound(mcp_client::checks::CHECKS, SubjectKind::McpClient);
+    }
+
+    /// A party that the protocol does not have would have no list of functions.
+    #[test]
+    fn every_check_has_a_kind_of_subject() {
+        for requirement in Registry::load().unwrap().all() {
+            let has_kind = |role| {
+                SubjectKind::ALL
+                    .iter()
+                    .any(|kind| (kind.protocol(), kind.role()) == (requirement.protocol(), role))
+            };
+            assert!(requirement.checks.keys().copied().all(has_kind), "{}", requirement.name());
+        }
+    }
+}

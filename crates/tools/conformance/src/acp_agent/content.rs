@@ -9,7 +9,7 @@ use crate::check::{ANY, Check, audit};
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[audit!("CON-01", content_is_sound, ANY)];
+pub(super) const CHECKS: &[Check<Agent>] = &[audit!(content_is_sound, ANY)];
 
 /// Whether a text is base64, padded or not.
 pub(super) fn is_base64(text: &str) -> bool {

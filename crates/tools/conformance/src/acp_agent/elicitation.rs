@@ -11,16 +11,16 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("EL-01", modes_need_their_capability, ANY),
-    audit!("EL-03", each_request_names_its_mode, ANY),
-    audit!("EL-04", each_request_has_one_scope, ANY),
-    check!("EL-09", each_answer_lets_work_end, ANY),
-    check!("EL-10", null_is_no_content, ANY),
-    audit!("EL-11", ids_of_visits_are_unique, ORDERED),
-    check!("EL-12", completions_repeat_the_id, ORDERED),
-    audit!("EL-16", urls_hold_no_credentials, ANY),
-    check!("EL-17", work_ends_without_forms, ANY),
-    check!("EL-19", an_unknown_action_is_no_known_one, ANY),
+    check!(modes_need_their_capability, ANY),
+    audit!(each_request_names_its_mode, ANY),
+    audit!(each_request_has_one_scope, ANY),
+    check!(each_answer_lets_work_end, ANY),
+    check!(null_is_no_content, ANY),
+    audit!(ids_of_visits_are_unique, ORDERED),
+    check!(completions_repeat_the_id, ORDERED),
+    audit!(urls_hold_no_credentials, ANY),
+    check!(work_ends_without_forms, ANY),
+    check!(an_unknown_action_is_no_known_one, ANY),
 ];
 
 async fn modes_need_their_capability(agent: Agent) -> Outcome {

@@ -10,7 +10,7 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] =
-    &[check!("FS-01", files_need_their_capability, ANY), audit!("FS-03", paths_of_files_are_absolute, ANY)];
+    &[check!(files_need_their_capability, ANY), audit!(paths_of_files_are_absolute, ANY)];
 
 async fn files_need_their_capability(agent: Agent) -> Outcome {
     let all = super::capabilities(agent.revision());

@@ -10,16 +10,16 @@ use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("INIT-05", the_result_has_a_version, ANY),
-    check!("INIT-05b", the_result_has_capabilities, ANY),
-    check!("INIT-06", a_supported_version_is_repeated, ANY),
-    check!("INIT-07", an_unsupported_version_is_answered_with_the_newest, ANY),
-    check!("INIT-09", the_agent_names_itself, ANY),
-    check!("INIT-10", malformed_versions_are_refused, ANY),
-    check!("INIT-13", each_set_of_capabilities_works, ANY),
-    check!("INIT-16", the_baseline_is_supported, ANY),
-    check!("INIT-17", text_and_links_are_accepted, ANY),
-    check!("INIT-19", requests_before_initialize_fail, STDIO),
+    check!(the_result_has_a_version, ANY),
+    check!(the_result_has_capabilities, ANY),
+    check!(a_supported_version_is_repeated, ANY),
+    check!(an_unsupported_version_is_answered_with_the_newest, ANY),
+    check!(the_agent_names_itself, ANY),
+    check!(malformed_versions_are_refused, ANY),
+    check!(each_set_of_capabilities_works, ANY),
+    check!(the_baseline_is_supported, ANY),
+    check!(text_and_links_are_accepted, ANY),
+    check!(requests_before_initialize_fail, STDIO),
 ];
 
 async fn initialized(agent: &Agent) -> Outcome<Value> {

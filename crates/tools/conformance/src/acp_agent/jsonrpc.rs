@@ -21,22 +21,22 @@ pub(super) const SILENCE: Duration = Duration::from_millis(300);
 pub(crate) const LARGE: i64 = 9_007_199_254_740_991;
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("RPC-01", ids_are_repeated, ANY),
-    audit!("RPC-02", responses_are_results_or_errors, ANY),
-    check!("RPC-03", notifications_are_never_answered, ORDERED),
-    check!("RPC-04", unknown_methods_are_refused, ANY),
-    check!("RPC-04b", plain_unknown_methods_are_refused, ANY),
-    check!("RPC-05", custom_requests_are_answered, ANY),
-    check!("RPC-06", unknown_notifications_are_ignored, ANY),
-    check!("RPC-11", malformed_input_is_refused, ORDERED),
-    check!("RPC-11b", an_unreadable_id_is_null, ORDERED),
-    check!("RPC-12", errors_leave_the_connection_usable, ORDERED),
-    check!("RPC-15", any_meta_is_accepted, ANY),
-    check!("RPC-19", malformed_optional_fields_count_as_absent, ANY),
-    check!("RPC-20", invalid_items_are_dropped, ANY),
-    check!("RPC-21", null_lists_are_empty, ANY),
-    audit!("V2-08", request_ids_are_no_null, ANY),
-    audit!("V2-09", ids_are_not_reused, ANY),
+    check!(ids_are_repeated, ANY),
+    audit!(responses_are_results_or_errors, ANY),
+    check!(notifications_are_never_answered, ORDERED),
+    check!(unknown_methods_are_refused, ANY),
+    check!(plain_unknown_methods_are_refused, ANY),
+    check!(custom_requests_are_answered, ANY),
+    check!(unknown_notifications_are_ignored, ANY),
+    check!(malformed_input_is_refused, ORDERED),
+    check!(an_unreadable_id_is_null, ORDERED),
+    check!(errors_leave_the_connection_usable, ORDERED),
+    check!(any_meta_is_accepted, ANY),
+    check!(malformed_optional_fields_count_as_absent, ANY),
+    check!(invalid_items_are_dropped, ANY),
+    check!(null_lists_are_empty, ANY),
+    audit!(request_ids_are_no_null, ANY),
+    audit!(ids_are_not_reused, ANY),
 ];
 
 async fn ids_are_repeated(agent: Agent) -> Outcome {

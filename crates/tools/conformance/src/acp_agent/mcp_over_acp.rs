@@ -9,9 +9,9 @@ use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("MOA-02", requests_name_their_server, STDIO),
-    check!("MOA-03b", results_come_before_errors, STDIO),
-    check!("MOA-05", requests_need_no_handshake, STDIO),
+    check!(requests_name_their_server, STDIO),
+    check!(results_come_before_errors, STDIO),
+    check!(requests_need_no_handshake, STDIO),
 ];
 
 const MESSAGE: &str = "mcp/message";

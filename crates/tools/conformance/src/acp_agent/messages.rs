@@ -12,15 +12,15 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("RPC-07", own_methods_begin_with_an_underscore, ANY),
-    audit!("RPC-08", objects_have_no_other_fields, ANY),
-    audit!("RPC-09", names_are_spelled_as_specified, ANY),
-    audit!("RPC-10", error_messages_are_one_sentence, ANY),
-    audit!("RPC-13", paths_are_absolute, ANY),
-    audit!("RPC-14", lines_count_from_one, ANY),
-    audit!("RPC-16", trace_context_is_sound, ANY),
-    audit!("INIT-11", messages_are_of_the_agreed_version, ANY),
-    audit!("PR-06", updates_match_the_schema, ANY),
+    audit!(own_methods_begin_with_an_underscore, ANY),
+    audit!(objects_have_no_other_fields, ANY),
+    audit!(names_are_spelled_as_specified, ANY),
+    audit!(error_messages_are_one_sentence, ANY),
+    audit!(paths_are_absolute, ANY),
+    audit!(lines_count_from_one, ANY),
+    audit!(trace_context_is_sound, ANY),
+    audit!(messages_are_of_the_agreed_version, ANY),
+    audit!(updates_match_the_schema, ANY),
 ];
 
 /// Each message of the agent with the method that it belongs to: its own, or that of the request that it answers.

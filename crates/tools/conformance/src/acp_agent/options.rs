@@ -11,17 +11,16 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("MODE-01", the_current_mode_is_listed, ANY),
-    check!("MODE-03", the_mode_changes_while_a_prompt_runs, ANY),
-    check!("MODE-04", mode_updates_name_the_mode, ANY),
-    check!("CFG-01", booleans_need_the_capability, ANY),
-    check!("CFG-02", options_have_a_value, ANY),
-    check!("CFG-02b", selections_have_a_listed_value, ANY),
-    check!("CFG-02c", selections_have_a_listed_value, ANY),
-    check!("CFG-03", setting_an_option_returns_all, ANY),
-    audit!("CFG-04", updates_list_all_options, ANY),
-    check!("CFG-09", modes_are_options_as_well, ANY),
-    check!("CFG-12", unknown_options_and_values_fail, ANY),
+    check!(the_current_mode_is_listed, ANY),
+    check!(the_mode_changes_while_a_prompt_runs, ANY),
+    check!(mode_updates_name_the_mode, ANY),
+    check!(booleans_need_the_capability, ANY),
+    check!(options_have_a_value, ANY),
+    check!(selections_have_a_listed_value, ANY),
+    check!(setting_an_option_returns_all, ANY),
+    audit!(updates_list_all_options, ANY),
+    check!(modes_are_options_as_well, ANY),
+    check!(unknown_options_and_values_fail, ANY),
 ];
 
 /// A session with the result of `session/new`.

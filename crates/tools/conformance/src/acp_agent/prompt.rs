@@ -12,15 +12,15 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("PR-03", a_prompt_ends_with_a_stop_reason, ANY),
-    check!("PR-04", text_is_accepted, ANY),
-    check!("PR-05", advertised_content_is_accepted, ANY),
-    check!("PR-07", messages_have_ids_of_their_own, ANY),
-    audit!("PR-08", usage_is_sound, ANY),
-    check!("PR-09", permission_is_followed_by_progress, ANY),
-    check!("PR-24", commands_are_described, ANY),
-    check!("PLAN-01", plans_and_progress_are_reported, ANY),
-    check!("PLAN-02", each_plan_is_whole, ANY),
+    check!(a_prompt_ends_with_a_stop_reason, ANY),
+    check!(text_is_accepted, ANY),
+    check!(advertised_content_is_accepted, ANY),
+    check!(messages_have_ids_of_their_own, ANY),
+    audit!(usage_is_sound, ANY),
+    check!(permission_is_followed_by_progress, ANY),
+    check!(commands_are_described, ANY),
+    check!(plans_and_progress_are_reported, ANY),
+    check!(each_plan_is_whole, ANY),
 ];
 
 pub(super) const STOP_REASONS: [&str; 5] =

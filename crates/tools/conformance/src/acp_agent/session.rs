@@ -11,16 +11,16 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("SES-02", session_ids_are_unique, ANY),
-    check!("SES-04", the_working_directory_is_that_of_the_session, STDIO),
-    check!("SES-07", a_load_replays_the_conversation, ORDERED),
-    check!("SES-08", a_load_is_answered_after_the_replay, ORDERED),
-    check!("SES-09", the_result_of_a_load_is_an_object, ORDERED),
-    check!("SES-12", a_resume_replays_nothing, ORDERED),
-    check!("SES-14", a_close_cancels_the_prompt, ORDERED),
-    check!("SES-15", closing_an_unknown_session_is_answered, ORDERED),
-    check!("SES-19", roots_are_not_restored, ORDERED),
-    check!("SES-28", unknown_sessions_fail, ORDERED),
+    check!(session_ids_are_unique, ANY),
+    check!(the_working_directory_is_that_of_the_session, STDIO),
+    check!(a_load_replays_the_conversation, ORDERED),
+    check!(a_load_is_answered_after_the_replay, ORDERED),
+    check!(the_result_of_a_load_is_an_object, ORDERED),
+    check!(a_resume_replays_nothing, ORDERED),
+    check!(a_close_cancels_the_prompt, ORDERED),
+    check!(closing_an_unknown_session_is_answered, ORDERED),
+    check!(roots_are_not_restored, ORDERED),
+    check!(unknown_sessions_fail, ORDERED),
 ];
 
 async fn session_ids_are_unique(agent: Agent) -> Outcome {

@@ -10,15 +10,15 @@ use crate::link::stand_in::random_id;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("LIST-02", sessions_are_a_list, ANY),
-    check!("LIST-03", no_session_is_an_empty_list, ANY),
-    check!("LIST-04", the_filter_holds, ANY),
-    check!("LIST-05", listed_directories_are_absolute, ANY),
-    check!("LIST-08", an_invalid_cursor_fails, ANY),
-    check!("LIST-09", pages_are_bounded, ANY),
-    check!("LIST-12", listing_changes_nothing, ANY),
-    check!("DEL-02", a_deleted_session_is_not_listed, ORDERED),
-    check!("DEL-03", deleting_again_succeeds, ORDERED),
+    check!(sessions_are_a_list, ANY),
+    check!(no_session_is_an_empty_list, ANY),
+    check!(the_filter_holds, ANY),
+    check!(listed_directories_are_absolute, ANY),
+    check!(an_invalid_cursor_fails, ANY),
+    check!(pages_are_bounded, ANY),
+    check!(listing_changes_nothing, ANY),
+    check!(a_deleted_session_is_not_listed, ORDERED),
+    check!(deleting_again_succeeds, ORDERED),
 ];
 
 /// An agent that lists sessions.

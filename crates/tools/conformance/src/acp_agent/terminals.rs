@@ -13,9 +13,9 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("TERM-01", terminals_need_their_capability, ANY),
-    check!("TERM-04", every_terminal_is_released, ANY),
-    audit!("TERM-10", directories_of_terminals_are_absolute, ANY),
+    check!(terminals_need_their_capability, ANY),
+    check!(every_terminal_is_released, ANY),
+    audit!(directories_of_terminals_are_absolute, ANY),
 ];
 
 async fn terminals_need_their_capability(agent: Agent) -> Outcome {

@@ -12,14 +12,14 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("TC-01", tools_are_reported, ANY),
-    check!("TC-02", call_ids_are_unique, ANY),
-    audit!("TC-03b", updates_name_their_call, ANY),
-    audit!("TC-04", calls_go_forward, ANY),
-    audit!("TC-05", paths_of_calls_are_absolute, ANY),
-    audit!("TC-06", shown_terminals_exist, ANY),
-    audit!("TC-07", names_of_tools_are_text, ANY),
-    audit!("TC-11", there_is_something_to_choose, ANY),
+    check!(tools_are_reported, ANY),
+    check!(call_ids_are_unique, ANY),
+    audit!(updates_name_their_call, ANY),
+    audit!(calls_go_forward, ANY),
+    audit!(paths_of_calls_are_absolute, ANY),
+    audit!(shown_terminals_exist, ANY),
+    audit!(names_of_tools_are_text, ANY),
+    audit!(there_is_something_to_choose, ANY),
 ];
 
 async fn tools_are_reported(agent: Agent) -> Outcome {

@@ -8,13 +8,13 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("TR-01", lines_are_utf8, STDIO),
-    audit!("TR-02", a_line_is_one_message, STDIO),
-    audit!("TR-03", stdout_carries_messages_only, STDIO),
-    check!("TR-05", works_without_stderr, STDIO),
-    audit!("TR-06", a_line_is_no_array, STDIO),
-    check!("TR-07", speaks_on_stdio, STDIO),
-    check!("TR-10", exits_when_stdin_closes, STDIO),
+    audit!(lines_are_utf8, STDIO),
+    audit!(a_line_is_one_message, STDIO),
+    audit!(stdout_carries_messages_only, STDIO),
+    check!(works_without_stderr, STDIO),
+    audit!(a_line_is_no_array, STDIO),
+    check!(speaks_on_stdio, STDIO),
+    check!(exits_when_stdin_closes, STDIO),
 ];
 
 fn lines(trace: &Trace) -> Outcome<Vec<(Line, String)>> {

@@ -8,10 +8,8 @@ use super::turn::update_in;
 use crate::check::{ANY, Check, check};
 use crate::verdict::Outcome;
 
-pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("NOT-01", notices_need_the_capability, ANY),
-    check!("CMP-01", compactions_need_the_capability, ANY),
-];
+pub(super) const CHECKS: &[Check<Agent>] =
+    &[check!(notices_need_the_capability, ANY), check!(compactions_need_the_capability, ANY)];
 
 async fn without(agent: &Agent, role: &str, begin: &str) -> Outcome {
     let mut set = super::capabilities(agent.revision());

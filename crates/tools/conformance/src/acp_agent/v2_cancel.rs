@@ -12,10 +12,10 @@ use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-31", cancelled_work_ends_as_cancelled, ANY),
-    check!("V2-32", cancelled_work_waits_for_no_answer, ANY),
-    check!("V2-32b", late_answers_are_ignored, ANY),
-    check!("V2-33", cancelled_questions_are_withdrawn, ANY),
+    check!(cancelled_work_ends_as_cancelled, ANY),
+    check!(cancelled_work_waits_for_no_answer, ANY),
+    check!(late_answers_are_ignored, ANY),
+    check!(cancelled_questions_are_withdrawn, ANY),
 ];
 
 fn is_work(message: &Value) -> bool {

@@ -12,9 +12,9 @@ use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-17", a_close_ends_the_work_first, ORDERED),
-    check!("V2-17b", nothing_follows_a_close, ORDERED),
-    check!("V2-18", a_close_ends_each_prompt, ORDERED),
+    check!(a_close_ends_the_work_first, ORDERED),
+    check!(nothing_follows_a_close, ORDERED),
+    check!(a_close_ends_each_prompt, ORDERED),
 ];
 
 /// A session whose slow work is closed: the updates between the work's begin and the response to `session/close`.

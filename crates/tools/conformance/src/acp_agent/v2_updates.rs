@@ -14,13 +14,13 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("V2-34", background_work_is_announced, ANY),
-    audit!("V2-35", messages_have_ids, ANY),
-    check!("V2-35b", chunks_share_the_id_of_their_message, ANY),
-    audit!("V2-38", paths_of_patches_are_absolute, ANY),
-    audit!("V2-39", output_is_base64, ANY),
-    audit!("V2-42", permissions_have_title_and_options, ANY),
-    audit!("V2-46", command_names_are_words, ANY),
+    audit!(background_work_is_announced, ANY),
+    audit!(messages_have_ids, ANY),
+    check!(chunks_share_the_id_of_their_message, ANY),
+    audit!(paths_of_patches_are_absolute, ANY),
+    audit!(output_is_base64, ANY),
+    audit!(permissions_have_title_and_options, ANY),
+    audit!(command_names_are_words, ANY),
 ];
 
 /// The background work of a session, by the ids of its tool calls and terminals.

@@ -10,14 +10,14 @@ use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-23", a_prompt_is_answered_before_the_work_ends, ANY),
-    check!("V2-24", the_message_is_reported, ANY),
-    check!("V2-25", failing_work_is_no_error, ANY),
-    check!("V2-25b", failing_work_ends_with_an_error, ANY),
-    check!("V2-28", states_are_reported, ANY),
-    check!("V2-29", the_end_has_a_reason, ANY),
-    check!("V2-30", work_goes_on_after_a_question, ANY),
-    check!("V2-43", unknown_outcomes_are_no_approval, ANY),
+    check!(a_prompt_is_answered_before_the_work_ends, ANY),
+    check!(the_message_is_reported, ANY),
+    check!(failing_work_is_no_error, ANY),
+    check!(failing_work_ends_with_an_error, ANY),
+    check!(states_are_reported, ANY),
+    check!(the_end_has_a_reason, ANY),
+    check!(work_goes_on_after_a_question, ANY),
+    check!(unknown_outcomes_are_no_approval, ANY),
 ];
 
 async fn a_prompt_is_answered_before_the_work_ends(agent: Agent) -> Outcome {

@@ -12,11 +12,11 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("AUTH-01", logs_out_only_where_advertised, ANY),
-    check!("AUTH-03", never_authenticates_by_terminal, ANY),
-    check!("AUTH-08", logs_in_by_terminal, STDIO),
-    check!("AUTH-09", survives_authentication_errors, ANY),
-    check!("AUTH-12", untyped_methods_are_the_agents, ANY),
+    check!(logs_out_only_where_advertised, ANY),
+    check!(never_authenticates_by_terminal, ANY),
+    check!(logs_in_by_terminal, STDIO),
+    check!(survives_authentication_errors, ANY),
+    check!(untyped_methods_are_the_agents, ANY),
 ];
 
 async fn logs_out_only_where_advertised(client: AcpClient) -> Outcome {

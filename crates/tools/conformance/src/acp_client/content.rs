@@ -8,7 +8,7 @@ use super::AcpClient;
 use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[check!("CON-01", content_is_encoded, ANY)];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[check!(content_is_encoded, ANY)];
 
 async fn content_is_encoded(client: AcpClient) -> Outcome {
     if !client.has_step("driver") {

@@ -10,11 +10,11 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("EL-02", refuses_other_modes, ANY),
-    check!("EL-05", validates_forms, ANY),
-    check!("EL-13", ignores_unknown_completions, ANY),
-    check!("EL-16b", fetches_no_url, ANY),
-    check!("EL-18", knows_no_unknown_modes, ANY),
+    check!(refuses_other_modes, ANY),
+    check!(validates_forms, ANY),
+    check!(ignores_unknown_completions, ANY),
+    check!(fetches_no_url, ANY),
+    check!(knows_no_unknown_modes, ANY),
 ];
 
 /// The user may never answer.

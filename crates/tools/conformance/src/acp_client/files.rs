@@ -12,10 +12,10 @@ use crate::link::stand_in::random_id;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("FS-02", creates_files, ANY),
-    check!("FS-04", selects_lines, ANY),
-    check!("FS-06", refuses_malformed_lines, ANY),
-    check!("FS-07", refuses_relative_paths, ANY),
+    check!(creates_files, ANY),
+    check!(selects_lines, ANY),
+    check!(refuses_malformed_lines, ANY),
+    check!(refuses_relative_paths, ANY),
 ];
 
 /// A file in the session's folder that is removed when it is dropped.

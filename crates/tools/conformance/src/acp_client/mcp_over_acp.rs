@@ -11,11 +11,11 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("MOA-01", lists_servers_only_where_advertised, ANY),
-    check!("MOA-03", a_response_has_one_outcome, ANY),
-    check!("MOA-03c", errors_of_the_server_are_inner_errors, ANY),
-    check!("MOA-04", notifications_name_their_request, ANY),
-    check!("MOA-05", answers_without_a_handshake, ANY),
+    check!(lists_servers_only_where_advertised, ANY),
+    check!(a_response_has_one_outcome, ANY),
+    check!(errors_of_the_server_are_inner_errors, ANY),
+    check!(notifications_name_their_request, ANY),
+    check!(answers_without_a_handshake, ANY),
 ];
 
 pub(crate) const MESSAGE: &str = "mcp/message";

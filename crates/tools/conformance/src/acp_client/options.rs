@@ -10,10 +10,10 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("MODE-02", sets_listed_modes, ANY),
-    check!("CFG-05", sets_listed_values, ANY),
-    check!("CFG-06", needs_no_category, ANY),
-    check!("CFG-07", ignores_unknown_types, ANY),
+    check!(sets_listed_modes, ANY),
+    check!(sets_listed_values, ANY),
+    check!(needs_no_category, ANY),
+    check!(ignores_unknown_types, ANY),
 ];
 
 /// Opens a session with settings by a first step that sets one of them: the request that sets it.

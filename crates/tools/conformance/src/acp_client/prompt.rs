@@ -10,13 +10,13 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    audit!("PR-01", prompts_come_after_sessions, ANY),
-    check!("PR-02", sends_advertised_content, ANY),
-    check!("PR-15", cancels_permissions_with_the_prompt, ANY),
-    check!("PR-16", accepts_updates_after_cancelling, ANY),
-    check!("PR-21", answers_cancelled_requests, ANY),
-    check!("PR-23", ignores_stray_cancellations, ANY),
-    check!("PLAN-03", replaces_the_plan, ANY),
+    audit!(prompts_come_after_sessions, ANY),
+    check!(sends_advertised_content, ANY),
+    check!(cancels_permissions_with_the_prompt, ANY),
+    check!(accepts_updates_after_cancelling, ANY),
+    check!(answers_cancelled_requests, ANY),
+    check!(ignores_stray_cancellations, ANY),
+    check!(replaces_the_plan, ANY),
 ];
 
 fn prompts_come_after_sessions(client: &AcpClient, trace: &Trace) -> Outcome {

@@ -16,9 +16,9 @@ use crate::verdict::{Outcome, Stop, ensure};
 const START_TIME: Duration = Duration::from_secs(30);
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("HT-01", reaches_agents_at_urls, REMOTE),
-    check!("HT-13", cookies_are_returned, HTTP),
-    check!("HT-15", the_version_is_named, HTTP),
+    check!(reaches_agents_at_urls, REMOTE),
+    check!(cookies_are_returned, HTTP),
+    check!(the_version_is_named, HTTP),
 ];
 
 /// The agent is at a URL of the transport that is judged.

@@ -11,20 +11,20 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    audit!("SES-01", sessions_come_after_initialize, ANY),
-    audit!("SES-03", working_directories_are_absolute, ANY),
-    check!("SES-05", loads_only_where_advertised, ANY),
-    check!("SES-06", loads_with_everything, ANY),
-    check!("SES-10", resumes_only_where_advertised, ANY),
-    check!("SES-11", resumes_with_everything, ANY),
-    check!("SES-13", closes_only_where_advertised, ANY),
-    check!("SES-16", directories_are_absolute, ANY),
-    check!("SES-17", sends_directories_only_where_advertised, ANY),
-    check!("SES-18", reopens_with_all_directories, ANY),
-    check!("SES-23", lists_servers_only_where_advertised, ANY),
-    check!("SES-25", commands_are_absolute, ANY),
-    check!("SES-27", servers_have_the_right_type, ANY),
-    check!("SES-29", keeps_early_updates, ANY),
+    audit!(sessions_come_after_initialize, ANY),
+    audit!(working_directories_are_absolute, ANY),
+    check!(loads_only_where_advertised, ANY),
+    check!(loads_with_everything, ANY),
+    check!(resumes_only_where_advertised, ANY),
+    check!(resumes_with_everything, ANY),
+    check!(closes_only_where_advertised, ANY),
+    check!(directories_are_absolute, ANY),
+    check!(sends_directories_only_where_advertised, ANY),
+    check!(reopens_with_all_directories, ANY),
+    check!(lists_servers_only_where_advertised, ANY),
+    check!(commands_are_absolute, ANY),
+    check!(servers_have_the_right_type, ANY),
+    check!(keeps_early_updates, ANY),
 ];
 
 fn sessions_come_after_initialize(client: &AcpClient, trace: &Trace) -> Outcome {

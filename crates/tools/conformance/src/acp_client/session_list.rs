@@ -7,11 +7,11 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("LIST-01", lists_only_where_advertised, ANY),
-    check!("LIST-06", stops_at_the_last_page, ANY),
-    check!("LIST-07", returns_cursors_as_they_are, ANY),
-    check!("LIST-11", merges_session_info, ANY),
-    check!("DEL-01", deletes_only_where_advertised, ANY),
+    check!(lists_only_where_advertised, ANY),
+    check!(stops_at_the_last_page, ANY),
+    check!(returns_cursors_as_they_are, ANY),
+    check!(merges_session_info, ANY),
+    check!(deletes_only_where_advertised, ANY),
 ];
 
 async fn lists_only_where_advertised(client: AcpClient) -> Outcome {

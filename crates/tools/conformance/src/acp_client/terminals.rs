@@ -10,15 +10,15 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("TERM-02", creates_at_once, ANY),
-    check!("TERM-03", cuts_output_between_characters, ANY),
-    check!("TERM-03b", cuts_output_at_its_start, ANY),
-    check!("TERM-05", reports_the_exit_after_it, ANY),
-    check!("TERM-06", keeps_killed_terminals, ANY),
-    check!("TERM-07", forgets_released_terminals, ANY),
-    check!("TERM-08", ends_released_commands, ANY),
-    check!("TERM-11", refuses_malformed_params, ANY),
-    check!("TERM-12", serves_requests_together, ANY),
+    check!(creates_at_once, ANY),
+    check!(cuts_output_between_characters, ANY),
+    check!(cuts_output_at_its_start, ANY),
+    check!(reports_the_exit_after_it, ANY),
+    check!(keeps_killed_terminals, ANY),
+    check!(forgets_released_terminals, ANY),
+    check!(ends_released_commands, ANY),
+    check!(refuses_malformed_params, ANY),
+    check!(serves_requests_together, ANY),
 ];
 
 async fn shell(client: &AcpClient) -> Outcome<PromptTurn> {

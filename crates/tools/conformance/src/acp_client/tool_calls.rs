@@ -8,9 +8,9 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    check!("TC-03", merges_tool_calls, ANY),
-    check!("TC-08", selects_an_offered_option, ANY),
-    check!("TC-12", accepts_unknown_kinds, ANY),
+    check!(merges_tool_calls, ANY),
+    check!(selects_an_offered_option, ANY),
+    check!(accepts_unknown_kinds, ANY),
 ];
 
 async fn merges_tool_calls(client: AcpClient) -> Outcome {

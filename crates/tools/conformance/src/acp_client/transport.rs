@@ -10,12 +10,12 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] = &[
-    audit!("TR-01", lines_are_utf8, STDIO),
-    check!("TR-02", one_message_is_one_line, STDIO),
-    audit!("TR-04", only_messages_on_stdin, STDIO),
-    check!("TR-05", bears_a_loud_agent, STDIO),
-    audit!("TR-06", a_line_is_no_array, STDIO),
-    check!("TR-07", can_be_reached_over_stdio, STDIO),
+    audit!(lines_are_utf8, STDIO),
+    check!(one_message_is_one_line, STDIO),
+    audit!(only_messages_on_stdin, STDIO),
+    check!(bears_a_loud_agent, STDIO),
+    audit!(a_line_is_no_array, STDIO),
+    check!(can_be_reached_over_stdio, STDIO),
 ];
 
 fn lines_are_utf8(client: &AcpClient, trace: &Trace) -> Outcome {

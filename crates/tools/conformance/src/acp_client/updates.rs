@@ -7,7 +7,7 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<AcpClient>] =
-    &[check!("CMP-02", merges_compactions, ANY), check!("FWD-01", survives_unknown_updates, ANY)];
+    &[check!(merges_compactions, ANY), check!(survives_unknown_updates, ANY)];
 
 fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})

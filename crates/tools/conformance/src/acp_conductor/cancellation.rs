@@ -14,7 +14,7 @@ use crate::verdict::{Outcome, Stop, ensure};
 /// How long a conductor may take to pass a cancellation on, which it need not do.
 const CANCEL_TIME: Duration = Duration::from_millis(1500);
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-05", translates_ids, STDIO)];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!(translates_ids, STDIO)];
 
 async fn translates_ids(conductor: Conductor) -> Outcome {
     let Chain { mut proxy, mut agent, client: _client } = conductor.open().await?;

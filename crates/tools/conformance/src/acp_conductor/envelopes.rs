@@ -9,7 +9,7 @@ use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO)];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!(an_envelope_holds_one_message, STDIO)];
 
 fn params() -> Value {
     json!({"any": [1, "two", null], "_meta": {"example.com/any": 1}})

@@ -8,7 +8,7 @@ use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Conductor>] = &[check!("PX-01", initializes_by_place, STDIO)];
+pub(super) const CHECKS: &[Check<Conductor>] = &[check!(initializes_by_place, STDIO)];
 
 async fn initializes_by_place(conductor: Conductor) -> Outcome {
     let mut components = conductor.start().await?;

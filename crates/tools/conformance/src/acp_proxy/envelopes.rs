@@ -8,7 +8,7 @@ use crate::check::{Check, STDIO, check};
 use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO)];
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!(an_envelope_holds_one_message, STDIO)];
 
 async fn an_envelope_holds_one_message(proxy: Proxy) -> Outcome {
     let mut at = proxy.open().await?;

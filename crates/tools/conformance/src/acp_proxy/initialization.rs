@@ -8,7 +8,7 @@ use crate::check::{Check, STDIO, check};
 use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-02", answers_as_its_successor, STDIO)];
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!(answers_as_its_successor, STDIO)];
 
 async fn answers_as_its_successor(proxy: Proxy) -> Outcome {
     keeps_the_version(&proxy, greeting(proxy.revision())).await?;

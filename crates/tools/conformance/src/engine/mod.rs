@@ -256,10 +256,9 @@ impl Engine {
         let Config { kind: subject, transport, revisions, only, .. } = &self.config;
         let mut planned = Vec::new();
         let mut unknown: Vec<&String> = only.iter().collect();
-        for check in &kind.checks {
-            let Some(requirement) = self.registry.get(subject.protocol(), check.id) else {
-                return Err(self.not_checked(check.id));
-            };
+        for requirement in self.registry.of(subject.protocol()) {
+            let path = requirement.checks.get(&subject.role());
+            let Some(check) = path.and_then(|path| kind.checks.get(path.as_str()).copied()) else { continue };
             let is_named = |name: &String| *name == requirement.id || *name == requirement.name();
             if !only.is_empty() && !only.iter().any(is_named) || !check.on.contains(transport) {
                 continue;
@@ -316,7 +315,7 @@ impl Engine {
     ) -> CheckResult {
         CheckResult::new(
             planned.requirement,
-            planned.check.path(),
+            planned.check.path().to_owned(),
             planned.revision,
             self.config.transport,
             outcome.into(),

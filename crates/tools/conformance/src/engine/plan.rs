@@ -1,5 +1,6 @@
 //! The checks of one kind of subject, and which of them run in which revision.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::check::{Check, Running};
@@ -14,7 +15,8 @@ use crate::verdict::Outcome;
 
 /// The checks for one kind of subject, and how a check reaches it.
 pub(crate) struct Kind<C: 'static> {
-    pub(super) checks: Vec<&'static Check<C>>,
+    /// By path.
+    pub(super) checks: HashMap<&'static str, &'static Check<C>>,
     pub(crate) context: Box<dyn Fn(Setting) -> C + Send + Sync>,
     pub(crate) plain: fn(C) -> Running,
     pub(super) speaks: fn(C) -> Running,
@@ -30,7 +32,7 @@ impl<C> Kind<C> {
         speaks: fn(C) -> Running,
     ) -> Self {
         Self {
-            checks: checks.iter().copied().flatten().collect(),
+            checks: checks.iter().copied().flatten().map(|check| (check.path(), check)).collect(),
             context: Box::new(context),
             plain,
             speaks,

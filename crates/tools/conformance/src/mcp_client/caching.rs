@@ -8,13 +8,13 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("CAC-03", results_belong_to_their_params, ANY),
-    check!("CAC-04", answers_to_questions_are_not_kept, ANY),
-    check!("CAC-05", questions_are_not_kept, ANY),
-    check!("CAC-06", stale_lists_are_fetched, ANY),
-    check!("CAC-08", nothing_is_fetched_unasked, ANY),
-    check!("CAC-09", changes_make_lists_stale, ANY),
-    check!("CAC-10", a_lost_cursor_begins_anew, ANY),
+    check!(results_belong_to_their_params, ANY),
+    check!(answers_to_questions_are_not_kept, ANY),
+    check!(questions_are_not_kept, ANY),
+    check!(stale_lists_are_fetched, ANY),
+    check!(nothing_is_fetched_unasked, ANY),
+    check!(changes_make_lists_stale, ANY),
+    check!(a_lost_cursor_begins_anew, ANY),
 ];
 
 pub(crate) const LIST: &str = "tools/list";

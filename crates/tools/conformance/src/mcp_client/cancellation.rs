@@ -13,14 +13,14 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("CAN-01", only_open_requests, ANY),
-    check!("STD-10", the_open_request_is_cancelled, STDIO),
-    check!("CAN-02", initialize_is_never_cancelled, ANY),
-    check!("CAN-04", cancelled_questions_get_no_response, ANY),
-    check!("CAN-05", meaningless_cancellations_are_ignored, ANY),
-    audit!("CAN-09b", cancellations_have_an_id, ANY),
-    check!("CAN-06", late_responses_are_ignored, ANY),
-    check!("CAN-07", crossing_messages_do_no_harm, ANY),
+    check!(only_open_requests, ANY),
+    check!(the_open_request_is_cancelled, STDIO),
+    check!(initialize_is_never_cancelled, ANY),
+    check!(cancelled_questions_get_no_response, ANY),
+    check!(meaningless_cancellations_are_ignored, ANY),
+    audit!(cancellations_have_an_id, ANY),
+    check!(late_responses_are_ignored, ANY),
+    check!(crossing_messages_do_no_harm, ANY),
 ];
 
 pub(crate) const CANCELLED: &str = "notifications/cancelled";

@@ -8,13 +8,13 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("MRT-09", every_question_is_answered, ANY),
-    check!("MRT-10", the_newest_state_comes_back, ANY),
-    check!("MRT-11", a_retry_has_an_id_of_its_own, ANY),
-    check!("MRT-12", states_stay_with_their_calls, ANY),
-    check!("MRT-13", a_retry_repeats_its_request, ANY),
-    check!("MRT-15", a_refusal_is_an_answer, ANY),
-    check!("MRT-16", undeclared_questions_are_errors, ANY),
+    check!(every_question_is_answered, ANY),
+    check!(the_newest_state_comes_back, ANY),
+    check!(a_retry_has_an_id_of_its_own, ANY),
+    check!(states_stay_with_their_calls, ANY),
+    check!(a_retry_repeats_its_request, ANY),
+    check!(a_refusal_is_an_answer, ANY),
+    check!(undeclared_questions_are_errors, ANY),
 ];
 
 pub(crate) const CALL: &str = "tools/call";

@@ -8,10 +8,10 @@ use crate::check::{ANY, Check, check};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("PAG-01", every_page_of_every_list, ANY),
-    check!("PAG-02", an_empty_cursor_is_followed, ANY),
-    check!("PAG-03", cursors_come_back_unchanged, ANY),
-    check!("PAG-05b", pages_may_have_any_size, ANY),
+    check!(every_page_of_every_list, ANY),
+    check!(an_empty_cursor_is_followed, ANY),
+    check!(cursors_come_back_unchanged, ANY),
+    check!(pages_may_have_any_size, ANY),
 ];
 
 /// The step of each list, its method, the member with the items, and the key of an item.

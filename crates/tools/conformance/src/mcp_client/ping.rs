@@ -8,7 +8,7 @@ use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] =
-    &[check!("PNG-01", pings_are_answered_at_any_time, ANY), check!("PNG-02", a_lost_ping_is_an_error, ANY)];
+    &[check!(pings_are_answered_at_any_time, ANY), check!(a_lost_ping_is_an_error, ANY)];
 
 async fn pings_are_answered_at_any_time(client: McpClient) -> Outcome {
     let mut opened = client

@@ -12,19 +12,19 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    audit!("STD-01", each_message_is_one_line, STDIO),
-    audit!("STD-03", only_messages_are_written, STDIO),
-    check!("STD-04", ends_of_lines_do_not_matter, STDIO),
-    check!("STD-05", sizes_do_not_matter, STDIO),
-    check!("STD-07", text_on_standard_error_is_no_error, STDIO),
-    check!("STD-07b", much_text_on_standard_error_blocks_nothing, STDIO),
-    audit!("STD-08", no_responses_are_written, STDIO),
-    check!("STD-13", discovery_comes_first, STDIO),
-    check!("STD-14", a_discovered_server_needs_no_session, STDIO),
-    check!("STD-15", a_refused_version_begins_no_session, STDIO),
-    check!("STD-16", sessions_depend_on_no_single_code, STDIO),
-    check!("STD-16b", any_other_answer_begins_a_session, STDIO),
-    check!("STD-20", responses_find_their_requests, ANY),
+    audit!(each_message_is_one_line, STDIO),
+    audit!(only_messages_are_written, STDIO),
+    check!(ends_of_lines_do_not_matter, STDIO),
+    check!(sizes_do_not_matter, STDIO),
+    check!(text_on_standard_error_is_no_error, STDIO),
+    check!(much_text_on_standard_error_blocks_nothing, STDIO),
+    audit!(no_responses_are_written, STDIO),
+    check!(discovery_comes_first, STDIO),
+    check!(a_discovered_server_needs_no_session, STDIO),
+    check!(a_refused_version_begins_no_session, STDIO),
+    check!(sessions_depend_on_no_single_code, STDIO),
+    check!(any_other_answer_begins_a_session, STDIO),
+    check!(responses_find_their_requests, ANY),
 ];
 
 /// How long a client may wait in vain for the answer to `server/discover`.

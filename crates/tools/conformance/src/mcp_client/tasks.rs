@@ -12,14 +12,14 @@ use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("TSK-01b", no_tasks_without_the_capability, ANY),
-    check!("TSK-02c", no_tasks_of_tools_that_have_none, ANY),
-    check!("TSK-07", answers_name_their_task, ANY),
-    check!("TSK-07b", requests_about_tasks_name_none, ANY),
-    check!("TSK-10b", cursors_of_tasks_come_back_unchanged, ANY),
-    check!("TSK-12", polls_keep_their_interval, ANY),
-    check!("TSK-13b", input_is_asked_for_by_the_result, ANY),
-    check!("CAN-08", tasks_are_cancelled_as_tasks, ANY),
+    check!(no_tasks_without_the_capability, ANY),
+    check!(no_tasks_of_tools_that_have_none, ANY),
+    check!(answers_name_their_task, ANY),
+    check!(requests_about_tasks_name_none, ANY),
+    check!(cursors_of_tasks_come_back_unchanged, ANY),
+    check!(polls_keep_their_interval, ANY),
+    check!(input_is_asked_for_by_the_result, ANY),
+    check!(tasks_are_cancelled_as_tasks, ANY),
 ];
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";

@@ -8,9 +8,9 @@ use crate::check::{ANY, Check, check, shared};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("CAC-01", hints_of_cacheable_results, ANY),
-    shared!("CAC-02", one_scope_for_all_pages, ANY),
-    check!("CAC-05", no_hints_on_questions, ANY),
+    shared!(hints_of_cacheable_results, ANY),
+    shared!(one_scope_for_all_pages, ANY),
+    check!(no_hints_on_questions, ANY),
 ];
 
 fn expect_hints(result: &Value, method: &str) -> Outcome {

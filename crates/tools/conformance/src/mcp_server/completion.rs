@@ -9,9 +9,9 @@ use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("CMP-01", completions_are_declared, ANY),
-    shared!("CMP-02", at_most_a_hundred_values, ANY),
-    shared!("CMP-02b", unknown_prompt_is_refused, ANY),
+    shared!(completions_are_declared, ANY),
+    shared!(at_most_a_hundred_values, ANY),
+    shared!(unknown_prompt_is_refused, ANY),
 ];
 
 /// The most arguments that a check asks to complete.

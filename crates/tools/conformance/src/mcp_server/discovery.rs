@@ -12,10 +12,10 @@ use crate::verdict::{Outcome, Stop, ensure};
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("DIS-01", discover_is_the_first_request, ANY),
-    check!("DIS-01b", discover_has_its_members, ANY),
-    check!("DIS-02", listed_versions_are_accepted, ANY),
-    check!("DIS-03", capabilities_match_methods, ANY),
+    check!(discover_is_the_first_request, ANY),
+    check!(discover_has_its_members, ANY),
+    check!(listed_versions_are_accepted, ANY),
+    check!(capabilities_match_methods, ANY),
 ];
 
 async fn discover_is_the_first_request(server: Server) -> Outcome {

@@ -11,11 +11,11 @@ use crate::link::http_sse::endpoint_of;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("SSE-01", get_opens_a_stream_and_post_takes_messages, SSE),
-    check!("SSE-02", the_endpoint_event_has_a_uri, SSE),
-    check!("SSE-05", messages_are_on_the_stream, SSE),
-    check!("SSE-14", messages_reach_their_own_client, SSE),
-    check!("SSE-16", both_transports_are_served, HTTP),
+    check!(get_opens_a_stream_and_post_takes_messages, SSE),
+    check!(the_endpoint_event_has_a_uri, SSE),
+    check!(messages_are_on_the_stream, SSE),
+    check!(messages_reach_their_own_client, SSE),
+    check!(both_transports_are_served, HTTP),
 ];
 
 /// Opens a stream and reads where messages go.

@@ -17,18 +17,15 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    audit!("LIF-03", initialize_result, ANY),
-    audit!("LIF-03b", server_info, ANY),
-    check!("LIF-06", no_request_before_initialized, ANY),
-    check!("LIF-07", no_result_before_initialize, STDIO),
-    audit!("LIF-12", only_what_the_revision_defines, ANY),
-    audit!("LIF-12b", only_what_the_revision_defines, ANY),
-    check!("LIF-13", only_declared_capabilities, ANY),
-    check!("LIF-13b", only_declared_capabilities, ANY),
-    shared!("LIF-15", undeclared_methods, ANY),
-    check!("LIF-23", ends_with_its_input, STDIO),
-    check!("LIF-23b", ends_with_its_input, STDIO),
-    check!("LIF-25", all_members_of_client_info, ANY),
+    audit!(initialize_result, ANY),
+    audit!(server_info, ANY),
+    check!(no_request_before_initialized, ANY),
+    check!(no_result_before_initialize, STDIO),
+    audit!(only_what_the_revision_defines, ANY),
+    check!(only_declared_capabilities, ANY),
+    shared!(undeclared_methods, ANY),
+    check!(ends_with_its_input, STDIO),
+    check!(all_members_of_client_info, ANY),
 ];
 
 /// How often a check looks whether the program has ended.

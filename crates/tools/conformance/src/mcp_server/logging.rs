@@ -11,14 +11,14 @@ use crate::conversation::{Arrived, Conversation};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("LOG-01", logging_is_declared, ANY),
-    check!("LOG-02", only_the_set_level_and_above, ANY),
-    shared!("LOG-03", unknown_level_is_refused, ANY),
-    check!("LOG-04", no_log_without_a_level, ANY),
-    check!("LOG-05", log_belongs_to_its_request, ANY),
-    check!("LOG-05b", log_comes_before_the_response, ANY),
-    shared!("LOG-06", unknown_level_of_a_request_is_refused, ANY),
-    check!("LOG-07", only_the_level_of_the_request_and_above, ANY),
+    shared!(logging_is_declared, ANY),
+    check!(only_the_set_level_and_above, ANY),
+    shared!(unknown_level_is_refused, ANY),
+    check!(no_log_without_a_level, ANY),
+    check!(log_belongs_to_its_request, ANY),
+    check!(log_comes_before_the_response, ANY),
+    shared!(unknown_level_of_a_request_is_refused, ANY),
+    check!(only_the_level_of_the_request_and_above, ANY),
 ];
 
 /// The levels, from the least severe on.

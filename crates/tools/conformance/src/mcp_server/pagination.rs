@@ -7,10 +7,8 @@ use super::features::{INVALID_PARAMS, List, METHOD_NOT_FOUND, expect_code, has_c
 use crate::check::{ANY, Check, shared};
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Server>] = &[
-    shared!("PAG-04", unknown_cursor_is_refused, ANY),
-    shared!("PAG-05", cursor_leads_to_the_same_page, ANY),
-];
+pub(super) const CHECKS: &[Check<Server>] =
+    &[shared!(unknown_cursor_is_refused, ANY), shared!(cursor_leads_to_the_same_page, ANY)];
 
 async fn unknown_cursor_is_refused(server: Server) -> Outcome {
     let lists = lists(&server).await?;

@@ -7,11 +7,8 @@ use crate::check::{ANY, Check, check, shared};
 use crate::link::Link;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("PNG-01", ping_is_answered, ANY),
-    check!("PNG-02", lost_connection, ANY),
-    shared!("PNG-03", ping_is_gone, ANY),
-];
+pub(super) const CHECKS: &[Check<Server>] =
+    &[check!(ping_is_answered, ANY), check!(lost_connection, ANY), shared!(ping_is_gone, ANY)];
 
 async fn ping_is_answered(server: Server) -> Outcome {
     let mut conversation = server.connect().await?;

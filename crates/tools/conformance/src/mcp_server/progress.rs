@@ -13,13 +13,13 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    audit!("PRG-01b", own_tokens, ANY),
-    check!("PRG-02", tokens_keep_their_type, ANY),
-    check!("PRG-03", progress_grows, ANY),
-    check!("PRG-04", nothing_after_the_response, ANY),
-    check!("PRG-05", only_with_a_token, ANY),
-    check!("PRG-07", no_flood, ANY),
-    check!("PRG-09", tokens_of_tasks, ANY),
+    audit!(own_tokens, ANY),
+    check!(tokens_keep_their_type, ANY),
+    check!(progress_grows, ANY),
+    check!(nothing_after_the_response, ANY),
+    check!(only_with_a_token, ANY),
+    check!(no_flood, ANY),
+    check!(tokens_of_tasks, ANY),
 ];
 
 pub(crate) const PROGRESS: &str = "notifications/progress";

@@ -11,14 +11,14 @@ use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    audit!("STD-01", one_message_a_line, STDIO),
-    audit!("STD-02", only_messages, STDIO),
-    shared!("STD-04", ends_of_lines, STDIO),
-    shared!("STD-05", large_and_many, STDIO),
-    audit!("STD-09", no_requests, STDIO),
-    check!("STD-10b", nothing_after_a_cancel, STDIO),
-    check!("STD-17", both_kinds_of_client, STDIO),
-    check!("STD-18", requests_at_once, STDIO),
+    audit!(one_message_a_line, STDIO),
+    audit!(only_messages, STDIO),
+    shared!(ends_of_lines, STDIO),
+    shared!(large_and_many, STDIO),
+    audit!(no_requests, STDIO),
+    check!(nothing_after_a_cancel, STDIO),
+    check!(both_kinds_of_client, STDIO),
+    check!(requests_at_once, STDIO),
 ];
 
 fn one_message_a_line(_: &Server, trace: &Trace) -> Outcome {

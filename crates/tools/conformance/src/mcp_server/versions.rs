@@ -12,13 +12,12 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Server>] = &[
-    check!("LIF-09", supported_version, ANY),
-    check!("LIF-10", unsupported_version, ANY),
-    check!("LIF-10b", newest_version, ANY),
-    check!("LIF-16", waiting_ends, ANY),
-    check!("LIF-17", waiting_ends, ANY),
-    check!("LIF-19b", progress_does_not_help, ANY),
-    check!("CAN-06b", late_responses_are_ignored, ANY),
+    check!(supported_version, ANY),
+    check!(unsupported_version, ANY),
+    check!(newest_version, ANY),
+    check!(waiting_ends, ANY),
+    check!(progress_does_not_help, ANY),
+    check!(late_responses_are_ignored, ANY),
 ];
 
 /// Judges with earlier answers of the server. If that fails, judges with new ones, whose bytes a report shows. A mutant has no

@@ -62,7 +62,7 @@ mod tests {
         let registry = Registry::load().unwrap();
         for kind in SubjectKind::ALL {
             let mutants = Mutants::load(*kind).unwrap();
-            let requirements = registry.all().iter().filter(|known| known.protocol() == kind.protocol());
+            let requirements = registry.of(kind.protocol());
             for requirement in requirements.filter(|known| known.checks.contains_key(&kind.role())) {
                 assert!(mutants.of(&requirement.id).next().is_some(), "{} of the {kind}", requirement.name());
             }

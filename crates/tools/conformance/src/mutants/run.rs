@@ -47,7 +47,7 @@ impl Engine {
         for planned in plan.iter().rev() {
             match checks
                 .iter_mut()
-                .find(|same| same.iter().any(|other| std::ptr::eq(other.check, planned.check)))
+                .find(|same| same.iter().any(|other| std::ptr::eq(other.requirement, planned.requirement)))
             {
                 Some(same) => same.push(planned),
                 None => checks.push(vec![planned]),
@@ -55,7 +55,7 @@ impl Engine {
         }
         checks.reverse();
         let cases = checks.iter().flat_map(|same| {
-            let mutants = same.iter().take(1).flat_map(|planned| mutants.of(planned.check.id));
+            let mutants = same.iter().take(1).flat_map(|planned| mutants.of(&planned.requirement.id));
             mutants.map(move |mutant| (same, mutant))
         });
         let running = cases.map(|(same, (name, fault))| async move {
@@ -66,7 +66,7 @@ impl Engine {
                 if result.is_none() || is_caught {
                     result = Some(MutantResult {
                         requirement: planned.requirement.name(),
-                        check: planned.check.path(),
+                        check: planned.check.path().to_owned(),
                         mutant: name.to_owned(),
                         revision: planned.revision,
                         verdict,

@@ -77,6 +77,11 @@ impl Registry {
         &self.requirements
     }
 
+    /// Those of a protocol.
+    pub(crate) fn of(&self, protocol: Protocol) -> impl Iterator<Item = &Requirement> {
+        self.requirements.iter().filter(move |known| known.protocol() == protocol)
+    }
+
     /// The name that is nearest to one that no requirement has. Nothing for one that a requirement has.
     pub(crate) fn nearest_to(&self, name: &str) -> Option<String> {
         let names: Vec<String> = self.requirements.iter().map(Requirement::name).collect();

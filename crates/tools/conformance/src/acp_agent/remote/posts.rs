@@ -10,12 +10,12 @@ use crate::link::http::HttpRequest;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
-    check!("HT-02", http2_is_spoken, HTTP),
-    check!("HT-04", initialize_begins_a_connection, HTTP),
-    check!("HT-05", posts_are_accepted_at_once, HTTP),
-    check!("HT-06", other_content_types_are_refused, HTTP),
-    check!("HT-08", the_connection_id_is_checked, HTTP),
-    check!("HT-10", batches_are_not_implemented, HTTP),
+    check!(http2_is_spoken, HTTP),
+    check!(initialize_begins_a_connection, HTTP),
+    check!(posts_are_accepted_at_once, HTTP),
+    check!(other_content_types_are_refused, HTTP),
+    check!(the_connection_id_is_checked, HTTP),
+    check!(batches_are_not_implemented, HTTP),
 ];
 
 /// The id of the request whose response is waited for.

@@ -14,11 +14,11 @@ use crate::requirements::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
-    check!("HT-03", one_endpoint_serves_all, HTTP),
-    check!("HT-07", streams_need_an_accept_header, HTTP),
-    check!("HT-09", the_session_id_is_checked, HTTP),
-    check!("HT-11", messages_go_to_their_stream, HTTP),
-    check!("HT-12", a_delete_closes_all_streams, HTTP),
+    check!(one_endpoint_serves_all, HTTP),
+    check!(streams_need_an_accept_header, HTTP),
+    check!(the_session_id_is_checked, HTTP),
+    check!(messages_go_to_their_stream, HTTP),
+    check!(a_delete_closes_all_streams, HTTP),
 ];
 
 /// The id of a prompt.

@@ -13,7 +13,7 @@ use crate::verdict::{Outcome, Stop, ensure};
 /// How long a check listens for what must not come.
 const SILENCE: Duration = Duration::from_millis(250);
 
-pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[check!("HT-14", messages_are_text_frames, WS)];
+pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[check!(messages_are_text_frames, WS)];
 
 /// The id of the request in a binary frame.
 pub(crate) const BINARY: &str = "conformance-binary";

@@ -12,9 +12,9 @@ use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("SSE-17", refused_post_leads_to_the_older_transport, HTTP),
-    check!("SSE-18", other_failures_lead_nowhere, HTTP),
-    check!("SSE-19", older_transport_speaks_the_first_revision, HTTP),
+    check!(refused_post_leads_to_the_older_transport, HTTP),
+    check!(other_failures_lead_nowhere, HTTP),
+    check!(older_transport_speaks_the_first_revision, HTTP),
 ];
 
 /// Whether a request opens a stream at the URL that the client was given.

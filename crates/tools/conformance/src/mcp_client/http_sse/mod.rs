@@ -14,9 +14,9 @@ use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    check!("SSE-03", messages_go_to_the_endpoint, SSE),
-    check!("SSE-06", each_success_is_accepted, SSE),
-    check!("SSE-07", events_are_read_as_browsers_do, SSE),
+    check!(messages_go_to_the_endpoint, SSE),
+    check!(each_success_is_accepted, SSE),
+    check!(events_are_read_as_browsers_do, SSE),
 ];
 
 async fn messages_go_to_the_endpoint(client: McpClient) -> Outcome {

@@ -7,12 +7,12 @@ use crate::trace::Trace;
 use crate::verdict::Outcome;
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    audit!("RPC-01", each_message_has_the_version, ANY),
-    audit!("RPC-02", ids_are_strings_or_integers, ANY),
-    audit!("RPC-07", responses_have_a_result_or_an_error, ANY),
-    audit!("RPC-08", errors_have_their_members, ANY),
-    audit!("RPC-09", codes_are_integers, ANY),
-    audit!("RPC-10", notifications_have_no_id, ANY),
+    audit!(each_message_has_the_version, ANY),
+    audit!(ids_are_strings_or_integers, ANY),
+    audit!(responses_have_a_result_or_an_error, ANY),
+    audit!(errors_have_their_members, ANY),
+    audit!(codes_are_integers, ANY),
+    audit!(notifications_have_no_id, ANY),
 ];
 
 fn each_message_has_the_version(_: &McpClient, trace: &Trace) -> Outcome {

@@ -9,10 +9,10 @@ use crate::trace::{Part, Sender, Trace, TraceEvent, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("RPC-22", arrays_are_taken_apart, ANY),
-    audit!("RPC-25", initialize_travels_alone, ANY),
-    check!("RPC-26", arrays_are_not_run, STDIO),
-    audit!("RPC-27", no_arrays_are_sent, STDIO),
+    check!(arrays_are_taken_apart, ANY),
+    audit!(initialize_travels_alone, ANY),
+    check!(arrays_are_not_run, STDIO),
+    audit!(no_arrays_are_sent, STDIO),
 ];
 
 fn ping(id: i64) -> Value {

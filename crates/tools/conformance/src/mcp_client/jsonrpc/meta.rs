@@ -7,9 +7,9 @@ use crate::trace::Trace;
 use crate::verdict::Outcome;
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    audit!("RPC-18", meta_keys_follow_the_grammar, ANY),
-    audit!("RPC-18b", meta_keys_keep_to_their_characters, ANY),
-    audit!("RPC-19", trace_context_has_the_formats_of_w3c, ANY),
+    audit!(meta_keys_follow_the_grammar, ANY),
+    audit!(meta_keys_keep_to_their_characters, ANY),
+    audit!(trace_context_has_the_formats_of_w3c, ANY),
 ];
 
 fn meta_keys_follow_the_grammar(_: &McpClient, trace: &Trace) -> Outcome {

@@ -9,12 +9,12 @@ use crate::mcp_messages::{ids_occur_once, is_answer, unusual_ids};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("RPC-04", ids_are_used_once, ANY),
-    check!("RPC-05", ids_differ_while_requests_wait, ANY),
-    check!("RPC-06", ids_keep_their_type, ANY),
-    check!("RPC-06b", any_id_is_answered, ANY),
-    check!("RPC-11", notifications_get_no_answer, ANY),
-    check!("RPC-12", unknown_methods_are_refused, ANY),
+    check!(ids_are_used_once, ANY),
+    check!(ids_differ_while_requests_wait, ANY),
+    check!(ids_keep_their_type, ANY),
+    check!(any_id_is_answered, ANY),
+    check!(notifications_get_no_answer, ANY),
+    check!(unknown_methods_are_refused, ANY),
 ];
 
 /// The client follows three pages, so that it makes several requests on one connection.

@@ -6,10 +6,8 @@ use crate::check::{ANY, Check, check};
 use crate::mcp_client::McpClient;
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("RPC-29", unknown_result_types_are_errors, ANY),
-    check!("RPC-33", the_old_code_is_understood, ANY),
-];
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] =
+    &[check!(unknown_result_types_are_errors, ANY), check!(the_old_code_is_understood, ANY)];
 
 async fn unknown_result_types_are_errors(client: McpClient) -> Outcome {
     let mut result = client.script().result("tools/list");

@@ -14,9 +14,9 @@ use crate::verdict::{Outcome, Stop};
 const REASONABLE: Duration = Duration::from_secs(30);
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("RPC-36", references_are_not_fetched, ANY),
-    check!("RPC-37", schemas_are_of_2020_12, ANY),
-    check!("RPC-38", deep_schemas_are_bounded, ANY),
+    check!(references_are_not_fetched, ANY),
+    check!(schemas_are_of_2020_12, ANY),
+    check!(deep_schemas_are_bounded, ANY),
 ];
 
 async fn references_are_not_fetched(client: McpClient) -> Outcome {

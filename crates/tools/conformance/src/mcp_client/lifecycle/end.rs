@@ -9,11 +9,8 @@ use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::{Opened, QUIET};
 use crate::verdict::{Outcome, Stop, ensure};
 
-pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("LIF-22", standard_input_is_closed, STDIO),
-    check!("LIF-22b", standard_input_is_closed, STDIO),
-    check!("LIF-24", no_message_announces_the_end, WEB),
-];
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] =
+    &[check!(standard_input_is_closed, STDIO), check!(no_message_announces_the_end, WEB)];
 
 /// How long a client may take to end its connection. No page says how long, and the machine may be busy.
 const END_TIME: Duration = Duration::from_secs(30);

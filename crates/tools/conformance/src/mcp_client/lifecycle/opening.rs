@@ -9,12 +9,12 @@ use crate::trace::Sender;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("LIF-01", initialize_comes_first, ANY),
-    check!("LIF-02", initialize_has_its_members, ANY),
-    check!("LIF-02b", client_info_has_its_members, ANY),
-    check!("LIF-04", initialized_comes_before_requests, ANY),
-    check!("LIF-05", nothing_comes_before_the_answer, ANY),
-    check!("LIF-25", details_of_the_server_are_accepted, ANY),
+    check!(initialize_comes_first, ANY),
+    check!(initialize_has_its_members, ANY),
+    check!(client_info_has_its_members, ANY),
+    check!(initialized_comes_before_requests, ANY),
+    check!(nothing_comes_before_the_answer, ANY),
+    check!(details_of_the_server_are_accepted, ANY),
 ];
 
 /// What may come before a session: pings, and the question of a client that also does without sessions.

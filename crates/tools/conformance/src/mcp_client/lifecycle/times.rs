@@ -11,13 +11,10 @@ use crate::subject::driver::StepId;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("LIF-16", a_late_response_is_given_up, ANY),
-    check!("LIF-16b", a_late_response_is_given_up, ANY),
-    check!("LIF-17", a_late_response_is_given_up, ANY),
+    check!(a_late_response_is_given_up, ANY),
     // Over HTTP the client closes the stream of the request.
-    check!("CAN-12", a_late_response_is_cancelled, STDIO),
-    check!("LIF-19", progress_does_not_extend_a_call_for_ever, ANY),
-    check!("LIF-19c", progress_does_not_extend_a_call_for_ever, ANY),
+    check!(a_late_response_is_cancelled, STDIO),
+    check!(progress_does_not_extend_a_call_for_ever, ANY),
 ];
 
 /// How long a call with progress may go on at least whose maximum is 1 s.

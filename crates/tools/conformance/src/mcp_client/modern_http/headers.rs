@@ -14,11 +14,11 @@ use crate::subject::driver::Driver;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("ST-13", header_repeats_the_name, HTTP),
-    check!("ST-16", header_names_have_no_case, HTTP),
-    check!("ST-17", arguments_are_repeated_in_headers, HTTP),
-    check!("ST-18", look_alikes_are_encoded, HTTP),
-    check!("ST-23", unsafe_integers_are_not_copied, HTTP),
+    check!(header_repeats_the_name, HTTP),
+    check!(header_names_have_no_case, HTTP),
+    check!(arguments_are_repeated_in_headers, HTTP),
+    check!(look_alikes_are_encoded, HTTP),
+    check!(unsafe_integers_are_not_copied, HTTP),
 ];
 
 /// A value that looks as if it were encoded.

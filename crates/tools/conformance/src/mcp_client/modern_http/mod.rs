@@ -22,14 +22,14 @@ pub(crate) const CAPABILITIES: &str = "/params/_meta/io.modelcontextprotocol~1cl
 pub(crate) const INFO: &str = "/params/_meta/io.modelcontextprotocol~1clientInfo";
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    audit!("ST-01", posts_have_the_version, HTTP),
-    audit!("ST-02", header_repeats_the_version, HTTP),
-    audit!("ST-05", requests_have_version_and_capabilities, ANY),
-    audit!("ST-07", requests_have_client_info, ANY),
-    audit!("ST-12", header_repeats_the_method, HTTP),
-    audit!("ST-25", bodies_are_requests_or_notifications, HTTP),
-    audit!("ST-36", nothing_of_sessions_is_sent, HTTP),
-    audit!("ST-44", extensions_have_a_prefix, ANY),
+    audit!(posts_have_the_version, HTTP),
+    audit!(header_repeats_the_version, HTTP),
+    audit!(requests_have_version_and_capabilities, ANY),
+    audit!(requests_have_client_info, ANY),
+    audit!(header_repeats_the_method, HTTP),
+    audit!(bodies_are_requests_or_notifications, HTTP),
+    audit!(nothing_of_sessions_is_sent, HTTP),
+    audit!(extensions_have_a_prefix, ANY),
 ];
 
 /// The requests over HTTP up to the first session: a client may fall back to one, whose rules are others.

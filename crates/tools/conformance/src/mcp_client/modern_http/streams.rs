@@ -13,7 +13,7 @@ use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] =
-    &[check!("ST-31", comments_are_ignored, HTTP), check!("ST-33", closed_stream_is_the_cancellation, HTTP)];
+    &[check!(comments_are_ignored, HTTP), check!(closed_stream_is_the_cancellation, HTTP)];
 
 async fn comments_are_ignored(client: McpClient) -> Outcome {
     let (mut driver, mut host) = client.host().await?;

@@ -14,9 +14,9 @@ use crate::trace::{Part, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("ST-21", invalid_marks_hide_a_tool, HTTP),
-    check!("ST-22", hidden_tools_are_logged, HTTP),
-    check!("ST-24", header_mismatch_leads_to_a_retry, HTTP),
+    check!(invalid_marks_hide_a_tool, HTTP),
+    check!(hidden_tools_are_logged, HTTP),
+    check!(header_mismatch_leads_to_a_retry, HTTP),
 ];
 
 /// Tools whose marks are invalid, each in another way.

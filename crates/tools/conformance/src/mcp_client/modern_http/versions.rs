@@ -15,11 +15,11 @@ use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("ST-11", unknown_methods_are_no_missing_endpoints, HTTP),
-    check!("ST-37", body_of_status_400_is_read, HTTP),
-    check!("ST-38", refused_initialize_leads_to_the_older_transport, HTTP),
-    check!("ST-41", kind_of_server_is_remembered, HTTP),
-    check!("ST-42", version_is_taken_from_the_list, HTTP),
+    check!(unknown_methods_are_no_missing_endpoints, HTTP),
+    check!(body_of_status_400_is_read, HTTP),
+    check!(refused_initialize_leads_to_the_older_transport, HTTP),
+    check!(kind_of_server_is_remembered, HTTP),
+    check!(version_is_taken_from_the_list, HTTP),
 ];
 
 fn error_of(request: &ClientRequest, code: i64, message: &str, data: Value) -> Value {

@@ -13,9 +13,9 @@ use crate::played_http::{HeaderCase, HttpServer, text};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("HTP-62", refused_calls_fail, HTTP),
-    check!("HTP-63", redirects_carry_no_secrets, HTTP),
-    check!("HTP-64", unauthorized_is_no_older_transport, HTTP),
+    check!(refused_calls_fail, HTTP),
+    check!(redirects_carry_no_secrets, HTTP),
+    check!(unauthorized_is_no_older_transport, HTTP),
 ];
 
 async fn refused_calls_fail(client: McpClient) -> Outcome {

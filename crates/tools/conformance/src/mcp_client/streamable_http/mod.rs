@@ -18,15 +18,15 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[
-    audit!("HTP-02", each_message_has_a_post, HTTP),
-    audit!("HTP-03", posts_accept_both_kinds, HTTP),
-    audit!("HTP-08", bodies_are_single_messages, HTTP),
-    check!("HTP-10", both_kinds_of_answers_are_read, HTTP),
-    check!("HTP-16", cancellation_has_a_post, HTTP),
-    check!("HTP-17", get_accepts_event_streams, HTTP),
-    check!("HTP-19", session_outlives_a_refused_get, HTTP),
-    check!("HTP-23", concurrent_streams_are_told_apart, HTTP),
-    check!("HTP-58", requests_are_answered_on_each_stream, HTTP),
+    audit!(each_message_has_a_post, HTTP),
+    audit!(posts_accept_both_kinds, HTTP),
+    audit!(bodies_are_single_messages, HTTP),
+    check!(both_kinds_of_answers_are_read, HTTP),
+    check!(cancellation_has_a_post, HTTP),
+    check!(get_accepts_event_streams, HTTP),
+    check!(session_outlives_a_refused_get, HTTP),
+    check!(concurrent_streams_are_told_apart, HTTP),
+    check!(requests_are_answered_on_each_stream, HTTP),
 ];
 
 /// The POSTs of a client, of which there have to be some.

@@ -17,13 +17,13 @@ use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    audit!("HTP-39", session_id_is_on_each_request, HTTP),
-    check!("HTP-40", no_session_id_without_one, HTTP),
-    check!("HTP-44", lost_session_is_begun_anew, HTTP),
-    check!("HTP-45", session_is_ended, HTTP),
-    check!("HTP-46", refused_delete_is_accepted, HTTP),
-    audit!("HTP-48", version_is_on_each_request, HTTP),
-    check!("HTP-49", version_is_the_negotiated_one, HTTP),
+    audit!(session_id_is_on_each_request, HTTP),
+    check!(no_session_id_without_one, HTTP),
+    check!(lost_session_is_begun_anew, HTTP),
+    check!(session_is_ended, HTTP),
+    check!(refused_delete_is_accepted, HTTP),
+    audit!(version_is_on_each_request, HTTP),
+    check!(version_is_the_negotiated_one, HTTP),
 ];
 
 /// The requests that a client makes in a session, each with the session ids given up to then. Those that begin a session, that

@@ -15,13 +15,13 @@ use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
-    check!("HTP-26", resumption_names_the_last_event_of_its_stream, HTTP),
-    check!("HTP-31", events_without_data_are_skipped, HTTP),
-    check!("HTP-33", retry_time_is_kept, HTTP),
-    check!("HTP-34", client_connects_each_time_again, HTTP),
-    check!("HTP-35b", get_stream_is_opened_again, HTTP),
-    check!("HTP-36", streams_are_resumed_by_get, HTTP),
-    check!("HTP-37", stream_without_ids_is_not_resumed, HTTP),
+    check!(resumption_names_the_last_event_of_its_stream, HTTP),
+    check!(events_without_data_are_skipped, HTTP),
+    check!(retry_time_is_kept, HTTP),
+    check!(client_connects_each_time_again, HTTP),
+    check!(get_stream_is_opened_again, HTTP),
+    check!(streams_are_resumed_by_get, HTTP),
+    check!(stream_without_ids_is_not_resumed, HTTP),
 ];
 
 /// A retry field of this many milliseconds, in an event with an id.

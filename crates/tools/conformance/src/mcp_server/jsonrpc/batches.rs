@@ -11,11 +11,11 @@ use crate::conversation::shared::Open;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    check!("RPC-21", batch_of_requests, ANY),
-    check!("RPC-23", batch_without_requests, HTTP),
-    check!("RPC-23b", empty_batch, ANY),
-    check!("RPC-24", batch_with_an_invalid_element, ANY),
-    check!("RPC-26", no_batches, ANY),
+    check!(batch_of_requests, ANY),
+    check!(batch_without_requests, HTTP),
+    check!(empty_batch, ANY),
+    check!(batch_with_an_invalid_element, ANY),
+    check!(no_batches, ANY),
 ];
 
 fn ping(id: &str) -> Value {

@@ -13,12 +13,12 @@ use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    check!("RPC-13", no_json, ANY),
-    check!("RPC-14", no_message, ANY),
-    check!("RPC-15", no_invented_id, ANY),
-    shared!("RPC-16", wrong_params, ANY),
-    check!("RPC-17", unknown_members, ANY),
-    shared!("RPC-20", text_is_utf8, ANY),
+    check!(no_json, ANY),
+    check!(no_message, ANY),
+    check!(no_invented_id, ANY),
+    shared!(wrong_params, ANY),
+    check!(unknown_members, ANY),
+    shared!(text_is_utf8, ANY),
 ];
 
 async fn no_json(server: Server) -> Outcome {

@@ -14,18 +14,18 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    audit!("RPC-01", version_on_every_message, ANY),
-    audit!("RPC-02", ids_are_strings_or_integers, ANY),
-    check!("RPC-03", null_is_no_id, ANY),
-    check!("RPC-04", own_ids_are_new, ANY),
-    check!("RPC-06", ids_keep_their_type, ANY),
-    shared!("RPC-06b", any_id_is_answered, ANY),
-    audit!("RPC-07", result_or_error, ANY),
-    audit!("RPC-08", whole_errors, ANY),
-    audit!("RPC-09", codes_are_integers, ANY),
-    audit!("RPC-10", notifications_have_no_id, ANY),
-    check!("RPC-11", notifications_get_no_response, ANY),
-    shared!("RPC-12", unknown_method, ANY),
+    audit!(version_on_every_message, ANY),
+    audit!(ids_are_strings_or_integers, ANY),
+    check!(null_is_no_id, ANY),
+    check!(own_ids_are_new, ANY),
+    check!(ids_keep_their_type, ANY),
+    shared!(any_id_is_answered, ANY),
+    audit!(result_or_error, ANY),
+    audit!(whole_errors, ANY),
+    audit!(codes_are_integers, ANY),
+    audit!(notifications_have_no_id, ANY),
+    check!(notifications_get_no_response, ANY),
+    shared!(unknown_method, ANY),
 ];
 
 fn version_on_every_message(_: &Server, trace: &Trace) -> Outcome {

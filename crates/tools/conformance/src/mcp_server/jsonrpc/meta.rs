@@ -10,10 +10,10 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, ensure};
 
 pub(in super::super) const CHECKS: &[Check<Server>] = &[
-    audit!("RPC-18", meta_keys_fit, ANY),
-    audit!("RPC-18b", meta_keys_keep_to_their_characters, ANY),
-    audit!("RPC-19", trace_context_fits, ANY),
-    audit!("RPC-31", only_defined_codes, ANY),
+    audit!(meta_keys_fit, ANY),
+    audit!(meta_keys_keep_to_their_characters, ANY),
+    audit!(trace_context_fits, ANY),
+    audit!(only_defined_codes, ANY),
 ];
 
 fn meta_keys_fit(server: &Server, trace: &Trace) -> Outcome {

@@ -13,9 +13,9 @@ use crate::mcp_server::features::readings;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-14", method_and_name_equal_the_body, HTTP),
-    check!("ST-15", encoded_names_are_decoded, HTTP),
-    check!("ST-16", names_of_headers_have_no_case, HTTP),
+    check!(method_and_name_equal_the_body, HTTP),
+    check!(encoded_names_are_decoded, HTTP),
+    check!(names_of_headers_have_no_case, HTTP),
 ];
 
 pub(crate) fn encoded(value: &str) -> String {

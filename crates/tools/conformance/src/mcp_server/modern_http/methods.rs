@@ -9,11 +9,11 @@ use crate::mcp_server::features::METHOD_NOT_FOUND;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-09", undeclared_capability_is_named, ANY),
-    check!("ST-10", unknown_method_is_not_found, HTTP),
-    check!("ST-26", notification_has_an_empty_answer, HTTP),
-    check!("ST-34", neither_get_nor_delete, HTTP),
-    check!("ST-35", sessions_and_events_are_ignored, HTTP),
+    check!(undeclared_capability_is_named, ANY),
+    check!(unknown_method_is_not_found, HTTP),
+    check!(notification_has_an_empty_answer, HTTP),
+    check!(neither_get_nor_delete, HTTP),
+    check!(sessions_and_events_are_ignored, HTTP),
 ];
 
 async fn undeclared_capability_is_named(server: Server) -> Outcome {

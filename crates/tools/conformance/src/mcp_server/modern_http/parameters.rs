@@ -11,10 +11,8 @@ use crate::mcp_server::features::{List, entries};
 use crate::mcp_server::tools::uncallable;
 use crate::verdict::{Outcome, Stop};
 
-pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-19", parameter_headers_equal_the_arguments, HTTP),
-    check!("ST-20", integers_are_compared_as_numbers, HTTP),
-];
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] =
+    &[check!(parameter_headers_equal_the_arguments, HTTP), check!(integers_are_compared_as_numbers, HTTP)];
 
 pub(crate) const VALUE: &str = "conformance-value";
 

@@ -9,12 +9,12 @@ use crate::mcp_server::features::{List, entries, lists, readings};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-08", results_name_the_server, ANY),
-    check!("ST-44", extensions_have_a_prefix, ANY),
-    check!("ST-44b", client_without_extensions_gets_the_core, ANY),
-    check!("ST-45", connection_makes_no_difference, ANY),
-    check!("ST-45b", tools_are_those_of_every_connection, ANY),
-    check!("ST-46", tools_keep_their_order, ANY),
+    check!(results_name_the_server, ANY),
+    check!(extensions_have_a_prefix, ANY),
+    check!(client_without_extensions_gets_the_core, ANY),
+    check!(connection_makes_no_difference, ANY),
+    check!(tools_are_those_of_every_connection, ANY),
+    check!(tools_keep_their_order, ANY),
 ];
 
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

@@ -13,12 +13,12 @@ use crate::mcp_server::features::SILENCE;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-27", streams_are_those_of_their_request, HTTP),
-    check!("ST-28", server_sends_no_requests, HTTP),
-    check!("ST-29", stream_ends_after_the_response, HTTP),
-    check!("ST-30", streams_are_not_buffered, HTTP),
-    check!("ST-32", closed_stream_gets_no_messages, HTTP),
-    check!("ST-32b", closed_stream_stops_the_work, HTTP),
+    check!(streams_are_those_of_their_request, HTTP),
+    check!(server_sends_no_requests, HTTP),
+    check!(stream_ends_after_the_response, HTTP),
+    check!(streams_are_not_buffered, HTTP),
+    check!(closed_stream_gets_no_messages, HTTP),
+    check!(closed_stream_stops_the_work, HTTP),
 ];
 
 pub(crate) const TOKEN: &str = "conformance";

@@ -14,13 +14,13 @@ use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("ST-02b", version_header_equals_the_body, HTTP),
-    check!("ST-03", version_header_is_required, HTTP),
-    check!("ST-04", unknown_version_is_refused, ANY),
-    check!("ST-06", meta_of_requests_is_required, ANY),
-    check!("ST-39", sessions_and_requests_without, HTTP),
-    check!("ST-40", error_to_initialize_names_versions, ANY),
-    check!("ST-43", discover_is_answered, ANY),
+    check!(version_header_equals_the_body, HTTP),
+    check!(version_header_is_required, HTTP),
+    check!(unknown_version_is_refused, ANY),
+    check!(meta_of_requests_is_required, ANY),
+    check!(sessions_and_requests_without, HTTP),
+    check!(error_to_initialize_names_versions, ANY),
+    check!(discover_is_answered, ANY),
 ];
 
 async fn version_header_equals_the_body(server: Server) -> Outcome {

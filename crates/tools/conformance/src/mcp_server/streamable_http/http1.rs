@@ -12,8 +12,7 @@ use crate::verdict::{Outcome, Stop, ensure};
 /// The pause between two parts of a request that arrives slowly.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(in crate::mcp_server) const CHECKS: &[Check<Server>] =
-    &[check!("HTP-61", bodies_arrive_in_every_form, HTTP)];
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[check!(bodies_arrive_in_every_form, HTTP)];
 
 /// Writes a request's head, and returns its body as it was.
 async fn begin(tcp: &mut Tcp, request: &HttpRequest) -> Outcome {

@@ -13,11 +13,11 @@ use crate::verdict::{Outcome, Stop, ensure};
 const EVIL: &str = "http://evil.example";
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("SSE-09", get_and_post_check_the_origin, WEB),
-    check!("HTP-53", every_method_checks_the_origin, HTTP),
-    check!("HTP-54", a_foreign_origin_gets_403, HTTP),
-    check!("SSE-10", listens_on_the_loopback_interface_only, WEB),
-    check!("SSE-10b", listens_on_the_loopback_interface_only, HTTP),
+    check!(get_and_post_check_the_origin, WEB),
+    check!(every_method_checks_the_origin, HTTP),
+    check!(a_foreign_origin_gets_403, HTTP),
+    check!(listens_on_the_loopback_interface_only, WEB),
+    check!(streamable_http_listens_on_the_loopback_interface_only, HTTP),
 ];
 
 async fn get_and_post_check_the_origin(server: Server) -> Outcome {
@@ -86,4 +86,9 @@ async fn listens_on_the_loopback_interface_only(server: Server) -> Outcome {
     let is_reached = outer.request("POST").json(&probe).send().await.is_ok();
     ensure!(!is_reached, "a server that listens on 127.0.0.1 only", "a response from {address}:{port}");
     Ok(())
+}
+
+/// The same of the revisions without HTTP+SSE.
+async fn streamable_http_listens_on_the_loopback_interface_only(server: Server) -> Outcome {
+    listens_on_the_loopback_interface_only(server).await
 }

@@ -11,13 +11,13 @@ use crate::mcp_server::Server;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-06", accepted_notifications_get_202, HTTP),
-    check!("HTP-07", unacceptable_notifications_are_refused, HTTP),
-    check!("HTP-09", requests_get_json_or_a_stream, HTTP),
-    check!("HTP-11", streams_contain_the_response, HTTP),
-    check!("HTP-12", streams_stay_open_until_the_response, HTTP),
-    check!("HTP-13", streams_end_after_the_response, HTTP),
-    check!("HTP-57", responses_are_taken, HTTP),
+    check!(accepted_notifications_get_202, HTTP),
+    check!(unacceptable_notifications_are_refused, HTTP),
+    check!(requests_get_json_or_a_stream, HTTP),
+    check!(streams_contain_the_response, HTTP),
+    check!(streams_stay_open_until_the_response, HTTP),
+    check!(streams_end_after_the_response, HTTP),
+    check!(responses_are_taken, HTTP),
 ];
 
 async fn accepted_notifications_get_202(server: Server) -> Outcome {

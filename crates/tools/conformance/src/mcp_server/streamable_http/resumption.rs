@@ -20,12 +20,12 @@ const OPEN_TIME: Duration = Duration::from_millis(1500);
 const MAX_STREAMS: usize = 6;
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-15", a_lost_connection_cancels_nothing, HTTP),
-    check!("HTP-27", resumption_begins_after_the_event, HTTP),
-    check!("HTP-28", resumption_is_of_one_stream, HTTP),
-    check!("HTP-30", streams_begin_with_an_empty_event, HTTP),
-    check!("HTP-32", a_closing_server_says_when_to_return, HTTP),
-    check!("HTP-35", a_closed_get_stream_says_when_to_return, HTTP),
+    check!(a_lost_connection_cancels_nothing, HTTP),
+    check!(resumption_begins_after_the_event, HTTP),
+    check!(resumption_is_of_one_stream, HTTP),
+    check!(streams_begin_with_an_empty_event, HTTP),
+    check!(a_closing_server_says_when_to_return, HTTP),
+    check!(a_closed_get_stream_says_when_to_return, HTTP),
 ];
 
 /// Whether an event is there for its id only.

@@ -16,14 +16,14 @@ const SAMPLE: usize = 20;
 const DIFFERENCE: usize = 8;
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-38", session_ids_are_visible_ascii, HTTP),
-    check!("HTP-38b", session_ids_are_unique_and_random, HTTP),
-    check!("HTP-41", a_request_without_session_id_gets_400, HTTP),
-    check!("HTP-42", a_terminated_session_gets_404, HTTP),
-    check!("HTP-43", an_unknown_session_is_refused, HTTP),
-    check!("HTP-46", delete_ends_the_session_or_gets_405, HTTP),
-    check!("HTP-47", delete_ends_streams, HTTP),
-    check!("HTP-56", two_sessions_share_nothing, HTTP),
+    check!(session_ids_are_visible_ascii, HTTP),
+    check!(session_ids_are_unique_and_random, HTTP),
+    check!(a_request_without_session_id_gets_400, HTTP),
+    check!(a_terminated_session_gets_404, HTTP),
+    check!(an_unknown_session_is_refused, HTTP),
+    check!(delete_ends_the_session_or_gets_405, HTTP),
+    check!(delete_ends_streams, HTTP),
+    check!(two_sessions_share_nothing, HTTP),
 ];
 
 /// Sends `initialize` and nothing else.

@@ -14,14 +14,14 @@ use crate::verdict::{Outcome, Stop, ensure};
 pub(crate) const TOKEN: &str = "conformance-progress";
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-01", one_path_takes_post_and_get, HTTP),
-    check!("HTP-14", unrelated_messages_are_not_on_the_stream_of_a_request, HTTP),
-    check!("HTP-18", get_is_a_stream_or_405, HTTP),
-    check!("HTP-20", get_streams_carry_nothing_of_a_request, HTTP),
-    check!("HTP-21", get_streams_carry_no_response, HTTP),
-    check!("HTP-22", each_message_is_on_one_stream, HTTP),
-    check!("HTP-23", several_streams_are_served_at_once, HTTP),
-    check!("HTP-24", event_ids_are_unique_in_a_session, HTTP),
+    check!(one_path_takes_post_and_get, HTTP),
+    check!(unrelated_messages_are_not_on_the_stream_of_a_request, HTTP),
+    check!(get_is_a_stream_or_405, HTTP),
+    check!(get_streams_carry_nothing_of_a_request, HTTP),
+    check!(get_streams_carry_no_response, HTTP),
+    check!(each_message_is_on_one_stream, HTTP),
+    check!(several_streams_are_served_at_once, HTTP),
+    check!(event_ids_are_unique_in_a_session, HTTP),
 ];
 
 async fn one_path_takes_post_and_get(server: Server) -> Outcome {

@@ -10,10 +10,8 @@ use crate::verdict::{Outcome, Stop, ensure};
 
 const HEADER: &str = "mcp-protocol-version";
 
-pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("HTP-50", unsupported_versions_get_400, HTTP),
-    check!("HTP-51", the_version_header_may_be_missing, HTTP),
-];
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] =
+    &[check!(unsupported_versions_get_400, HTTP), check!(the_version_header_may_be_missing, HTTP)];
 
 async fn unsupported_versions_get_400(server: Server) -> Outcome {
     for version in ["1999-01-01", "x", "2025-06-18, 1999-01-01"] {

@@ -10,12 +10,12 @@ use crate::mcp_server::{Server, answers};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("TSK-04", statuses_in_order, ANY),
-    check!("TSK-05", result_is_waited_for, ANY),
-    check!("TSK-05b", result_is_that_of_the_call, ANY),
-    check!("TSK-06", error_of_a_tool_is_a_failure, ANY),
-    check!("TSK-07", messages_name_their_task, ANY),
-    check!("TSK-13", task_waits_for_input, ANY),
+    check!(statuses_in_order, ANY),
+    check!(result_is_waited_for, ANY),
+    check!(result_is_that_of_the_call, ANY),
+    check!(error_of_a_tool_is_a_failure, ANY),
+    check!(messages_name_their_task, ANY),
+    check!(task_waits_for_input, ANY),
 ];
 
 async fn statuses_in_order(server: Server) -> Outcome {

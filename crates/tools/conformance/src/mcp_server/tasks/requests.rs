@@ -10,12 +10,12 @@ use crate::mcp_server::features::{INVALID_PARAMS, expect_code};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    check!("TSK-07b", tasks_need_no_relation, ANY),
-    check!("TSK-08", finished_task_is_not_cancelled, ANY),
-    check!("TSK-08b", cancelled_task_says_so, ANY),
-    check!("TSK-09", unknown_tasks_are_refused, ANY),
-    check!("TSK-10", every_task_is_listed, ANY),
-    check!("TSK-14", status_is_no_stream, HTTP),
+    check!(tasks_need_no_relation, ANY),
+    check!(finished_task_is_not_cancelled, ANY),
+    check!(cancelled_task_says_so, ANY),
+    check!(unknown_tasks_are_refused, ANY),
+    check!(every_task_is_listed, ANY),
+    check!(status_is_no_stream, HTTP),
 ];
 
 /// The most pages of tasks that a check fetches.

@@ -9,11 +9,11 @@ use crate::mcp_server::features::{METHOD_NOT_FOUND, expect_code, has_code, readi
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
-    shared!("TSK-01", task_member_is_ignored, ANY),
-    check!("TSK-02", task_is_required, ANY),
-    check!("TSK-02b", tool_without_tasks, ANY),
-    check!("TSK-03", task_that_begins, ANY),
-    check!("TSK-11", ids_cannot_be_guessed, HTTP),
+    shared!(task_member_is_ignored, ANY),
+    check!(task_is_required, ANY),
+    check!(tool_without_tasks, ANY),
+    check!(task_that_begins, ANY),
+    check!(ids_cannot_be_guessed, HTTP),
 ];
 
 /// The error for an invalid request.
