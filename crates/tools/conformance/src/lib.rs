@@ -14,8 +14,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // circle: link/http/http2.rs, link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.
-// circle: link/mod.rs, played_http/served.rs: the connection of a client under test is a link, and a listener hands out links.
-// circle: played_http/exchange.rs, played_http/mod.rs: a server hands out exchanges, which answer through it.
+// circle: link/mod.rs, link/played_http/served.rs: the connection of a client under test is a link, and a listener hands out links.
+// circle: link/played_http/exchange.rs, link/played_http/mod.rs: a server hands out exchanges, which answer through it.
 
 mod acp_agent;
 mod acp_client;
@@ -35,7 +35,6 @@ mod mcp_messages;
 mod mcp_server;
 #[cfg(feature = "mutants")]
 mod mutants;
-mod played_http;
 mod progress;
 mod report;
 mod requirements;

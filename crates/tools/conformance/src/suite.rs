@@ -175,7 +175,7 @@ mod tests {
     use crate::check::Check;
 
     /// Each function that is listed is named by a requirement that binds its party. Each function that a requirement names is
-    /// listed once. A requirement without a check for a party says why.
+    /// listed once. A requirement without a check for a party has a reason in `unchecked`.
     fn sound<C>(checks: &'static [&'static [Check<C>]], kind: SubjectKind) {
         let (registry, role) = (Registry::load().unwrap(), kind.role());
         let mut listed = BTreeSet::new();

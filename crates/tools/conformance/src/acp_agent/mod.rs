@@ -1,34 +1,14 @@
 //! Checks of ACP agents: the suite is the client.
 
 mod answers;
-mod authentication;
-mod cancellation;
 pub(crate) mod checks;
-mod content;
-pub(crate) mod elicitation;
-mod files;
-mod initialization;
-pub(crate) mod jsonrpc;
-pub(crate) mod mcp_over_acp;
-mod mcp_servers;
+pub(crate) mod client_methods;
+pub(crate) mod connection;
 mod messages;
-mod options;
-mod prompt;
 pub(crate) mod remote;
 pub(crate) mod session;
-mod session_list;
-mod shapes;
-mod terminals;
-mod tool_calls;
-mod transport;
 pub(crate) mod turn;
-mod updates;
 mod v2;
-mod v2_cancel;
-mod v2_close;
-mod v2_refusals;
-mod v2_updates;
-mod v2_work;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,29 +1,26 @@
 //! The checks of ACP clients, in the order of the requirements.
 
-use super::{
-    AcpClient, authentication, content, elicitation, files, initialization, jsonrpc, lenient, mcp_over_acp,
-    options, prompt, remote, session, session_list, terminals, tool_calls, transport, updates, v2,
-};
+use super::{AcpClient, client_methods, connection, remote, session, turn, v2};
 use crate::check::{Check, Running};
 
 /// All checks.
 pub(crate) const CHECKS: &[&[Check<AcpClient>]] = &[
-    transport::CHECKS,
-    jsonrpc::CHECKS,
-    lenient::CHECKS,
-    initialization::CHECKS,
-    authentication::CHECKS,
+    connection::transport::CHECKS,
+    connection::jsonrpc::CHECKS,
+    connection::lenient::CHECKS,
+    connection::initialization::CHECKS,
+    connection::authentication::CHECKS,
     session::CHECKS,
-    mcp_over_acp::CHECKS,
-    session_list::CHECKS,
-    prompt::CHECKS,
-    tool_calls::CHECKS,
-    files::CHECKS,
-    terminals::CHECKS,
-    options::CHECKS,
-    content::CHECKS,
-    elicitation::CHECKS,
-    updates::CHECKS,
+    session::mcp_over_acp::CHECKS,
+    session::list::CHECKS,
+    turn::prompt::CHECKS,
+    turn::tool_calls::CHECKS,
+    client_methods::files::CHECKS,
+    client_methods::terminals::CHECKS,
+    session::options::CHECKS,
+    turn::content::CHECKS,
+    client_methods::elicitation::CHECKS,
+    turn::updates::CHECKS,
     remote::CHECKS,
     v2::CHECKS,
 ];

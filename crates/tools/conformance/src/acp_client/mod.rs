@@ -1,27 +1,14 @@
 //! Checks of ACP clients: the suite is the agent, and makes the client do what a check needs.
 
-mod authentication;
 pub(crate) mod checks;
-mod content;
-mod elicitation;
-mod fields;
-mod files;
-mod initialization;
-mod jsonrpc;
-mod lenient;
-pub(crate) mod mcp_over_acp;
-mod options;
+mod client_methods;
+mod connection;
 mod plain;
-mod prompt;
 mod remote;
 mod run;
 mod script;
-mod session;
-mod session_list;
-mod terminals;
-mod tool_calls;
-mod transport;
-mod updates;
+pub(crate) mod session;
+mod turn;
 mod v2;
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use super::run::speaks;
 use crate::check::{Check, HTTP, REMOTE, check};
 use crate::fault::ClientRequest;
 use crate::link::http::SUITE_COOKIE;
-use crate::played_http::requests_in;
+use crate::link::played_http::requests_in;
 use crate::verdict::{Outcome, Stop, ensure};
 
 /// How long a client may take to connect.

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::AcpClient;
-use super::options::sets_listed_values;
-use super::prompt::held;
 use super::run::{QUIET, audited, permission};
-use super::tool_calls::tool_call;
+use super::session::options::sets_listed_values;
+use super::turn::prompt::held;
+use super::turn::tool_calls::tool_call;
 use crate::acp_messages::{is_count, is_integer};
 use crate::check::{ANY, Check, audit, check};
 use crate::trace::{Sender, Trace};

@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod http_sse;
 pub(crate) mod lines;
+pub(crate) mod played_http;
 pub(crate) mod process;
 pub(crate) mod processes;
 pub(crate) mod received;
@@ -47,7 +48,7 @@ pub(crate) enum Link {
     /// A client under test, which has started the suite's stand-in for a server or an agent.
     Socket(crate::link::stand_in::Socket),
     /// A client under test that reaches the suite's server over HTTP.
-    Served(super::played_http::Served),
+    Served(played_http::Served),
 }
 
 impl Link {

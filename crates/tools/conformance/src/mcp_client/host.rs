@@ -10,7 +10,9 @@ use super::script::Script;
 use crate::conversation::Answers;
 use crate::fault::ClientRequest;
 use crate::link::events::Event;
-use crate::played_http::{EventStream, Exchange, HeaderCase, HttpServer, error, is_modern, status_of, text};
+use crate::link::played_http::{
+    EventStream, Exchange, HeaderCase, HttpServer, error, is_modern, status_of, text,
+};
 use crate::requirements::revision::Revision;
 use crate::subject::Transport;
 use crate::subject::driver::{Driver, StepId};

@@ -2,8 +2,7 @@
 
 use super::raw;
 use super::{
-    Server, caching, cancellation, completion, discovery, http_sse, input_required, jsonrpc, lifecycle,
-    logging, modern_http, pagination, ping, progress, stdio, streamable_http, subscriptions, tasks, versions,
+    Server, features, http_sse, jsonrpc, lifecycle, modern_http, stdio, streamable_http, tasks, utilities,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ pub(crate) const CHECKS: &[&[Check<Server>]] = &[
     jsonrpc::meta::CHECKS,
     jsonrpc::modern::CHECKS,
     lifecycle::CHECKS,
-    versions::CHECKS,
+    lifecycle::versions::CHECKS,
     stdio::CHECKS,
     http_sse::CHECKS,
     streamable_http::posts::CHECKS,
@@ -35,16 +34,16 @@ pub(crate) const CHECKS: &[&[Check<Server>]] = &[
     modern_http::methods::CHECKS,
     modern_http::streams::CHECKS,
     modern_http::state::CHECKS,
-    cancellation::CHECKS,
-    progress::CHECKS,
-    ping::CHECKS,
-    pagination::CHECKS,
-    logging::CHECKS,
-    completion::CHECKS,
-    discovery::CHECKS,
-    subscriptions::CHECKS,
-    input_required::CHECKS,
-    caching::CHECKS,
+    utilities::cancellation::CHECKS,
+    utilities::progress::CHECKS,
+    utilities::ping::CHECKS,
+    features::pagination::CHECKS,
+    features::logging::CHECKS,
+    features::completion::CHECKS,
+    lifecycle::discovery::CHECKS,
+    features::subscriptions::CHECKS,
+    features::input_required::CHECKS,
+    features::caching::CHECKS,
     tasks::start::CHECKS,
     tasks::course::CHECKS,
     tasks::requests::CHECKS,

@@ -1,30 +1,18 @@
 //! Checks of MCP servers: the suite is the client.
 
 mod answers;
-mod caching;
-mod cancellation;
 pub(crate) mod checks;
-mod completion;
-mod discovery;
 mod exchanges;
-mod features;
+pub(crate) mod features;
 mod http_sse;
-mod input_required;
 pub(crate) mod jsonrpc;
 mod lifecycle;
-mod logging;
 pub(crate) mod modern_http;
-mod pagination;
-mod ping;
-pub(crate) mod progress;
 mod raw;
-mod shapes;
 mod stdio;
 pub(crate) mod streamable_http;
-pub(crate) mod subscriptions;
 pub(crate) mod tasks;
-mod tools;
-mod versions;
+pub(crate) mod utilities;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -80,7 +80,7 @@ fn no_requests(server: &Server, trace: &Trace) -> Outcome {
 async fn nothing_after_a_cancel(server: Server) -> Outcome {
     server.tool("slow")?;
     let mut conversation = server.open().await?;
-    super::cancellation::is_stopped(&server, &mut conversation, &raw::unique()?).await
+    super::utilities::cancellation::is_stopped(&server, &mut conversation, &raw::unique()?).await
 }
 
 async fn both_kinds_of_client(server: Server) -> Outcome {

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::conversation::Conversation;
 use crate::link::Link;
+use crate::link::played_http::{Conversations, play_agent, play_server};
 use crate::link::stand_in::StandIns;
-use crate::played_http::{Conversations, play_agent, play_server};
 use crate::requirements::protocol::Protocol;
 use crate::setting::Setting;
 use crate::subject::driver::Driver;

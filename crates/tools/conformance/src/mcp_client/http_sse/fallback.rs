@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
+use crate::link::played_http::text;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::Host;
-use crate::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

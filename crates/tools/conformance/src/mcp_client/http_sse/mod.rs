@@ -10,7 +10,7 @@ use super::McpClient;
 use super::host::message_event;
 use crate::check::{Check, SSE, check};
 use crate::link::events::Event;
-use crate::played_http::text;
+use crate::link::played_http::text;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<McpClient>] = &[

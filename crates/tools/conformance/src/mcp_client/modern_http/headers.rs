@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
+use crate::link::played_http::{Exchange, HeaderCase, text};
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, start_call_of};
-use crate::played_http::{Exchange, HeaderCase, text};
 use crate::subject::driver::Driver;
 use crate::verdict::{Outcome, Stop, ensure};
 

@@ -12,7 +12,7 @@ use super::http_sse::fallback::opens_stream;
 use super::streamable_http::some;
 use crate::check::{ANY, Check, HTTP, audit};
 use crate::fault::ClientRequest;
-use crate::played_http::{requests_in, text};
+use crate::link::played_http::{requests_in, text};
 use crate::trace::{Part, Sender, Trace, TraceEvent};
 use crate::verdict::{Outcome, Stop, ensure};
 

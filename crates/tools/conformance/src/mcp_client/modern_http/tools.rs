@@ -7,9 +7,9 @@ use tokio::time::Instant;
 
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
+use crate::link::played_http::text;
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{start_call, words};
-use crate::played_http::text;
 use crate::trace::{Part, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 

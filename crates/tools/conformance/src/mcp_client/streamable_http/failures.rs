@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
+use crate::link::played_http::{HeaderCase, HttpServer, text};
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::start_call;
 use crate::mcp_client::http_sse::fallback::opens_stream;
-use crate::played_http::{HeaderCase, HttpServer, text};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

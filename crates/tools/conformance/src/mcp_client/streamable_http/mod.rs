@@ -13,7 +13,7 @@ use super::host::{Host, start_call, start_call_of};
 use crate::check::{Check, HTTP, audit, check};
 use crate::fault::ClientRequest;
 use crate::link::events::Event;
-use crate::played_http::{EventStream, Exchange, requests_in, text};
+use crate::link::played_http::{EventStream, Exchange, requests_in, text};
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop, ensure};
 

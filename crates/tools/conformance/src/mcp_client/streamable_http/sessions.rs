@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::check::{Check, HTTP, audit, check};
 use crate::fault::ClientRequest;
+use crate::link::played_http::{is_modern, requests_in, text};
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, start_call};
 use crate::mcp_client::script::Script;
 use crate::mcp_client::streamable_http::some;
-use crate::played_http::{is_modern, requests_in, text};
 use crate::requirements::revision::Revision;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};

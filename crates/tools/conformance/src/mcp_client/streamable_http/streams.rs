@@ -8,9 +8,9 @@ use tokio::time::Instant;
 use crate::check::{Check, HTTP, check};
 use crate::fault::ClientRequest;
 use crate::link::events::Event;
+use crate::link::played_http::{Exchange, text};
 use crate::mcp_client::McpClient;
 use crate::mcp_client::host::{Host, priming, start_call, start_call_of};
-use crate::played_http::{Exchange, text};
 use crate::subject::driver::{Driver, StepId};
 use crate::verdict::{Outcome, Stop, ensure};
 

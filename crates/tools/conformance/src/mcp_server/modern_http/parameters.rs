@@ -7,8 +7,8 @@ use super::{HEADER_MISMATCH, ask, posted, request};
 use crate::check::{Check, HTTP, check};
 use crate::link::http::HttpRequest;
 use crate::mcp_server::Server;
+use crate::mcp_server::features::tools::uncallable;
 use crate::mcp_server::features::{List, entries};
-use crate::mcp_server::tools::uncallable;
 use crate::verdict::{Outcome, Stop};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] =

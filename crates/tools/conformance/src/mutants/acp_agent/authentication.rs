@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/authentication.rs`.
+//! Mutants of the checks in `acp_agent/connection/authentication.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

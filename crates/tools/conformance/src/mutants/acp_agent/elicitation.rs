@@ -1,6 +1,6 @@
-//! Mutants of the checks in `acp_agent/elicitation.rs`.
+//! Mutants of the checks in `acp_agent/client_methods/elicitation.rs`.
 
-use crate::acp_agent::elicitation::ENTERED;
+use crate::acp_agent::client_methods::elicitation::ENTERED;
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::{Value, json};

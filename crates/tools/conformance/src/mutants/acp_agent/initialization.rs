@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/initialization.rs`.
+//! Mutants of the checks in `acp_agent/connection/initialization.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,6 +1,6 @@
-//! Mutants of the checks in `acp_agent/jsonrpc.rs`.
+//! Mutants of the checks in `acp_agent/connection/jsonrpc.rs`.
 
-use crate::acp_agent::jsonrpc::LARGE;
+use crate::acp_agent::connection::jsonrpc::LARGE;
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::{Value, json};

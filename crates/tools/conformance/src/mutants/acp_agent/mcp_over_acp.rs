@@ -1,6 +1,6 @@
-//! Mutants of the checks in `acp_agent/mcp_over_acp.rs`.
+//! Mutants of the checks in `acp_agent/session/mcp_over_acp.rs`.
 
-use crate::acp_agent::mcp_over_acp::MARK;
+use crate::acp_agent::session::mcp_over_acp::MARK;
 use crate::fault::{Fault, Incoming};
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::Value;

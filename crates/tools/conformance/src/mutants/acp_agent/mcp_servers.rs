@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/mcp_servers.rs`.
+//! Mutants of the checks in `acp_agent/session/mcp_servers.rs`.
 
 use crate::fault::{Fault, Incoming};
 use crate::mutants::faults;

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/options.rs`.
+//! Mutants of the checks in `acp_agent/session/options.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

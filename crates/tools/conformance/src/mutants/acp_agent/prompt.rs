@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/prompt.rs`.
+//! Mutants of the checks in `acp_agent/turn/prompt.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

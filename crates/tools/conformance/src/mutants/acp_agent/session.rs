@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/session.rs`.
+//! Mutants of the checks in `acp_agent/session/mod.rs`.
 
 use crate::acp_agent::session::extra_root;
 use crate::mutants::faults;

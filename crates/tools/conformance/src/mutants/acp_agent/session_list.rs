@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/session_list.rs`.
+//! Mutants of the checks in `acp_agent/session/list.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

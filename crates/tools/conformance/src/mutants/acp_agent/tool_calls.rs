@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/tool_calls.rs`.
+//! Mutants of the checks in `acp_agent/turn/tool_calls.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/transport.rs`.
+//! Mutants of the checks in `acp_agent/connection/transport.rs`.
 
 use crate::fault::Incoming;
 use crate::mutants::faults;

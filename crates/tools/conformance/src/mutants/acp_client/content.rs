@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/content.rs`.
+//! Mutants of the checks in `acp_client/turn/content.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/elicitation.rs`.
+//! Mutants of the checks in `acp_client/client_methods/elicitation.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/files.rs`.
+//! Mutants of the checks in `acp_client/client_methods/files.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

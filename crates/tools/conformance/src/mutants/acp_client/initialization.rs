@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/initialization.rs`.
+//! Mutants of the checks in `acp_client/connection/initialization.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/jsonrpc.rs`.
+//! Mutants of the checks in `acp_client/connection/jsonrpc.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,6 +1,6 @@
-//! Mutants of the checks in `acp_client/mcp_over_acp.rs`.
+//! Mutants of the checks in `acp_client/session/mcp_over_acp.rs`.
 
-use crate::acp_client::mcp_over_acp::MESSAGE;
+use crate::acp_client::session::mcp_over_acp::MESSAGE;
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/session.rs`.
+//! Mutants of the checks in `acp_client/session/mod.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_client/transport.rs`.
+//! Mutants of the checks in `acp_client/connection/transport.rs`.
 
 use crate::fault::{Fault, Incoming};
 use crate::mutants::faults;

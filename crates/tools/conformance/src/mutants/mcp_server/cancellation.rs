@@ -1,4 +1,4 @@
-//! Mutants of the checks in `mcp_server/cancellation.rs`.
+//! Mutants of the checks in `mcp_server/utilities/cancellation.rs`.
 
 use crate::fault::Fault;
 use crate::mutants::faults;

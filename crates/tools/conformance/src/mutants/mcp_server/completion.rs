@@ -1,4 +1,4 @@
-//! Mutants of the checks in `mcp_server/completion.rs`.
+//! Mutants of the checks in `mcp_server/features/completion.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

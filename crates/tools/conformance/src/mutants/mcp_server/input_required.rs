@@ -1,4 +1,4 @@
-//! Mutants of the checks in `mcp_server/input_required.rs`.
+//! Mutants of the checks in `mcp_server/features/input_required.rs`.
 
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};

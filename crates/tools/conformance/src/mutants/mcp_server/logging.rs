@@ -1,4 +1,4 @@
-//! Mutants of the checks in `mcp_server/logging.rs`.
+//! Mutants of the checks in `mcp_server/features/logging.rs`.
 
 use crate::fault::Fault;
 use crate::mutants::faults;

@@ -1,7 +1,7 @@
-//! Mutants of the checks in `mcp_server/progress.rs`.
+//! Mutants of the checks in `mcp_server/utilities/progress.rs`.
 
 use crate::fault::{Fault, Incoming};
-use crate::mcp_server::progress::PROGRESS;
+use crate::mcp_server::utilities::progress::PROGRESS;
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::json;

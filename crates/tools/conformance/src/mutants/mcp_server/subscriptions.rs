@@ -1,6 +1,6 @@
-//! Mutants of the checks in `mcp_server/subscriptions.rs`.
+//! Mutants of the checks in `mcp_server/features/subscriptions.rs`.
 
-use crate::mcp_server::subscriptions::{PROMPTS_CHANGED, SUBSCRIPTION};
+use crate::mcp_server::features::subscriptions::{PROMPTS_CHANGED, SUBSCRIPTION};
 use crate::mutants::faults;
 use crate::mutants::mutant::{Mutant, mutants};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `mcp_server/versions.rs`.
+//! Mutants of the checks in `mcp_server/lifecycle/versions.rs`.
 
 use crate::fault::Fault;
 use crate::mutants::faults;

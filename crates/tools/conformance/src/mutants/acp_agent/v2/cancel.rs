@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/v2_cancel.rs`.
+//! Mutants of the checks in `acp_agent/v2/cancel.rs`.
 
 use crate::fault::{Fault, Incoming};
 use crate::mutants::faults;

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/v2_refusals.rs`.
+//! Mutants of the checks in `acp_agent/v2/refusals.rs`.
 
 use crate::mutants::acp_agent::elicitation::takes_for;
 use crate::mutants::mutant::{Mutant, mutants};

@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/v2_updates.rs`.
+//! Mutants of the checks in `acp_agent/v2/updates.rs`.
 
 use crate::acp_agent::turn::is_update;
 use crate::fault::{Fault, Incoming};

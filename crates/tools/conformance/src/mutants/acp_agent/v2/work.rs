@@ -1,4 +1,4 @@
-//! Mutants of the checks in `acp_agent/v2_work.rs`.
+//! Mutants of the checks in `acp_agent/v2/work.rs`.
 
 use crate::fault::{Fault, Incoming};
 use crate::mutants::faults;
