@@ -23,7 +23,7 @@ pub struct Config {
     /// How many bytes may be queued before calls and notifications should wait (default 64 KiB).
     #[build(default = 64 << 10)]
     pub high_water: usize,
-    /// How many bytes may be queued before no more answers are [taken](crate::Connection::takes_answers), and before reading
+    /// How many bytes may be queued before no more answers are [taken](crate::Connection::may_run_handlers), and before reading
     /// pauses while `request_limit` requests are unanswered (default 1 MiB). Below it, requests over the limit are
     /// refused: two peers that are both at their limits and have both stopped reading would deadlock.
     #[build(default = 1 << 20)]

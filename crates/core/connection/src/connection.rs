@@ -26,7 +26,7 @@ const MANY: usize = 16;
 ///   [`poll_timeout`](Self::poll_timeout);
 /// - *mutators*: [`call`](Self::call), [`notify`](Self::notify), [`answer`](Self::answer),
 ///   [`cancel`](Self::cancel);
-/// - *getters*: [`has_room`](Self::has_room), [`takes_answers`](Self::takes_answers), [`wants_input`](Self::wants_input)
+/// - *getters*: [`has_room`](Self::has_room), [`may_run_handlers`](Self::may_run_handlers), [`wants_input`](Self::wants_input)
 ///   and the counts.
 ///
 /// After any input or mutator, call `poll_event` until it returns none, then `poll_transmit` while the transport is ready,
@@ -222,7 +222,7 @@ impl Connection {
     }
 
     /// Sets whether batches are accepted from now on. In MCP the negotiated revision decides.
-    pub fn take_batches(&mut self, batches: bool) {
+    pub fn set_batches(&mut self, batches: bool) {
         self.config.dialect.batches = batches;
     }
 
@@ -274,7 +274,7 @@ impl Connection {
     /// Reading continues as [`wants_input`](Self::wants_input) requires. The pause delays no answer, because it would
     /// stand behind what is queued.
     #[inline]
-    pub fn takes_answers(&self, unsent: usize) -> bool {
+    pub fn may_run_handlers(&self, unsent: usize) -> bool {
         let waiting = self.queue.size().saturating_add(unsent);
         waiting == 0 || waiting < self.config.backlog_limit.max(self.config.high_water)
     }

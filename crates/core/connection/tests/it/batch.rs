@@ -53,7 +53,7 @@ fn is_refused_as_a_whole_where_there_are_none() {
         one.assert_idle();
     }
     let mut one = One::mcp_with_batches();
-    one.connection.take_batches(false);
+    one.connection.set_batches(false);
     one.hear(&asks(&["1"]));
     assert!(matches!(&one.happened()[..], [Event::Unreadable(_)]));
 }
@@ -244,7 +244,7 @@ fn abandoned_request_is_left_out() {
 #[test]
 fn the_limit_holds_within() {
     let mut one = One::new(Config::new(Dialect::MCP).request_limit(2));
-    one.connection.take_batches(true);
+    one.connection.set_batches(true);
     one.hear(&asks(&["1", "2", "3"]));
     let incoming = one.requests();
     assert_eq!(incoming.len(), 2);
@@ -259,7 +259,7 @@ fn the_limit_holds_within() {
 #[test]
 fn answers_held_back_count_as_waiting() {
     let mut one = One::new(Config::new(Dialect::MCP).request_limit(10));
-    one.connection.take_batches(true);
+    one.connection.set_batches(true);
     let mut hanging = Vec::new();
     let mut said = Vec::new();
     for round in 0..100 {
@@ -303,7 +303,7 @@ fn the_answers_belong_to_the_first_request_with_an_id() {
 #[test]
 fn answers_that_wait_in_batches_are_bounded() {
     let mut one = One::new(Config::new(Dialect::MCP).batch_answers_limit(1_000));
-    one.connection.take_batches(true);
+    one.connection.set_batches(true);
     let request = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#);
     let ask = |one: &mut One, ids: [u8; 3]| {
         one.hear(&format!("[{}]", ids.map(request).join(",")));

@@ -43,7 +43,7 @@ impl One {
     /// The one revision of MCP that has batches.
     fn mcp_with_batches() -> Self {
         let mut one = Self::mcp();
-        one.connection.take_batches(true);
+        one.connection.set_batches(true);
         one
     }
 

@@ -73,7 +73,7 @@ fn an_answer_is_dropped_once_there_are_no_responses_and_sent_once_there_are() {
 #[test]
 fn a_batch_gets_no_response_either() {
     let mut one = one(Responses::None);
-    one.connection.take_batches(true);
+    one.connection.set_batches(true);
     one.hear(r#"[{"jsonrpc":"2.0","id":1,"method":"ask"},7,{"jsonrpc":"2.0","id":2,"method":1}]"#);
     assert_eq!(one.said(), [""; 0]);
     assert_eq!(one.happened().len(), 3);

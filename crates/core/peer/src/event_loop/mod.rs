@@ -179,11 +179,11 @@ where
         }
     }
 
-    /// Polls the handlers while [answers are taken](Port::takes_answers).
+    /// Polls the handlers while [answers are taken](Port::may_run_handlers).
     fn poll_handlers(&mut self, cx: &mut Context<'_>) {
         while let Some(handlers) = &mut self.handlers
             && !handlers.is_empty()
-            && self.port.takes_answers()
+            && self.port.may_run_handlers()
         {
             let Poll::Ready(Some(((incoming, outcome), bytes))) = handlers.poll_next_unpin(cx) else {
                 self.has_unstarted = false;
@@ -289,12 +289,12 @@ where
         let start = || (self.start)(request, context);
         let mut handler = HandlerFuture::start(incoming, bytes, observer, start);
         // Its first part must not wait for other handlers that are due, and often is all of it.
-        if self.port.takes_answers()
+        if self.port.may_run_handlers()
             && let Poll::Ready((answer, _)) = handler.poll_unpin(cx)
         {
             return Some(answer);
         }
-        self.has_unstarted |= !self.port.takes_answers();
+        self.has_unstarted |= !self.port.may_run_handlers();
         self.request_bytes += bytes;
         self.handlers.get_or_insert_default().push(handler);
         self.poll_handlers(cx);
@@ -302,13 +302,13 @@ where
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) {
-        let took_answers = self.port.takes_answers();
+        let could_run_handlers = self.port.may_run_handlers();
         if let Err(error) = self.port.poll_write(cx) {
             // Reading may report why the peer is gone. It has this long.
             self.until = self.until.or_else(|| self.drain_deadline());
             self.port.close_write(Closed { reason: Some(Arc::new(error)) });
         }
-        if self.port.takes_answers() && !took_answers && self.has_handlers() {
+        if self.port.may_run_handlers() && !could_run_handlers && self.has_handlers() {
             self.port.request_round();
         }
     }

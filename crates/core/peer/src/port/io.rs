@@ -84,7 +84,7 @@ impl<T: Transport> Port<T> {
         let sent = self.poll_send(cx);
         if sent.is_err() {
             self.writing = false;
-            self.takes_answers = true;
+            self.may_run_handlers = true;
             self.again = true;
         }
         sent
@@ -118,7 +118,7 @@ impl<T: Transport> Port<T> {
         }
         let state = self.driver.shared.lock();
         self.again |= self.paused == Some(Pause::Limits) && state.connection.wants_input();
-        self.takes_answers = state.connection.takes_answers(self.last_sent);
+        self.may_run_handlers = state.connection.may_run_handlers(self.last_sent);
         let is_awaited = state.is_capacity_awaited();
         drop(state);
         let wakers = if is_awaited {

@@ -65,7 +65,7 @@ pub struct Port<T> {
     /// How many frames the transport has taken.
     sent: u64,
     /// Whether little enough is queued, here and in the transport, for another answer.
-    takes_answers: bool,
+    may_run_handlers: bool,
     /// Whether another round is due before the loop may wait.
     again: bool,
     /// Only where an observer is set.
@@ -120,7 +120,7 @@ impl<T> Port<T> {
             unflushed: false,
             last_sent: 0,
             sent: 0,
-            takes_answers: true,
+            may_run_handlers: true,
             again: false,
             observation,
         }
@@ -204,7 +204,7 @@ impl<T> Port<T> {
 
     /// Whether fewer than [`Config::backlog_limit`] bytes are queued, here and in the transport.
     pub fn has_backlog_room(&self) -> bool {
-        self.shared().lock().connection.takes_answers(self.last_sent)
+        self.shared().lock().connection.may_run_handlers(self.last_sent)
     }
 
     /// Whether frames are queued.
@@ -219,8 +219,8 @@ impl<T> Port<T> {
 
     /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls
     /// no handler of a request: an unread answer must not take memory, and would wait behind the queued frames anyway.
-    pub fn takes_answers(&self) -> bool {
-        self.takes_answers
+    pub fn may_run_handlers(&self) -> bool {
+        self.may_run_handlers
     }
 
     /// Why the connection is closed; see [`close_read`](Self::close_read) and [`close_write`](Self::close_write).
@@ -247,7 +247,7 @@ impl<T> Port<T> {
     pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.driver.shared.lock();
         state.answer(incoming, outcome);
-        self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
+        self.may_run_handlers = !self.writing || state.connection.may_run_handlers(self.last_sent);
     }
 
     /// Answers a request of the peer's, and returns the next thing that happened, under one lock.
@@ -339,7 +339,7 @@ impl<T> Port<T> {
     /// Drops what is queued, and what will be, instead of writing it.
     pub fn discard_output(&mut self) {
         self.writing = false;
-        self.takes_answers = true;
+        self.may_run_handlers = true;
     }
 
     /// Ends the connection for all handles.
@@ -362,7 +362,7 @@ impl<T> Port<T> {
     fn update(&mut self, change: impl FnOnce(&mut PeerState)) -> Option<Event> {
         let mut state = self.driver.shared.lock();
         change(&mut state);
-        self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
+        self.may_run_handlers = !self.writing || state.connection.may_run_handlers(self.last_sent);
         self.wants_input = state.connection.wants_input();
         let event = state.connection.poll_event();
         drop(state);

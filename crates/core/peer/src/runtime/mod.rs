@@ -139,7 +139,7 @@ pub trait PeerExt {
     fn report_skipped(&self, method: &str, skipped: Skipped);
 
     /// Sets whether the peer may send batches from now on.
-    fn take_batches(&self, batches: bool);
+    fn set_batches(&self, batches: bool);
 
     /// Sets which messages of the peer's get a response from now on.
     fn set_responses(&self, responses: Responses);
@@ -192,8 +192,8 @@ impl PeerExt for Peer {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    fn take_batches(&self, batches: bool) {
-        self.shared.lock().connection.take_batches(batches);
+    fn set_batches(&self, batches: bool) {
+        self.shared.lock().connection.set_batches(batches);
     }
 
     fn set_responses(&self, responses: Responses) {

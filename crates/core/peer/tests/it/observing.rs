@@ -328,7 +328,7 @@ async fn input_that_cannot_be_read_is_reported_once() {
             settle().await;
             assert_eq!(recorder.lines(), [line], "{text}");
         }
-        peer.take_batches(true);
+        peer.set_batches(true);
         far.give(Packet::from_json(r#"[{"jsonrpc":"2.0","id":1,"method":5},7]"#));
         settle().await;
         assert_eq!(recorder.lines(), ["malformed -32600", "malformed -32600"]);

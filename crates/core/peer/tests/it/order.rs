@@ -128,7 +128,7 @@ async fn a_cancel_in_the_batch_of_its_request_is_not_lost() {
         done("cancelled")
     });
     with_wire(mcp(), handler, async |peer, mut far| {
-        peer.take_batches(true);
+        peer.set_batches(true);
         let cancel =
             |id| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
         far.say(json!([request(5, ""), cancel(5), request(6, "")]));

@@ -38,7 +38,7 @@ async fn each_request_has_the_origin_of_what_brought_it() {
         done(number(&context))
     });
     with_wire(mcp(), handler, async |peer, mut far| {
-        peer.take_batches(true);
+        peer.set_batches(true);
         far.give(packet(&ask(1), 10));
         far.say(ask(2));
         far.give(packet(&json!([ask(3), ask(4)]), 30));

@@ -35,7 +35,7 @@ pub(crate) async fn open(
     let Some(revision) = answered else {
         return Err(HandshakeError::UnknownVersion { answered: answer.protocol_version });
     };
-    peer.take_batches(revision.has_batches());
+    peer.set_batches(revision.has_batches());
     set_revision(peer, revision.as_str());
     peer.notify(&InitializedNotification::default()).await?;
     let server = ServerInfo {

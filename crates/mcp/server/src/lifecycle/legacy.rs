@@ -94,7 +94,7 @@ fn initialize(
     };
     let _initialized_meanwhile =
         place.set(Arc::new(Session::new(settings, peer, negotiated, number, client)));
-    peer.take_batches(revision.has_batches());
+    peer.set_batches(revision.has_batches());
     set_revision(peer, revision.as_str());
     Ok(answer)
 }
