@@ -217,9 +217,9 @@ impl<T> Inner<T> {
                 }
             }
             // The channel without such a request ignores it.
-            Packet::Cancelled(id) => {
+            Packet::CallerLeft(id) => {
                 for channel in [Channel::Plain, Channel::Successor] {
-                    self.park(channel, Packet::Cancelled(id.clone()));
+                    self.park(channel, Packet::CallerLeft(id.clone()));
                 }
             }
             // A batch, which is refused.

@@ -20,7 +20,7 @@ const MANY: usize = 16;
 ///
 /// It does no I/O, never waits, and reads no clock. The methods are of four kinds:
 ///
-/// - *input*: [`handle_frame`](Self::handle_frame), [`handle_cancelled`](Self::handle_cancelled),
+/// - *input*: [`handle_frame`](Self::handle_frame), [`handle_caller_left`](Self::handle_caller_left),
 ///   [`handle_failure`](Self::handle_failure), [`handle_timeout`](Self::handle_timeout), [`handle_end`](Self::handle_end);
 /// - *output*: [`poll_event`](Self::poll_event), [`poll_transmit`](Self::poll_transmit),
 ///   [`poll_timeout`](Self::poll_timeout);
@@ -67,7 +67,7 @@ impl Connection {
     }
 
     /// Handles the report that the sender of the request with this id can no longer be answered.
-    pub fn handle_cancelled(&mut self, id: &RequestId) {
+    pub fn handle_caller_left(&mut self, id: &RequestId) {
         if let Some((incoming, entry)) = self.requests.find(id) {
             entry.abandoned = true;
             if !std::mem::replace(&mut entry.cancelled, true) {

@@ -36,7 +36,7 @@ pub enum Packet {
     },
     /// The caller of the request with this id has left, and can receive nothing more. Transports with one caller, such as
     /// stdio, ignore it and never produce it.
-    Cancelled(RequestId),
+    CallerLeft(RequestId),
     /// Our request with this id gets no answer, because its own stream failed. The transport goes on. A transport with one
     /// stream, such as stdio, ends instead, and never produces it.
     RequestFailed {
@@ -74,7 +74,7 @@ impl Packet {
                 frame.write(&mut text);
                 Some(String::from_utf8(text).expect("frames are written as UTF-8"))
             }
-            Self::Cancelled(_) | Self::RequestFailed { .. } | Self::Gap { .. } => None,
+            Self::CallerLeft(_) | Self::RequestFailed { .. } | Self::Gap { .. } => None,
         }
     }
 }
@@ -87,7 +87,7 @@ impl PartialEq for Packet {
                 Self::Frame { frame, in_reply_to, .. },
                 Self::Frame { frame: other, in_reply_to: other_request, .. },
             ) => frame == other && in_reply_to == other_request,
-            (Self::Cancelled(id), Self::Cancelled(other)) => id == other,
+            (Self::CallerLeft(id), Self::CallerLeft(other)) => id == other,
             (Self::RequestFailed { id, error }, Self::RequestFailed { id: other, error: other_error }) => {
                 id == other && Arc::ptr_eq(error, other_error)
             }

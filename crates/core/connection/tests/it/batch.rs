@@ -222,7 +222,7 @@ fn may_cancel_what_it_asks() {
     };
     assert_eq!(first, cancelled);
     one.answer(second, "2");
-    one.connection.handle_cancelled(&2u64.into());
+    one.connection.handle_caller_left(&2u64.into());
     one.answer(first, "1");
     assert_eq!(answers(&one.said()), [taken("2")]);
     one.assert_idle();
@@ -233,7 +233,7 @@ fn abandoned_request_is_left_out() {
     let mut one = One::mcp_with_batches();
     one.hear(&asks(&["1", "2"]));
     let incoming = one.requests();
-    one.connection.handle_cancelled(&1u64.into());
+    one.connection.handle_caller_left(&1u64.into());
     assert_eq!(one.happened(), [Event::Cancelled(incoming[0])]);
     one.answer(incoming[0], "1");
     one.answer(incoming[1], "2");

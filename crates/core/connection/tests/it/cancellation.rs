@@ -103,7 +103,7 @@ fn is_heard_once() {
     one.requests();
     one.hear(CANCEL_1);
     one.hear(CANCEL_1);
-    one.connection.handle_cancelled(&RequestId::from(1u64));
+    one.connection.handle_caller_left(&RequestId::from(1u64));
     assert!(matches!(&one.happened()[..], [Event::Cancelled(_)]));
 }
 
@@ -168,10 +168,10 @@ fn an_abandoned_request_is_not_answered() {
     for mut one in [One::acp(), One::mcp()] {
         one.hear_request(r#""a""#);
         let incoming = one.requests()[0];
-        one.connection.handle_cancelled(&"b".into());
-        one.connection.handle_cancelled(&RequestId::NULL);
-        one.connection.handle_cancelled(&"a".into());
-        one.connection.handle_cancelled(&"a".into());
+        one.connection.handle_caller_left(&"b".into());
+        one.connection.handle_caller_left(&RequestId::NULL);
+        one.connection.handle_caller_left(&"a".into());
+        one.connection.handle_caller_left(&"a".into());
         assert_eq!(one.happened(), [Event::Cancelled(incoming)]);
         one.answer(incoming, "true");
         assert_eq!(one.said(), [""; 0]);

@@ -134,7 +134,7 @@ impl Simulation {
             Step::Abandon(which) if !side.owed.is_empty() => {
                 let owed = *which.get(&side.owed);
                 let id = side.connection.incoming_request_id(owed).unwrap().clone();
-                side.connection.handle_cancelled(&id);
+                side.connection.handle_caller_left(&id);
                 side.unanswered.insert(id.as_u64().unwrap());
                 self.sides[1 - who].give_up(|call| call.request_id() == id);
             }

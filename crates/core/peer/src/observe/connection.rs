@@ -65,7 +65,7 @@ impl ConnectionObservation {
                 guarded(|| self.observer.frame(Direction::In, bytes));
                 self.received_frame(frame, source.as_ref(), now);
             }
-            Packet::Cancelled(id) => self.peer_cancelled(id, now, true),
+            Packet::CallerLeft(id) => self.peer_cancelled(id, now, true),
             // The call ends when the event loop settles it.
             _ => {}
         }

@@ -51,7 +51,9 @@ impl<T: Transport> Port<T> {
                     };
                     (self.update(|state| state.connection.handle_frame(now, frame)), source)
                 }
-                Packet::Cancelled(id) => (self.update(|state| state.connection.handle_cancelled(&id)), None),
+                Packet::CallerLeft(id) => {
+                    (self.update(|state| state.connection.handle_caller_left(&id)), None)
+                }
                 Packet::RequestFailed { id, error } => {
                     (self.update(|state| state.fail_call(&id, error)), None)
                 }

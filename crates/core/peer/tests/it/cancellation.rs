@@ -184,7 +184,7 @@ async fn an_abandoned_request_is_cancelled_and_not_answered() {
     });
     with_wire(acp(), handler, async |_, mut far| {
         far.say(request(1, ""));
-        far.give(agentwire_transport::Packet::Cancelled(1_u64.into()));
+        far.give(agentwire_transport::Packet::CallerLeft(1_u64.into()));
         settle().await;
         far.say(request(1, ""));
         settle().await;

@@ -243,7 +243,7 @@ async fn a_sender_that_left_cancels() {
         recorder.lines();
         far.say(json!({"jsonrpc": "2.0", "id": 7, "method": "ask", "params": {"text": ""}}));
         settle().await;
-        far.give(Packet::Cancelled(7_u64.into()));
+        far.give(Packet::CallerLeft(7_u64.into()));
         settle().await;
         let lines = recorder.lines();
         assert_eq!(lines[1], "cancelled");

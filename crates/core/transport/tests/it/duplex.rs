@@ -13,7 +13,7 @@ fn gives_what_was_sent_untouched_and_in_order() {
     let (mut left, mut right) = duplex(8);
     let packets = [
         Packet::new(note("a", 1)),
-        Packet::Cancelled("x".into()),
+        Packet::CallerLeft("x".into()),
         Packet::from_json("no JSON"),
         Packet::Frame { frame: note("b", 1).into(), in_reply_to: Some(7u64.into()), source: None },
     ];

@@ -13,7 +13,7 @@ fn are_text_and_back() {
         assert_eq!(packet.clone().into_json().as_deref(), Some(text));
         assert_eq!(Packet::from_json(&packet.clone().into_json().unwrap()), packet);
     }
-    assert_eq!(Packet::Cancelled(1u64.into()).into_json(), None);
+    assert_eq!(Packet::CallerLeft(1u64.into()).into_json(), None);
 }
 
 #[test]

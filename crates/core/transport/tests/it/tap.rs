@@ -17,7 +17,7 @@ fn sees_both_directions_and_changes_nothing() {
     });
     assert!(is_ready(&mut left));
     send(&mut left, note("out", 1));
-    send(&mut left, Packet::Cancelled(1u64.into()));
+    send(&mut left, Packet::CallerLeft(1u64.into()));
     // Back-pressure passes through.
     assert!(!is_ready(&mut left));
     assert!(matches!(next(&mut right), Poll::Ready(Some(Ok(text))) if text == note_text("out", 1)));

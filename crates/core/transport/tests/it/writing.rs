@@ -65,7 +65,7 @@ fn all_kinds_of_frames_are_lines() {
         send(&mut lines, Packet::new(frame));
     }
     // A peer cannot leave one request of a transport of lines, so nothing is written.
-    send(&mut lines, Packet::Cancelled(1u64.into()));
+    send(&mut lines, Packet::CallerLeft(1u64.into()));
     assert!(flush(&mut lines).is_ready());
     assert_eq!(lines.writer().taken, expected);
     assert_eq!(lines.writer().text().lines().count(), 4);

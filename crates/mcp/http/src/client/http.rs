@@ -346,7 +346,7 @@ impl Sink<Packet> for Http {
         let this = self.get_mut();
         match packet {
             Packet::Frame { frame, .. } => this.take(frame),
-            Packet::Cancelled(id) => this.abandon(&id),
+            Packet::CallerLeft(id) => this.abandon(&id),
             // No other packet has a form that could be sent.
             _ => {}
         }

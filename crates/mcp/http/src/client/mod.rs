@@ -22,7 +22,7 @@
 //!  a request ────────────────▶ POST ──▶ one JSON, or a stream of events ──▶ packets, the answer last
 //!                                          │ cut off: GET with Last-Event-ID, in a session only
 //!  a notification, an answer ─▶ POST ──▶ 202
-//!  Packet::Cancelled ──────────▶ its stream is closed
+//!  Packet::CallerLeft ───────▶ its stream is closed
 //!  poll_close ───────────────▶ DELETE, in a session only
 //!
 //!  messages of the server's own accord ◀── GET, opened after `notifications/initialized`

@@ -83,7 +83,7 @@ async fn each_modern_request_is_independent() {
 
     client.say(call(3, "wait", json!({"_meta": meta})));
     server.hears(&Heard::Message("wait".into())).await;
-    client.packet(Packet::Cancelled(3_u64.into()));
+    client.packet(Packet::CallerLeft(3_u64.into()));
     server.hears(&Heard::Cancelled(3_u64.into())).await;
     client.close().await;
 }

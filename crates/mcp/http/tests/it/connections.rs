@@ -117,7 +117,7 @@ impl Stream for Connection {
         }
         if alone.cancelled.as_mut().is_some_and(|cancelled| cancelled.poll_unpin(cx).is_ready()) {
             alone.answer = None;
-            return Poll::Ready(alone.id.take().map(|id| Ok(Packet::Cancelled(id))));
+            return Poll::Ready(alone.id.take().map(|id| Ok(Packet::CallerLeft(id))));
         }
         match &mut alone.closing {
             Some(closing) => closing.poll_unpin(cx).map(|()| None),

@@ -119,7 +119,7 @@ impl Raw {
     /// The client of the request with this id has left, and can be sent nothing.
     pub(crate) async fn abandon(&mut self, id: impl Into<Value>) {
         let id: RequestId = serde_json::from_value(id.into()).expect("an id");
-        self.0.send(Packet::Cancelled(id)).await.expect("the server listens");
+        self.0.send(Packet::CallerLeft(id)).await.expect("the server listens");
     }
 
     /// Sends nothing more. The server's messages can still be received.

@@ -156,7 +156,7 @@ async fn a_stream_that_never_ends_is_closed_when_nobody_waits() {
         } else {
             let hours = Duration::from_secs(5 * 60 * 60);
             assert!(tokio::time::timeout(hours, http.next()).await.is_err());
-            http.send(Packet::Cancelled(1_u64.into())).await.unwrap();
+            http.send(Packet::CallerLeft(1_u64.into())).await.unwrap();
         }
         assert!(tokio::time::timeout(Duration::from_secs(2), http.next()).await.is_err());
         // One is here, and one in the function.

@@ -57,7 +57,7 @@ async fn a_call_is_cancelled_by_closing_its_stream() {
         let call = mock.next().await.open(&(EVENTS.to_owned() + &event("id: 1\n", &note))).await;
         assert_eq!(client.frame().await, note);
         if id == 1 {
-            client.packet(Packet::Cancelled(id.into()));
+            client.packet(Packet::CallerLeft(id.into()));
         } else {
             client.say(
                 json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}),

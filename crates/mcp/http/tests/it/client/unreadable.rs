@@ -156,7 +156,7 @@ async fn requests_beyond_the_limit_wait_and_subscriptions_do_not_count() {
     let third = mock.next().await;
     assert_eq!(third.id(), 3, "in their order");
     // A request that is given up makes room as well.
-    client.packet(Packet::Cancelled(3_u64.into()));
+    client.packet(Packet::CallerLeft(3_u64.into()));
     assert_eq!(mock.next().await.id(), 4);
     drop((second, third, subscription));
 }

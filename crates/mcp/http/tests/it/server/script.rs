@@ -217,7 +217,7 @@ pub(crate) async fn serve_connection(mut connection: Connection, heard: Unbounde
                 said.for_each(|method| say(Heard::Message(method)));
                 answer_batch(&mut connection, messages).await
             }
-            Packet::Cancelled(id) => say(Heard::Cancelled(id)),
+            Packet::CallerLeft(id) => say(Heard::Cancelled(id)),
             other => panic!("{other:?}"),
         }
     }
