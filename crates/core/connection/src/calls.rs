@@ -10,10 +10,10 @@ use crate::Dialect;
 use crate::event::{CallFailure, CallId};
 
 /// How long the only open call may go on after an error without an id.
-pub(crate) const MOMENT: Duration = Duration::from_millis(250);
+pub(crate) const SHORT_GRACE: Duration = Duration::from_millis(250);
 
 /// How long a call may go on after an answer without an id that may be about it.
-pub(crate) const SUSPICION: Duration = Duration::from_secs(1);
+pub(crate) const LONG_GRACE: Duration = Duration::from_secs(1);
 
 /// The most cancelled calls whose answers are still expected. Most MCP peers never answer a cancelled call.
 const MAX_CANCELLED: usize = 256;
@@ -46,8 +46,8 @@ pub(crate) struct Call {
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
-    /// The failure if no answer comes within [`MOMENT`] or [`SUSPICION`].
-    pub(crate) suspicion: Option<CallFailure>,
+    /// The failure if no answer comes within [`SHORT_GRACE`] or [`LONG_GRACE`].
+    pub(crate) suspected_failure: Option<CallFailure>,
 }
 
 /// The calls that this side made and that are not over.
@@ -105,7 +105,7 @@ impl Calls {
             options,
             made: now,
             deadline,
-            suspicion: None,
+            suspected_failure: None,
         };
         self.open.insert(id, call);
     }
@@ -159,7 +159,7 @@ impl Calls {
         let Some(error) = self.unclaimed_error.take() else { return };
         let mut suspects = self.open.range(..=error.0).map(|(call, _)| *call);
         match (suspects.next(), suspects.next()) {
-            (Some(only), None) => self.fail_soon(now, only, error.1, SUSPICION),
+            (Some(only), None) => self.fail_soon(now, only, error.1, LONG_GRACE),
             (Some(_), Some(_)) => self.unclaimed_error = Some(error),
             (None, _) => {}
         }
@@ -171,7 +171,7 @@ impl Calls {
         let soon = now.checked_add(wait);
         let sooner = soon.filter(|soon| call.deadline.is_none_or(|deadline| *soon < deadline));
         if let Some(soon) = sooner {
-            call.suspicion.get_or_insert(failure);
+            call.suspected_failure.get_or_insert(failure);
             self.set_deadline(id, Some(soon));
         }
     }
@@ -214,7 +214,7 @@ impl Calls {
 
     /// Restarts the wait. Returns false for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
-        self.end_suspicion(id);
+        self.clear_suspected_failure(id);
         let Self { open, deadlines, .. } = self;
         let Some(call) = open.get_mut(&id) else {
             return false;
@@ -232,9 +232,9 @@ impl Calls {
     }
 
     /// The peer works on the call, so the error was about something else.
-    fn end_suspicion(&mut self, id: CallId) {
+    fn clear_suspected_failure(&mut self, id: CallId) {
         if let Some(call) = self.open.get_mut(&id)
-            && call.suspicion.take().is_some()
+            && call.suspected_failure.take().is_some()
         {
             let deadline = call.options.timeout.and_then(|timeout| call.made.checked_add(timeout));
             self.set_deadline(id, deadline);

@@ -87,7 +87,7 @@ impl Connection {
     /// Fails the calls whose deadline has passed, and cancels them at the peer.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
-            let failure = call.suspicion.take().unwrap_or(CallFailure::TimedOut(waited));
+            let failure = call.suspected_failure.take().unwrap_or(CallFailure::TimedOut(waited));
             // If the peer does not answer cancelled calls, a later answer was only too late, and the caller may want to
             // wait longer.
             if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
@@ -102,7 +102,7 @@ impl Connection {
         self.ended = true;
         for (id, call) in self.calls.take_all() {
             self.queue.take_back(id);
-            let failure = call.suspicion.unwrap_or(CallFailure::Closed);
+            let failure = call.suspected_failure.unwrap_or(CallFailure::Closed);
             self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
         }
     }

@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{
 use serde::{Deserialize, Serialize};
 
 use crate::Connection;
-use crate::calls::{Call, MOMENT, SUSPICION, Suspect};
+use crate::calls::{Call, LONG_GRACE, SHORT_GRACE, Suspect};
 use crate::event::{CallFailure, CallId, Event};
 use crate::queue::Kind;
 
@@ -143,7 +143,7 @@ impl Connection {
     fn fail_soon(&mut self, now: Instant, id: &RequestId, error: &ErrorObject) {
         let call = self.calls.named_by_text(id).or_else(|| CallId::from_request_id(id));
         if let Some(call) = call {
-            self.calls.fail_soon(now, call, CallFailure::Malformed(error.clone()), SUSPICION);
+            self.calls.fail_soon(now, call, CallFailure::Malformed(error.clone()), LONG_GRACE);
         }
     }
 
@@ -176,11 +176,11 @@ impl Connection {
                     return self.fail(call, failure);
                 }
                 // The error may be about nothing that was sent, and the answer may follow it.
-                Suspect::Certain(call) if !is_result => self.calls.fail_soon(now, call, failure, MOMENT),
+                Suspect::Certain(call) if !is_result => self.calls.fail_soon(now, call, failure, SHORT_GRACE),
                 // A result may as well be noise.
-                Suspect::Certain(call) => self.calls.fail_soon(now, call, failure, SUSPICION),
+                Suspect::Certain(call) => self.calls.fail_soon(now, call, failure, LONG_GRACE),
                 Suspect::Likely(call) if !is_result && !is_about_unknown_method(&response) => {
-                    self.calls.fail_soon(now, call, failure, SUSPICION);
+                    self.calls.fail_soon(now, call, failure, LONG_GRACE);
                 }
                 // The failed call is the one that remains when the others are answered.
                 Suspect::OneOf(last) if !is_result && !is_about_unknown_method(&response) => {
@@ -255,7 +255,7 @@ impl Connection {
             return;
         }
         let has_no_id = id.is_null() && batch.is_none();
-        if has_no_id && self.queue.has_refusals_enough() {
+        if has_no_id && self.queue.has_max_refusals() {
             return;
         }
         self.calls.note_other_message();

@@ -137,7 +137,7 @@ impl Queue {
     }
 
     /// Whether the queue has [`MAX_REFUSALS_WITHOUT_ID`] errors under the id null.
-    pub(crate) fn has_refusals_enough(&self) -> bool {
+    pub(crate) fn has_max_refusals(&self) -> bool {
         self.refusals_without_id >= MAX_REFUSALS_WITHOUT_ID
     }
 

@@ -158,7 +158,7 @@ fn answer_that_is_not_utf8_fails_its_call() {
 }
 
 /// How long the only call may go on.
-const MOMENT: Duration = Duration::from_millis(250);
+const SHORT_GRACE: Duration = Duration::from_millis(250);
 
 const COMPLAINT: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
 
@@ -180,7 +180,7 @@ fn error_without_an_id_fails_the_only_call_if_nothing_else_comes() {
         let call = one.call(CallOptions::new());
         one.hear(complaint);
         one.happened();
-        one.at(MOMENT);
+        one.at(SHORT_GRACE);
         assert_eq!(one.happened(), [refused(call)]);
         one.said();
         // The last word of a peer.
@@ -256,7 +256,7 @@ fn error_without_an_id_after_a_notification_fails_the_call_only_if_nothing_else_
     let call = one.call(timeout(60));
     one.hear(COMPLAINT);
     one.happened();
-    one.at(MOMENT);
+    one.at(SHORT_GRACE);
     assert_eq!(one.happened(), [refused(call)]);
 
     let mut one = One::mcp();
