@@ -131,7 +131,7 @@ where
                 return Poll::Ready(self.result());
             }
             self.poll_timer(cx);
-            if self.client.port.rest(cx) && self.agent.port.rest(cx) {
+            if self.client.port.prepare_wait(cx) && self.agent.port.prepare_wait(cx) {
                 return Poll::Pending;
             }
         }

@@ -83,7 +83,7 @@ impl PeerInner {
                 wakers.push(waker);
             }
         }
-        state.look();
+        state.mark_up_to_date();
         let waker = state.take_waker();
         wakers.extend(state.forget_cancellations());
         drop(state);
@@ -161,9 +161,9 @@ impl PeerInner {
     }
 
     /// Releases memory, because the event loop waits and the connection is idle.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn release_memory(&self) {
         if let Some(mut buffer) = self.encode_buffer.try_lock() {
-            buffer.rest();
+            buffer.release();
         }
     }
 }

@@ -111,7 +111,7 @@ where
             if main.is_some() {
                 self.outlive_peer(cx);
             }
-            if self.port.rest(cx) {
+            if self.port.prepare_wait(cx) {
                 return Poll::Pending;
             }
         }

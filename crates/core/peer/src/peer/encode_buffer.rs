@@ -30,7 +30,7 @@ impl EncodeBuffer {
     }
 
     /// Releases the buffer while the connection is idle. Values in it keep the memory that they are in.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn release(&mut self) {
         *self = Self::default();
     }
 }

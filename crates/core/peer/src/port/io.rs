@@ -68,7 +68,7 @@ impl<T: Transport> Port<T> {
     /// results since the last round, with the methods of their calls.
     pub fn begin_write(&mut self) -> Vec<(ByteString, Skipped)> {
         let mut state = self.driver.shared.lock();
-        state.look();
+        state.mark_up_to_date();
         state.take_skipped()
     }
 

@@ -37,7 +37,7 @@ use crate::state::call_slots::SettleAction;
 /// 4. [`begin_write`](Self::begin_write) and [`poll_write`](Self::poll_write);
 /// 5. [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has passed, if any of its calls
 ///    has a time-out;
-/// 6. [`rest`](Self::rest), and from step 2 again if that returns false.
+/// 6. [`prepare_wait`](Self::prepare_wait), and from step 2 again if that returns false.
 ///
 /// After the last poll the loop calls [`close`](Self::close) and then [`poll_close`](Self::poll_close). Dropping the port
 /// closes it for all handles, and drops the transport.
@@ -143,7 +143,7 @@ impl<T> Port<T> {
 
     /// Starts a poll of the loop.
     pub fn begin_poll(&mut self) {
-        self.shared().lock().look();
+        self.shared().lock().mark_up_to_date();
         self.quiet = false;
         self.again = false;
     }
@@ -156,15 +156,15 @@ impl<T> Port<T> {
     /// Returns whether the loop may return pending: nothing has changed since it last looked, and a change wakes it.
     ///
     /// An idle connection releases memory.
-    pub fn rest(&mut self, cx: &mut Context<'_>) -> bool {
+    pub fn prepare_wait(&mut self, cx: &mut Context<'_>) -> bool {
         if std::mem::take(&mut self.again) {
             return false;
         }
-        let rested = self.shared().lock().rest(cx.waker());
-        if rested == Some(true) {
-            self.shared().rest();
+        let is_idle = self.shared().lock().prepare_wait(cx.waker());
+        if is_idle == Some(true) {
+            self.shared().release_memory();
         }
-        rested.is_some()
+        is_idle.is_some()
     }
 
     /// Whether frames may still arrive.

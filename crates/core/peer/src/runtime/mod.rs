@@ -44,7 +44,7 @@
 //!         if port.poll_write(cx).is_err() {
 //!             return Poll::Ready(());
 //!         }
-//!         if port.rest(cx) {
+//!         if port.prepare_wait(cx) {
 //!             return Poll::Pending;
 //!         }
 //!     }

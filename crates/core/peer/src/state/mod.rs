@@ -171,24 +171,24 @@ impl PeerState {
 
     /// Called when the event loop is about to wait. Returns none if it must look once more first, else whether the
     /// connection is idle.
-    pub(crate) fn rest(&mut self, waker: &Waker) -> Option<bool> {
-        let rested = matches!(self.event_loop, LoopState::UpToDate);
-        self.event_loop = if rested { LoopState::Waiting } else { LoopState::UpToDate };
-        if rested {
+    pub(crate) fn prepare_wait(&mut self, waker: &Waker) -> Option<bool> {
+        let may_wait = matches!(self.event_loop, LoopState::UpToDate);
+        self.event_loop = if may_wait { LoopState::Waiting } else { LoopState::UpToDate };
+        if may_wait {
             match &mut self.waker {
                 Some(place) => self.unused_wakers.extend(replace(place, waker)),
                 place => *place = Some(waker.clone()),
             }
         }
-        let idle = rested && self.connection.is_idle();
+        let idle = may_wait && self.connection.is_idle();
         if idle {
             self.connection.shrink();
         }
-        rested.then_some(idle)
+        may_wait.then_some(idle)
     }
 
     /// Called when the event loop looks at everything from here on.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn mark_up_to_date(&mut self) {
         self.event_loop = LoopState::UpToDate;
     }
 

@@ -58,7 +58,7 @@ async fn nothing_is_read_while_the_gate_is_closed() {
     // The transport has the waker. In this poll it is not asked again.
     assert!(read(&mut port, &mut cx, true).is_empty());
     assert_eq!(far.reads(), 3);
-    assert!(port.rest(&mut cx));
+    assert!(port.prepare_wait(&mut cx));
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_call_that_is_started_leaves_behind_a_full_queue_and_wakes_the_loop() 
     let mut cx = Context::from_waker(&waker);
     let peer = port.peer().clone();
     port.begin_poll();
-    assert!(port.rest(&mut cx));
+    assert!(port.prepare_wait(&mut cx));
     notify_raw_now(&peer, "first", None).expect("it is open");
     assert!(!port.has_room());
     let mut waiting = pin!(call_raw(&peer, "waits", None));
