@@ -157,7 +157,7 @@ pub(crate) async fn probe(start: &StartCommand, folder: &Path, limit: Duration) 
     if matches!(answered, Ok(Ok(_))) {
         let _ended = tokio::time::timeout(2 * GRACE, child.close()).await;
     }
-    let stderr = || child.last_words();
+    let stderr = || child.stderr_tail();
     match answered {
         Err(_) => Err(ProbeError::TimedOut { limit, stderr: stderr() }),
         Ok(Ok(None)) => Err(ProbeError::Silent { stderr: stderr() }),

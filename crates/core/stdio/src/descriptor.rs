@@ -9,8 +9,8 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 #[cfg(target_os = "linux")]
-use crate::method::Choice;
-use crate::method::Method;
+use crate::io_mode::Choice;
+use crate::io_mode::IoMode;
 use crate::runtime::require_runtime;
 
 /// The number of calls in a row after which other tasks run. A file, or a peer that is faster than this process, would
@@ -22,7 +22,7 @@ const MAX_CALLS: u8 = 32;
 pub(crate) struct Descriptor {
     registration: Registration,
     direction: Direction,
-    method: Method,
+    mode: IoMode,
     /// Whether the next call would have to wait after one that moved less than it could. Then that call is saved.
     short_is_last: bool,
     calls: u8,
@@ -41,8 +41,8 @@ impl Descriptor {
     /// A descriptor whose file description may be shared: its flags stay as they are.
     #[cfg(target_os = "linux")]
     pub(crate) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
-        let Choice { fd, method, short_is_last } = Choice::of(fd, direction)?;
-        Ok(Self { registration: Registration::Fresh(fd), direction, method, short_is_last, calls: 0 })
+        let Choice { fd, mode, short_is_last } = Choice::of(fd, direction)?;
+        Ok(Self { registration: Registration::Fresh(fd), direction, mode, short_is_last, calls: 0 })
     }
 
     /// Our end of a pipe that we made ourselves.
@@ -57,7 +57,7 @@ impl Descriptor {
             Ok(Self {
                 registration: Registration::Fresh(fd),
                 direction,
-                method: Method::Nonblocking,
+                mode: IoMode::Nonblocking,
                 short_is_last: false,
                 calls: 0,
             })
@@ -70,7 +70,7 @@ impl Descriptor {
 
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let wanted = buffer.len();
-        self.poll(cx, wanted, |method, fd| method.read(fd, buffer))
+        self.poll(cx, wanted, |mode, fd| mode.read(fd, buffer))
     }
 
     /// Reads what is there now, also where the runtime has not reported it yet. Fails if nothing is there.
@@ -81,7 +81,7 @@ impl Descriptor {
             Registration::Watched(fd) => fd.get_ref().as_fd(),
             Registration::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
         };
-        self.method.read(fd, buffer)
+        self.mode.read(fd, buffer)
     }
 
     pub(crate) fn poll_write(
@@ -90,14 +90,14 @@ impl Descriptor {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let wanted = pieces.iter().map(|piece| piece.len()).sum();
-        self.poll(cx, wanted, |method, fd| method.write(fd, pieces))
+        self.poll(cx, wanted, |mode, fd| mode.write(fd, pieces))
     }
 
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
         wanted: usize,
-        mut call: impl FnMut(Method, BorrowedFd<'_>) -> io::Result<usize>,
+        mut call: impl FnMut(IoMode, BorrowedFd<'_>) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         if wanted == 0 {
             return Poll::Ready(Ok(0));
@@ -105,7 +105,7 @@ impl Descriptor {
         while self.calls < MAX_CALLS {
             self.calls += 1;
             let (result, ready) = match &self.registration {
-                Registration::Fresh(fd) => (call(self.method, fd.as_fd()), None),
+                Registration::Fresh(fd) => (call(self.mode, fd.as_fd()), None),
                 Registration::Watched(fd) => {
                     let ready = match self.direction {
                         Direction::In => fd.poll_read_ready(cx),
@@ -116,7 +116,7 @@ impl Descriptor {
                         return Poll::Pending;
                     };
                     let ready = ready?;
-                    (call(self.method, fd.as_fd()), Some(ready))
+                    (call(self.mode, fd.as_fd()), Some(ready))
                 }
                 Registration::Closed => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             };
@@ -136,9 +136,9 @@ impl Descriptor {
                 (io::ErrorKind::WouldBlock, Some(mut ready)) => ready.clear_ready(),
                 (io::ErrorKind::WouldBlock, None) => self.watch()?,
                 (io::ErrorKind::Interrupted, _) => {}
-                _ => match self.method.instead(&error) {
-                    Some(method) => {
-                        self.method = method;
+                _ => match self.mode.fallback(&error) {
+                    Some(mode) => {
+                        self.mode = mode;
                         self.short_is_last = false;
                     }
                     None => return Poll::Ready(Err(error)),

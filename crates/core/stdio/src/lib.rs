@@ -123,16 +123,16 @@ extern crate futures_util as futures;
     allow(dead_code, reason = "elsewhere only the pipes of children are used this way")
 )]
 mod descriptor;
-mod ends;
+mod input_output;
 #[cfg(all(target_os = "linux", feature = "nonblocking"))]
-mod method;
+mod io_mode;
 #[cfg(all(unix, not(target_os = "linux"), feature = "nonblocking"))]
 #[cfg_attr(
     not(feature = "process"),
     allow(dead_code, reason = "only the pipes of children are used this way")
 )]
-#[path = "method_elsewhere.rs"]
-mod method;
+#[path = "io_mode_other_unix.rs"]
+mod io_mode;
 #[cfg(feature = "process")]
 mod process;
 mod runtime;
@@ -141,7 +141,7 @@ mod stdin;
 mod stdio;
 mod threaded;
 
-pub use ends::{Input, Output};
+pub use input_output::{Input, Output};
 #[cfg(feature = "process")]
 pub use process::{
     Child, ChildPipes, Command, ParseCommandError, ProcessGroup, SpawnError, Stderr, find_program,

@@ -10,7 +10,7 @@ use agentwire_transport::{Exited, Lines, Packet, TransportError};
 use futures::{Sink, Stream};
 use tokio::time::Sleep;
 
-use crate::ends::Output;
+use crate::input_output::Output;
 use crate::process::closing::Closing;
 use crate::process::command::Command;
 use crate::process::spawn_error::SpawnError;
@@ -90,7 +90,7 @@ impl Child {
 
     /// The last lines of its stderr so far: up to 20 and up to 8 KiB. Show them with any error, such as a
     /// handshake that gets no answer.
-    pub fn last_words(&self) -> String {
+    pub fn stderr_tail(&self) -> String {
         self.streams.stderr.tail()
     }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use agentwire_transport::{Exited, Lines, Packet, TransportError, lines};
 use futures::Stream;
 
-use crate::ends::Output;
+use crate::input_output::Output;
 use crate::process::command::Command;
 use crate::process::group::ProcessGroup;
 use crate::process::stderr::Drain;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use futures::AsyncRead;
 
-use crate::ends::Input;
+use crate::input_output::Input;
 
 /// How many bytes of such a line are handed on.
 const MAX_LINE: usize = 500;

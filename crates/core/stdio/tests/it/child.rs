@@ -49,7 +49,7 @@ fn a_flood_on_stderr_stalls_nobody() {
         let mut child = spawn(shell(&format!("{FLOOD} >&2; exec cat")));
         child.send(packet(HELLO)).await.unwrap();
         assert_eq!(child.next().await.unwrap().unwrap(), packet(HELLO));
-        let words = child.last_words();
+        let words = child.stderr_tail();
         assert!(words.len() <= 8 << 10 && words.lines().count() == 20, "{words}");
     });
 }

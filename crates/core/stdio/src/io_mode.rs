@@ -16,7 +16,7 @@ use rustix::pipe::PIPE_BUF;
 /// setting it would make the reads and writes of other processes fail. So each call carries a flag of its own, wherever
 /// the kernel has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum IoMode {
     /// A pipe: the call carries `RWF_NOWAIT`.
     NoWait,
     /// A socket: the call carries `MSG_DONTWAIT`.
@@ -32,7 +32,7 @@ pub(crate) enum Method {
 /// A descriptor, how to use it, and whether a call that moved less than it could has emptied or filled it.
 pub(crate) struct Choice {
     pub(crate) fd: OwnedFd,
-    pub(crate) method: Method,
+    pub(crate) mode: IoMode,
     pub(crate) short_is_last: bool,
 }
 
@@ -40,22 +40,22 @@ impl Choice {
     /// Chooses by the type of the file behind `fd`.
     pub(crate) fn of(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
-        let (method, short_is_last) = match kind {
+        let (mode, short_is_last) = match kind {
             // A pipe with O_DIRECT keeps writes apart, and a read ends at the end of one.
-            FileType::Fifo => (Method::NoWait, !rustix::fs::fcntl_getfl(&fd)?.contains(OFlags::DIRECT)),
+            FileType::Fifo => (IoMode::NoWait, !rustix::fs::fcntl_getfl(&fd)?.contains(OFlags::DIRECT)),
             FileType::Socket => {
-                (Method::DontWait, rustix::net::sockopt::socket_type(&fd)? == SocketType::STREAM)
+                (IoMode::DontWait, rustix::net::sockopt::socket_type(&fd)? == SocketType::STREAM)
             }
             // In line mode a terminal gives one line a read, however many wait.
             FileType::CharacterDevice if rustix::termios::isatty(&fd) => match reopen(&fd, direction) {
-                Some(fd) => return Ok(Self { fd, method: Method::Nonblocking, short_is_last: false }),
-                None => (Method::Polled, false),
+                Some(fd) => return Ok(Self { fd, mode: IoMode::Nonblocking, short_is_last: false }),
+                None => (IoMode::Polled, false),
             },
-            FileType::RegularFile | FileType::BlockDevice | FileType::Directory => (Method::Plain, false),
+            FileType::RegularFile | FileType::BlockDevice | FileType::Directory => (IoMode::Plain, false),
             // Such as /dev/null, which the kernel always reports as ready.
-            _ => (Method::Polled, false),
+            _ => (IoMode::Polled, false),
         };
-        Ok(Self { fd, method, short_is_last })
+        Ok(Self { fd, mode, short_is_last })
     }
 }
 
@@ -79,7 +79,7 @@ fn reopen(fd: &OwnedFd, direction: Direction) -> Option<OwnedFd> {
     same.then_some(reopened)
 }
 
-impl Method {
+impl IoMode {
     pub(crate) fn read(self, fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
         let count = match self {
             Self::NoWait => {
@@ -112,8 +112,8 @@ impl Method {
         Ok(count?)
     }
 
-    /// Returns the method to use instead, if the error means that the kernel or the file does not support this one.
-    pub(crate) fn instead(self, error: &io::Error) -> Option<Self> {
+    /// Returns the mode to use instead, if the error means that the kernel or the file does not support this one.
+    pub(crate) fn fallback(self, error: &io::Error) -> Option<Self> {
         let unknown = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].map(Errno::raw_os_error);
         (self == Self::NoWait && error.raw_os_error().is_some_and(|code| unknown.contains(&code)))
             .then_some(Self::Polled)
