@@ -3,7 +3,7 @@
 use agentwire_acp_schema::v1;
 #[cfg(feature = "v2")]
 use agentwire_acp_schema::v2;
-use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, collect_skipped};
 use serde::de::DeserializeOwned;
 
 use crate::Error;
@@ -47,7 +47,7 @@ pub(crate) fn read<P: Prompt>(
 ) -> Result<P, Error> {
     let params = params.unwrap_or(RawJson::EMPTY_OBJECT).into_object();
     let params = params.ok_or_else(|| Error::invalid_params("params must be an object"))?;
-    let (read, skipped) = noting(|| params.decode_leniently::<P>());
+    let (read, skipped) = collect_skipped(|| params.decode_leniently::<P>());
     let mut prompt = read.map_err(Error::invalid_params)?;
     // A list that arrived empty is valid. One that became empty is not.
     if prompt.is_empty()

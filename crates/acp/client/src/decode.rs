@@ -1,6 +1,6 @@
 //! Decodes messages of the agent within a memory limit.
 
-use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, decode_params, noting};
+use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, collect_skipped, decode_params};
 use serde::de::DeserializeOwned;
 
 use crate::Error;
@@ -25,7 +25,7 @@ pub(crate) fn decode<P: DeserializeOwned>(
 }
 
 fn strictly<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
-    let (decoded, skipped) = noting(|| decode_params(params.clone()));
+    let (decoded, skipped) = collect_skipped(|| decode_params(params.clone()));
     if decoded.is_err() || skipped.is_empty() {
         return decoded;
     }
@@ -58,7 +58,7 @@ fn decode_by<P>(
         let why = format_args!("the message takes more than {limit} bytes of memory (Config::value_limit)");
         return Err((params, Error::invalid_params(why)));
     }
-    let (decoded, skipped) = noting(|| decode(params.clone()));
+    let (decoded, skipped) = collect_skipped(|| decode(params.clone()));
     if decoded.is_ok() && !skipped.is_empty() {
         tell(skipped);
     }

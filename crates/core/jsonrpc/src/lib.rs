@@ -53,7 +53,7 @@
 //!
 //! - No text makes it panic or use the stack in proportion to the text's nesting.
 //! - Nothing that arrives is lost: each line gives a frame or an error, and each malformed frame names its answer. Items
-//!   that a list is read without are named: [`noting`].
+//!   that a list is read without are named: [`collect_skipped`].
 //! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
 //! - What is written is one line, whatever it was made of.
 //! - What was written is read back equal.
@@ -86,7 +86,7 @@ pub use id::RequestId;
 pub use message::{Message, Notification, Request, Response};
 pub use method::{NotificationMethod, RequestMethod, decode_params};
 pub use raw::raw_object::RawObject;
-pub use raw::skipped::{Skipped, SkippedPart, noting};
+pub use raw::skipped::{Skipped, SkippedPart, collect_skipped};
 pub use raw::{Encoder, RawJson};
 pub use reader::{read, read_bytes};
 pub use text::nearest::{did_you_mean, nearest};

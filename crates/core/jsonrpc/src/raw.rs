@@ -1,8 +1,8 @@
 //! An undecoded JSON value as a shared slice of its text, and an encoder that shares memory between small values.
 
 pub(crate) mod builder;
+pub(crate) mod empty_array;
 pub(crate) mod equality;
-pub(crate) mod object;
 pub(crate) mod raw_object;
 pub(crate) mod raw_object_reader;
 pub(crate) mod skipped;
@@ -330,16 +330,16 @@ impl Encoder {
 /// Writes the text as it is where the format is `serde_json`'s.
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw = <&RawValue>::deserialize(Known(&self.0)).or_else(|_| serde_json::from_str(&self.0));
+        let raw = <&RawValue>::deserialize(KnownJson(&self.0)).or_else(|_| serde_json::from_str(&self.0));
         raw.map_err(serde::ser::Error::custom)?.serialize(serializer)
     }
 }
 
 /// Text that is known to be JSON, to be read as a [`RawValue`] and as nothing else. `serde_json` itself would look for
 /// faults in it, which takes longer than to write it.
-struct Known<'a>(&'a str);
+struct KnownJson<'a>(&'a str);
 
-impl<'de> Deserializer<'de> for Known<'de> {
+impl<'de> Deserializer<'de> for KnownJson<'de> {
     type Error = serde_json::Error;
 
     /// A raw value asks for a newtype, and is given an object whose one member, of the same name, is the text.

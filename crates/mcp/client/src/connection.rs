@@ -3,7 +3,7 @@ pub(crate) mod connecting;
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped, collect_skipped};
 use agentwire_mcp_schema::{
     CallToolRequest, ClientCapabilities, Implementation, ListToolsRequest, Revision, ServerCapabilities,
     SubscriptionFilter, Tool,
@@ -94,7 +94,7 @@ impl Connection {
         method: ByteString,
         text: &RawJson,
     ) -> Result<R, CallError> {
-        let (decoded, skipped) = noting(|| result::decode(text, self.value_limit()));
+        let (decoded, skipped) = collect_skipped(|| result::decode(text, self.value_limit()));
         match decoded {
             Ok(decoded) => {
                 self.warn_skipped(&method, skipped);

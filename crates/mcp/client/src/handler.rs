@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use agentwire_jsonrpc::{
     ErrorObject, Notification, NotificationMethod, RawJson, RawObject, Request, RequestMethod, Response,
-    Skipped, noting,
+    Skipped, collect_skipped,
 };
 use agentwire_mcp_schema::core_tasks::{self, RELATED_TASK, RelatedTaskMetadata};
 use agentwire_mcp_schema::task_extension;
@@ -132,7 +132,7 @@ impl ClientHandler {
     fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
         let empty = RawJson::EMPTY_OBJECT;
         let params = notification.params.as_ref().unwrap_or(&empty);
-        let (decoded, skipped) = noting(|| params.decode_leniently());
+        let (decoded, skipped) = collect_skipped(|| params.decode_leniently());
         match decoded {
             Ok(decoded) => {
                 if !skipped.is_empty() {

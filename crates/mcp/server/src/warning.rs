@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_jsonrpc::{Skipped, noting};
+use agentwire_jsonrpc::{Skipped, collect_skipped};
 
 /// A call that has no effect without a setting of the server, or a malformed part of a client's description. Each kind is given
 /// once; see [`Server::on_warning`](crate::Server::on_warning).
@@ -73,7 +73,7 @@ impl Warnings {
 
     /// Runs a decoding of a client's description of itself, and gives a warning if parts were left out.
     pub(crate) fn noting_client<R>(&self, decode: impl FnOnce() -> R) -> R {
-        let (decoded, skipped) = noting(decode);
+        let (decoded, skipped) = collect_skipped(decode);
         if !skipped.is_empty() {
             self.give(ServerWarning::ClientDescription(skipped));
         }

@@ -1,7 +1,7 @@
 //! Malformed members: which count as missing, which are dropped, which are errors.
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionNotification, SessionUpdate};
-use agentwire_jsonrpc::{RawJson, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, Skipped, collect_skipped};
 use serde_json::Value;
 
 use crate::messages::types;
@@ -232,7 +232,7 @@ fn members_without_a_keyword_stay_strict() {
 /// The parts that reading an update skips.
 fn skipped(update: &str) -> Skipped {
     let raw = RawJson::parse(format!(r#"{{"sessionId":"s","update":{update}}}"#).into()).expect("it is JSON");
-    let (read, skipped) = noting(|| raw.decode::<SessionNotification>());
+    let (read, skipped) = collect_skipped(|| raw.decode::<SessionNotification>());
     read.expect("it is read without what is bad");
     skipped
 }
@@ -266,7 +266,7 @@ fn part_that_is_left_out_has_its_place() {
     let text = r#"{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":7,
         "locations":[{"path":"/a"},5],"content":[{"type":"content","content":{"type":"text","text":"x","annotations":3}}]}}"#;
     let raw = RawJson::parse(text.replace('\n', " ").into()).expect("it is JSON");
-    let (read, skipped) = noting(|| raw.decode_leniently::<SessionNotification>());
+    let (read, skipped) = collect_skipped(|| raw.decode_leniently::<SessionNotification>());
     let strictly = raw.decode::<SessionNotification>().expect("it is read without what is bad");
     assert_eq!(read.expect("so is this"), strictly);
     let mut places: Vec<_> = skipped.parts.iter().map(|part| &*part.place).collect();

@@ -1,9 +1,9 @@
 //! A directory that others cannot change.
 
+#[cfg(not(unix))]
+mod non_unix;
 #[cfg(unix)]
 mod unix;
-#[cfg(not(unix))]
-mod windows;
 
 use std::ffi::OsStr;
 use std::fs::DirBuilder;

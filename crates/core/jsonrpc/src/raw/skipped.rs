@@ -13,7 +13,7 @@ use crate::reader;
 use crate::{Printable, RawJson};
 
 thread_local! {
-    /// The parts that the current decoding of this thread has left out. None outside of [`noting`].
+    /// The parts that the current decoding of this thread has left out. None outside of [`collect_skipped`].
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
     /// Whether the current decoding of this thread is the second attempt at a value.
     static IS_LENIENT: Cell<bool> = const { Cell::new(false) };
@@ -28,7 +28,7 @@ pub(crate) enum Step {
     Item(usize),
 }
 
-/// The parts of a value that were left out when it was decoded, because they could not be read. See [`noting`].
+/// The parts of a value that were left out when it was decoded, because they could not be read. See [`collect_skipped`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
@@ -116,14 +116,14 @@ const MAX_REASON: usize = 256;
 /// this allocates nothing.
 ///
 /// ```
-/// use agentwire_jsonrpc::noting;
+/// use agentwire_jsonrpc::collect_skipped;
 /// use agentwire_jsonrpc::runtime::read_items;
 ///
-/// let (numbers, skipped) = noting(|| read_items::<u8>("[1, 2000, 3]").unwrap());
+/// let (numbers, skipped) = collect_skipped(|| read_items::<u8>("[1, 2000, 3]").unwrap());
 /// assert_eq!(numbers, [1, 3]);
 /// assert_eq!((skipped.parts[0].kind, skipped.parts[0].index), ("u8", Some(1)));
 /// ```
-pub fn noting<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
+pub fn collect_skipped<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
     /// Puts back what an outer call has noted, also when the decoding panics.
     struct Outer(Option<Skipped>);
 
@@ -140,7 +140,7 @@ pub fn noting<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
     (decoded, skipped)
 }
 
-/// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`noting`].
+/// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`collect_skipped`].
 pub(crate) fn note_skipped<T>(index: Option<usize>, why: &dyn fmt::Display) {
     note_skipped_of(type_name::<T>(), index, why);
 }
@@ -212,7 +212,7 @@ pub(crate) fn is_lenient() -> bool {
 impl RawJson {
     /// Decodes the value as [`decode`](Self::decode) does. Where that fails, it decodes again and leaves out the parts that
     /// cannot be read and that the value is usable without: members that its protocol does not require, and items of lists.
-    /// Each is noted for [`noting`] with its place, also if the first attempt leaves it out. `12.0` is read as `12`.
+    /// Each is noted for [`collect_skipped`] with its place, also if the first attempt leaves it out. `12.0` is read as `12`.
     ///
     /// This is for values that a peer answers with or reports. In a request, a part that is left out changes what is asked
     /// for. Which members may be left out follows from the words of the derive `Wire`; any other type is decoded strictly.
@@ -233,7 +233,7 @@ impl RawJson {
     }
 }
 
-/// How many parts the current decoding has noted, and how many beyond these. `None` outside of [`noting`].
+/// How many parts the current decoding has noted, and how many beyond these. `None` outside of [`collect_skipped`].
 fn noted() -> Option<(usize, usize)> {
     NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)))
 }
@@ -254,7 +254,7 @@ fn decode_again<T: DeserializeOwned>(
         }
     }
 
-    let (decoded, skipped) = noting(|| {
+    let (decoded, skipped) = collect_skipped(|| {
         let _outer = Outer(IS_LENIENT.replace(true));
         reader::decode(&reader::whole_pairs(text))
     });
@@ -279,7 +279,7 @@ fn kind_of(name: &'static str) -> &'static str {
     name.rsplit([':', '<']).next().unwrap_or(name)
 }
 
-/// Reads an array, and leaves out items that cannot be read, each of which is noted for [`noting`].
+/// Reads an array, and leaves out items that cannot be read, each of which is noted for [`collect_skipped`].
 ///
 /// # Errors
 ///

@@ -8,9 +8,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserializer, Serializer};
 use serde_json::{Map, Value};
 
-use super::lenient::{ReadAs, Seed};
+use super::read_as::{ReadAs, Seed};
 use crate::RawObject;
-use crate::raw::object::read_object;
+use crate::raw::empty_array::read_object;
 use crate::raw::skipped::{Step, enter, is_lenient, note_skipped};
 use crate::text::Text;
 

@@ -8,23 +8,23 @@
 //! members around it become one object without a buffer. Unions are read by [`Tagged`].
 
 #[cfg(feature = "schema")]
-mod described;
-mod lenient;
+mod describe_tag;
 mod members;
 pub mod pairs;
 mod patch;
+mod read_as;
 mod tagged;
 mod undecoded;
 
 pub use crate::raw::builder::RawObjectBuilder;
-pub use crate::raw::object::read_object;
+pub use crate::raw::empty_array::read_object;
 pub use crate::text::Text;
 #[cfg(feature = "schema")]
-pub use described::describe_tag;
-pub use lenient::{
+pub use describe_tag::describe_tag;
+pub use members::{Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members};
+pub use patch::Patch;
+pub use read_as::{
     Items, Lenient, MapAs, NullAsDefault, OptionalItems, OrDefault, OrEmpty, PatchItems, RawObjectOrNull,
     RawOrNull, ReadAs, RequiredItems, Respelled, Strict, ValidItems, lenient,
 };
-pub use members::{Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members};
-pub use patch::Patch;
 pub use tagged::{Tagged, ignore_members, read_tagged, require, with_tag};

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::raw::object::read_object;
+use crate::raw::empty_array::read_object;
 
 /// Writes an object with these members.
 ///

@@ -79,7 +79,7 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
             return T::decode(tag.as_str(), Untagged::deserializer(Members::Left(map), T::KEY, 0));
         }
         match Collected::of(first, map)? {
-            Collected::Lent(members) => of_members::<T, A>(members),
+            Collected::Borrowed(members) => of_members::<T, A>(members),
             Collected::Copied(object) => {
                 let mut members = TextDeserializer::from_str(object.as_str());
                 members.deserialize_map(self).map_err(A::Error::custom)
@@ -89,11 +89,11 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
 }
 
 /// The name and the text of a member, borrowed from the input, because a message may be long.
-type Lent<'de> = (Cow<'de, str>, &'de str);
+type BorrowedMember<'de> = (Cow<'de, str>, &'de str);
 
 /// The members of an object whose tag does not come first.
 enum Collected<'de> {
-    Lent(Vec<Lent<'de>>),
+    Borrowed(Vec<BorrowedMember<'de>>),
     /// The input cannot lend them.
     Copied(RawObject),
 }
@@ -113,18 +113,18 @@ impl<'de> Collected<'de> {
             }
             name = map.next_key()?;
         }
-        Ok(Self::Lent(members))
+        Ok(Self::Borrowed(members))
     }
 }
 
 /// Puts members together. Fails with the names that [`read`] refuses.
-fn object_of(members: &[Lent<'_>]) -> Result<RawObjectBuilder, serde_json::Error> {
+fn object_of(members: &[BorrowedMember<'_>]) -> Result<RawObjectBuilder, serde_json::Error> {
     let mut object = RawObjectBuilder::new();
     members.iter().try_for_each(|(name, value)| object.push_read(name, value))?;
     Ok(object)
 }
 
-fn of_members<'de, T: Tagged, A: MapAccess<'de>>(members: Vec<Lent<'de>>) -> Result<T, A::Error> {
+fn of_members<'de, T: Tagged, A: MapAccess<'de>>(members: Vec<BorrowedMember<'de>>) -> Result<T, A::Error> {
     match only_tag(&members, T::KEY).map_err(A::Error::custom)? {
         Some(tag) if !T::knows(&tag) => {
             let object = object_of(&members).map_err(A::Error::custom)?.build();
@@ -135,7 +135,7 @@ fn of_members<'de, T: Tagged, A: MapAccess<'de>>(members: Vec<Lent<'de>>) -> Res
     }
 }
 
-fn only_tag(members: &[Lent<'_>], key: &'static str) -> Result<Option<String>, serde_json::Error> {
+fn only_tag(members: &[BorrowedMember<'_>], key: &'static str) -> Result<Option<String>, serde_json::Error> {
     let mut tags = members.iter().filter(|(name, _)| name == key);
     match (tags.next(), tags.next()) {
         (None, _) => Ok(None),
@@ -149,12 +149,12 @@ enum Members<'de, A> {
     /// The tag came first.
     Left(A),
     /// All were collected.
-    Lent { rest: vec::IntoIter<Lent<'de>>, value: &'de str },
+    Borrowed { rest: vec::IntoIter<BorrowedMember<'de>>, value: &'de str },
 }
 
 impl<'de, A> Members<'de, A> {
-    fn of(members: Vec<Lent<'de>>) -> Self {
-        Self::Lent { rest: members.into_iter(), value: "" }
+    fn of(members: Vec<BorrowedMember<'de>>) -> Self {
+        Self::Borrowed { rest: members.into_iter(), value: "" }
     }
 }
 
@@ -177,7 +177,7 @@ impl<'de, A: MapAccess<'de>> Untagged<'de, A> {
         loop {
             let name = match &mut self.members {
                 Members::Left(map) => map.next_key::<Text<'de>>()?.map(Text::into_cow),
-                Members::Lent { rest, value } => rest.next().map(|(name, text)| {
+                Members::Borrowed { rest, value } => rest.next().map(|(name, text)| {
                     *value = text;
                     name
                 }),
@@ -208,7 +208,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<'de, A> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
         match &mut self.members {
             Members::Left(map) => map.next_value_seed(seed),
-            Members::Lent { value, .. } => {
+            Members::Borrowed { value, .. } => {
                 seed.deserialize(&mut TextDeserializer::from_str(value)).map_err(A::Error::custom)
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
 
-use agentwire_jsonrpc::{RawJson, TreeCost, noting};
+use agentwire_jsonrpc::{RawJson, TreeCost, collect_skipped};
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
@@ -46,7 +46,7 @@ pub(crate) fn read<R: DeserializeOwned>(
     result: RawJson,
 ) -> Result<R, CallError> {
     let limit = shared.value_limit();
-    let (decoded, skipped) = noting(|| match by {
+    let (decoded, skipped) = collect_skipped(|| match by {
         Some(by) => by(&result),
         None => decode(&result, limit),
     });

@@ -46,7 +46,7 @@ pub trait Handler {
     }
 
     /// Called when the result of a call was decoded without parts that could not be read; see
-    /// [`noting`](agentwire_jsonrpc::noting). The default ignores them. It is not called for values that a handler decodes
+    /// [`collect_skipped`](agentwire_jsonrpc::collect_skipped). The default ignores them. It is not called for values that a handler decodes
     /// itself.
     fn skipped(&self, method: &str, skipped: Skipped) {
         let _ = (method, skipped);

@@ -1,7 +1,7 @@
 //! Reading the pages of a list within limits.
 
 use agentwire_jsonrpc::runtime::Members;
-use agentwire_jsonrpc::{Printable, RawJson, Skipped, TreeCost, code, noting};
+use agentwire_jsonrpc::{Printable, RawJson, Skipped, TreeCost, code, collect_skipped};
 use agentwire_mcp_schema::{Cursor, Paginated};
 use agentwire_peer::CallError;
 use agentwire_peer::runtime::{CursorStep, Cursors};
@@ -180,7 +180,7 @@ impl<M: Paginated> PageReader<M> {
         let decoded = if schemas.iter().any(|(_, schema)| TreeCost::is_over(schema, limit)) {
             Err(format!("a schema takes more than {limit} bytes of memory (Client::value_limit)"))
         } else {
-            let (decoded, mut skipped) = noting(|| text.decode_leniently::<M::Item>());
+            let (decoded, mut skipped) = collect_skipped(|| text.decode_leniently::<M::Item>());
             if decoded.is_ok() {
                 let name = name_of(text);
                 for part in &mut skipped.parts {

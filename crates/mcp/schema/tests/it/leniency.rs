@@ -1,4 +1,4 @@
-use agentwire_jsonrpc::{RawJson, Skipped, noting};
+use agentwire_jsonrpc::{RawJson, Skipped, collect_skipped};
 use agentwire_mcp_schema::*;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -164,7 +164,7 @@ fn empty_array_reads_as_empty_object() {
 /// Decodes leniently, and names what is left out.
 fn leniently<T: DeserializeOwned>(text: &str) -> (Option<T>, Vec<String>) {
     let text = RawJson::parse(text.into()).expect("it is JSON");
-    let (read, Skipped { parts, .. }) = noting(|| text.decode_leniently::<T>().ok());
+    let (read, Skipped { parts, .. }) = collect_skipped(|| text.decode_leniently::<T>().ok());
     (read, parts.into_iter().map(|part| part.place).collect())
 }
 

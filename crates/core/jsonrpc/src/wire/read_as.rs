@@ -16,7 +16,7 @@
 //! These ways must go on after any fault, so they first take the member as JSON text, which succeeds for every
 //! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
 //! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
-//! [`noting`](crate::noting).
+//! [`collect_skipped`](crate::collect_skipped).
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -28,7 +28,7 @@ use serde_json::value::RawValue;
 use super::Patch;
 use super::undecoded::undecoded;
 use crate::RawJson;
-use crate::raw::object::{MapDeserializer, as_object};
+use crate::raw::empty_array::{MapDeserializer, as_object};
 use crate::raw::skipped::{note_skipped, read_items};
 use crate::reader::{RESPELLED, Spelling, refuse_reserved};
 
