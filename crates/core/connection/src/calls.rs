@@ -9,23 +9,23 @@ use agentwire_wire_derive::Build;
 use crate::Dialect;
 use crate::event::{CallFailure, CallId};
 
-/// How long the only open call may go on after an error without an id.
+/// How long the only open call waits for its own response after an error without an id.
 pub(crate) const SHORT_GRACE: Duration = Duration::from_millis(250);
 
-/// How long a call may go on after an answer without an id that may be about it.
+/// How long a call waits for its own response after another message that may have answered it.
 pub(crate) const LONG_GRACE: Duration = Duration::from_secs(1);
 
-/// The most cancelled calls whose answers are still expected. Most MCP peers never answer a cancelled call.
+/// The most cancelled calls whose responses are still expected. Most MCP peers never answer a cancelled call.
 const MAX_CANCELLED: usize = 256;
 
-/// How long a call waits for its answer.
+/// How long a call waits for its response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long to wait. None waits until the connection ends.
+    /// How long to wait for the response. `None` waits until the connection ends.
     pub timeout: Option<Duration>,
-    /// Lets each progress report restart the wait, until this time has passed since the call was made (default: never). A maximum below
-    /// the time-out changes nothing: progress never makes the wait shorter.
+    /// The longest wait that progress reports may extend a call to, counted from when it was made (default: progress does
+    /// not extend it). Each report restarts the time-out. A maximum below the time-out has no effect.
     pub progress_maximum: Option<Duration>,
 }
 
@@ -41,16 +41,16 @@ pub(crate) struct Call {
     pub(crate) uncancellable: bool,
     /// Whether the peer may end it by the cancel notification.
     pub(crate) ended_by_cancel: bool,
-    /// The request of the peer's that it belongs to.
+    /// The request of the peer that it belongs to.
     pub(crate) in_reply_to: Option<RequestId>,
     options: CallOptions,
     made: Instant,
     deadline: Option<Instant>,
-    /// The failure if no answer comes within [`SHORT_GRACE`] or [`LONG_GRACE`].
+    /// The failure of the call if no response of its own comes within [`SHORT_GRACE`] or [`LONG_GRACE`].
     pub(crate) suspected_failure: Option<CallFailure>,
 }
 
-/// The calls that this side made and that are not over.
+/// The open calls of this side.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     open: BTreeMap<CallId, Call>,
@@ -58,19 +58,19 @@ pub(crate) struct Calls {
     last: u64,
     /// The cancelled calls that the peer may still answer.
     cancelled: BTreeSet<CallId>,
-    /// The last call before the latest notification or answer of this side, until the peer has answered a later call.
+    /// The last call before the latest notification or response of this side, until the peer has answered a later call.
     before_other_message: Option<CallId>,
     /// An error without an id that belongs to one of several calls, and the last of these calls.
     unclaimed_error: Option<Box<(CallId, CallFailure)>>,
 }
 
-/// The call that an answer without a readable id probably belongs to.
+/// The call that a response without a readable id probably belongs to.
 pub(crate) enum Suspect {
     /// The only open call.
     Certain(CallId),
-    /// The only open call, unless the answer is a complaint about the notification before it.
+    /// The only open call, unless the response reports an error in the notification before it.
     Likely(CallId),
-    /// One of the open calls up to this one, unless the answer is a complaint about a notification before them.
+    /// One of the open calls up to this one, unless the response reports an error in a notification before them.
     OneOf(CallId),
     Unknown,
 }
@@ -93,7 +93,7 @@ impl Calls {
     ) {
         // A caller may use an id twice by mistake; the first deadline must not outlive it.
         self.remove(id);
-        // A time-out that the clock cannot represent is none.
+        // A time-out that the clock cannot represent is no limit.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
         self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
         let uncancellable = dialect.uncancellable.contains(&method);
@@ -110,14 +110,14 @@ impl Calls {
         self.open.insert(id, call);
     }
 
-    /// Notes that a notification or an answer is queued: the peer may complain about it without an id.
+    /// Records that a notification or a response was queued. The peer may report an error about it without an id.
     #[inline]
     pub(crate) fn note_other_message(&mut self) {
         self.before_other_message = Some(CallId(self.last));
     }
 
-    /// Takes a call that the peer has answered. The peer reads messages in order, so later complaints are not about
-    /// messages before the call.
+    /// Takes a call that the peer has answered. The peer reads messages in order, so a later error without an id is not about
+    /// a message before the call.
     #[inline]
     pub(crate) fn take_answered(&mut self, id: CallId) -> Option<Call> {
         let call = self.take(id)?;
@@ -125,13 +125,13 @@ impl Calls {
         Some(call)
     }
 
-    /// The open call whose number the id holds as text.
+    /// The open call with the number that a string id contains, such as `"2"`.
     pub(crate) fn named_by_text(&self, id: &RequestId) -> Option<CallId> {
         let call = CallId::from_request_id(&id.number_in_text()?)?;
         self.open.contains_key(&call).then_some(call)
     }
 
-    /// Returns the call that an answer without a readable id probably belongs to.
+    /// Returns the call that a response without a readable id probably belongs to.
     pub(crate) fn suspect(&self) -> Suspect {
         let mut open = self.open.keys();
         match (open.next(), open.next_back(), self.before_other_message) {
@@ -165,7 +165,7 @@ impl Calls {
         }
     }
 
-    /// Schedules the failure of a call after a wait, unless an answer or progress comes first.
+    /// Schedules the failure of a call after a wait, unless a response or progress comes first.
     pub(crate) fn fail_soon(&mut self, now: Instant, id: CallId, failure: CallFailure, wait: Duration) {
         let Some(call) = self.open.get_mut(&id) else { return };
         let soon = now.checked_add(wait);
@@ -192,12 +192,12 @@ impl Calls {
         }
     }
 
-    /// Forgets a cancelled call. Returns whether its answer was expected.
+    /// Forgets a cancelled call. Returns whether its response was expected.
     pub(crate) fn forget_cancelled(&mut self, id: CallId) -> bool {
         self.cancelled.remove(&id)
     }
 
-    /// Removes a call that gets no answer. The kept error may be about it.
+    /// Removes a call that gets no response. The unclaimed error may be about it, so that is dropped.
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
         let call = self.take(id)?;
         self.unclaimed_error.take_if(|error| id <= error.0);
@@ -212,7 +212,7 @@ impl Calls {
         Some(call)
     }
 
-    /// Restarts the wait. Returns false for a call that is over.
+    /// Restarts the time-out of a call. Returns false if the call is not open.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
         self.clear_suspected_failure(id);
         let Self { open, deadlines, .. } = self;
@@ -223,7 +223,7 @@ impl Calls {
             && let (Some(deadline), Some(extended)) = (&mut call.deadline, now.checked_add(timeout))
         {
             deadlines.remove(&(*deadline, id));
-            // A maximum that the clock cannot represent is none.
+            // A maximum that the clock cannot represent is no limit.
             let latest = call.made.checked_add(maximum).map_or(extended, |last| extended.min(last));
             *deadline = latest.max(*deadline);
             deadlines.insert((*deadline, id));
@@ -245,7 +245,7 @@ impl Calls {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Takes one call whose deadline has passed, and how long it waited.
+    /// Takes one call whose deadline has passed. Also returns how long it waited.
     pub(crate) fn take_expired(&mut self, now: Instant) -> Option<(CallId, Call, Duration)> {
         let (deadline, id) = *self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
         let call = self.remove(id)?;

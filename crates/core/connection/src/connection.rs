@@ -13,10 +13,10 @@ use crate::pending_requests::PendingRequests;
 use crate::queue::{Kind, Queue, Transmit};
 use crate::responses::Responses;
 
-/// How many empty places of each collection keep their memory while the connection is idle.
+/// The capacity that each collection keeps while the connection is idle.
 const MANY: usize = 16;
 
-/// One side of an exchange, from the first message to the last.
+/// One side of a connection, from the first message to the last.
 ///
 /// It does no I/O, never waits, and reads no clock. The methods are of four kinds:
 ///
@@ -29,9 +29,9 @@ const MANY: usize = 16;
 /// - *getters*: [`has_room`](Self::has_room), [`may_run_handlers`](Self::may_run_handlers), [`wants_input`](Self::wants_input)
 ///   and the counts.
 ///
-/// After any input or mutator, call `poll_event` until it returns none, then `poll_transmit` while the transport is ready,
-/// then set a timer by `poll_timeout`. An answer that is handed in before the timeout wins, even at the instant of the
-/// deadline.
+/// After any input or mutator, call `poll_event` until it returns `None`, then `poll_transmit` while the transport is ready,
+/// then set a timer by `poll_timeout`. A response that is passed to `handle_frame` before `handle_timeout` is called resolves
+/// its call, even at the instant of the deadline.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) config: Config,
@@ -50,7 +50,7 @@ impl Connection {
             calls: Calls::default(),
             requests: PendingRequests::new(),
             queue: Queue::new(),
-            // One place, because the first growth makes four, and an idle session keeps them.
+            // Growing from none would make room for four events, which an idle session keeps.
             events: VecDeque::with_capacity(1),
             ended: false,
         }
@@ -66,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// Handles the report that the sender of the request with this id can no longer be answered.
+    /// Handles the transport's report that the caller of the request with this id has left: a response cannot be delivered.
     pub fn handle_caller_left(&mut self, id: &RequestId) {
         if let Some((incoming, entry)) = self.requests.find(id) {
             entry.abandoned = true;
@@ -76,8 +76,8 @@ impl Connection {
         }
     }
 
-    /// Handles the report that the transport could not carry the request with this id. Its call fails, if it is open. The
-    /// peer gets no cancel: it may never have received the request.
+    /// Handles the transport's report that it could not carry the request with this id. Its call fails, if it is open. The
+    /// peer gets no cancel, because it may never have received the request.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
         self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Failed) });
@@ -88,8 +88,8 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
             let failure = call.suspected_failure.take().unwrap_or(CallFailure::TimedOut(waited));
-            // If the peer does not answer cancelled calls, a later answer was only too late, and the caller may want to
-            // wait longer.
+            // If the peer does not answer cancelled calls, a later response was sent before the cancel arrived. It is reported
+            // as unmatched, because the caller may want a longer time-out.
             if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
                 self.calls.note_cancelled(id);
             }
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Handles the end of input: calls fail. Requests of the peer's can still be answered.
+    /// Handles the end of input: calls fail. Requests of the peer can still be answered.
     pub fn handle_end(&mut self) {
         self.ended = true;
         for (id, call) in self.calls.take_all() {
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// Returns the next thing that happened.
+    /// Returns the next event.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -125,13 +125,13 @@ impl Connection {
         self.calls.next_deadline()
     }
 
-    /// Reserves an id for a call. Calls whose parameters carry it, such as MCP's progress token, need it early.
+    /// Reserves an id for a call. A call whose parameters contain the id, as MCP's progress token does, needs it early.
     pub fn reserve_call(&mut self) -> CallId {
         self.calls.reserve()
     }
 
-    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends in an [`Event::Answered`]. `in_reply_to` is
-    /// the request of the peer's that the call belongs to.
+    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends with an [`Event::Answered`]. `in_reply_to` is
+    /// the request of the peer that the call belongs to.
     pub fn call(
         &mut self,
         now: Instant,
@@ -151,7 +151,7 @@ impl Connection {
         self.queue.push(Message::from(request), in_reply_to, Kind::Call(id));
     }
 
-    /// Queues a notification. `in_reply_to` is the request of the peer's that it belongs to.
+    /// Queues a notification. `in_reply_to` is the request of the peer that it belongs to.
     #[inline]
     pub fn notify(
         &mut self,
@@ -164,8 +164,8 @@ impl Connection {
         self.queue.push(Message::from(notification), in_reply_to, Kind::Notification);
     }
 
-    /// Queues a notification unless an identical one is already queued. So a peer that reads slowly makes no queue grow.
-    /// Returns whether it was queued.
+    /// Queues a notification unless an identical one is already queued, so that the queue does not grow while a peer reads
+    /// slowly. Returns whether it was queued.
     pub fn notify_coalesced(
         &mut self,
         method: impl Into<ByteString>,
@@ -182,7 +182,7 @@ impl Connection {
         is_news
     }
 
-    /// Answers a request of the peer's. A second answer does nothing.
+    /// Answers a request of the peer. A second call for the same request does nothing.
     pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
         let Some(entry) = self.requests.remove(incoming) else {
             return;
@@ -206,8 +206,8 @@ impl Connection {
         }
     }
 
-    /// Cancels a call. A request that has not left is withdrawn; otherwise the peer gets a cancel, and its answer becomes an
-    /// [`Event::CancelledResponse`]. There is no other event for it.
+    /// Cancels a call. A request that is still queued is withdrawn. Otherwise the peer gets a cancel, and its response becomes
+    /// an [`Event::CancelledResponse`]. The call causes no other event.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
         if let Some(entry) = self.calls.remove(call)
             && self.withdraw(call, entry, reason)
@@ -231,13 +231,14 @@ impl Connection {
         self.config.dialect.batches
     }
 
-    /// Sets which messages of the peer's get a response from now on. Answers to requests that arrived before are dropped where
-    /// they are none of these.
+    /// Sets which messages of the peer get a response from now on. Earlier requests that are not among them get no response
+    /// either.
     pub fn set_responses(&mut self, responses: Responses) {
         self.config.responses = responses;
     }
 
-    /// Whether a request, or a message that may be one, gets a response. The id is null where none could be read.
+    /// Whether a request with this id, or an unreadable message that may be a request, gets a response. The id is null if none
+    /// could be read.
     pub fn responds_to(&self, id: &RequestId) -> bool {
         match self.config.responses {
             Responses::All => true,
@@ -246,8 +247,7 @@ impl Connection {
         }
     }
 
-    /// Releases memory that is no longer in use, unless it is little. Call it while the connection is idle: it may stay
-    /// idle for hours.
+    /// Releases unused memory, unless it is little. Call it when the connection becomes idle: it may stay idle for hours.
     pub fn shrink(&mut self) {
         if self.events.capacity() > MANY {
             self.events.shrink_to_fit();
@@ -256,7 +256,7 @@ impl Connection {
         self.requests.shrink(MANY);
     }
 
-    /// Whether fewer than [`Config::high_water`] bytes are queued. The queue accepts more all the same.
+    /// Whether fewer than [`Config::high_water`] bytes are queued. The queue accepts frames beyond it.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.queue.is_empty() || self.queue.size() < self.config.high_water
@@ -268,11 +268,11 @@ impl Connection {
         self.config.high_water
     }
 
-    /// Whether handlers should work on requests: fewer than [`Config::backlog_limit`] bytes are queued. A peer that asks for
-    /// much and reads nothing must not fill the memory with answers. `unsent` is how many bytes the transport holds.
+    /// Whether handlers may run: fewer than [`Config::backlog_limit`] bytes are queued. A peer that sends requests and does
+    /// not read must not fill the memory with responses. `unsent` is how many bytes the transport holds.
     ///
-    /// Reading continues as [`wants_input`](Self::wants_input) requires. The pause delays no answer, because it would
-    /// stand behind what is queued.
+    /// Reading continues as [`wants_input`](Self::wants_input) requires. The pause delays no response, because a new response
+    /// would wait in the queue after the other frames.
     #[inline]
     pub fn may_run_handlers(&self, unsent: usize) -> bool {
         let waiting = self.queue.size().saturating_add(unsent);
@@ -294,17 +294,17 @@ impl Connection {
         !self.queue.is_empty()
     }
 
-    /// The approximate size of what is queued, in bytes.
+    /// The approximate size of the queue, in bytes.
     pub fn queued_bytes(&self) -> usize {
         self.queue.size()
     }
 
-    /// How many calls are not over.
+    /// How many calls of this side are open.
     pub fn calls_in_flight(&self) -> usize {
         self.calls.len()
     }
 
-    /// How many requests of the peer's are unanswered.
+    /// How many requests of the peer are unanswered.
     pub fn pending_requests(&self) -> usize {
         self.requests.len()
     }
@@ -314,7 +314,7 @@ impl Connection {
         self.requests.id(incoming)
     }
 
-    /// Whether nothing is queued, no call is open on either side and no event is left.
+    /// Whether no frame is queued, no call is open on either side and no event is left.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty()
             && self.events.is_empty()

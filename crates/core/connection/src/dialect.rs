@@ -8,11 +8,11 @@ pub struct Dialect {
     pub cancel_method: &'static str,
     /// Whether the cancel notification carries a `reason`.
     pub cancel_has_reason: bool,
-    /// Whether a cancelled request is answered all the same.
+    /// Whether a cancelled request still gets a response.
     pub answers_cancelled: bool,
     /// Requests that must never be cancelled.
     pub uncancellable: &'static [&'static str],
-    /// Requests that the receiver may end by the cancel notification instead of an answer.
+    /// Requests that the receiver may end by the cancel notification instead of a response.
     pub ended_by_cancel: &'static [&'static str],
     /// The notification that reports progress; its params carry the `progressToken` that the request gave.
     pub progress_method: Option<&'static str>,
@@ -23,7 +23,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// The Agent Client Protocol: `$/cancel_request`, after which the answer still comes; no batches.
+    /// The Agent Client Protocol: a request cancelled by `$/cancel_request` still gets its response; no batches.
     pub const ACP: Self = Self {
         cancel_method: "$/cancel_request",
         cancel_has_reason: false,
@@ -35,8 +35,8 @@ impl Dialect {
         batches: false,
     };
 
-    /// The Model Context Protocol: `notifications/cancelled`, after which no answer comes, and by which a server ends a
-    /// subscription; progress; batches only once a revision with batches is negotiated.
+    /// The Model Context Protocol: a request cancelled by `notifications/cancelled` gets no response, and a server ends a
+    /// subscription by the same notification. It has progress, and batches once a revision with batches is negotiated.
     pub const MCP: Self = Self {
         cancel_method: "notifications/cancelled",
         cancel_has_reason: true,

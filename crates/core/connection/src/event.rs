@@ -14,34 +14,34 @@ impl CallId {
         RequestId::from(self.0)
     }
 
-    /// Returns the call that has this id on the wire, if it is an id of this side's calls.
+    /// Returns the call that has this id on the wire. `None` if the calls of this side have no such ids.
     pub fn from_request_id(id: &RequestId) -> Option<Self> {
         id.as_u64().map(Self)
     }
 }
 
-/// A request of the peer's that needs an answer.
+/// A request of the peer that needs a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IncomingId {
     pub(crate) index: usize,
-    /// Distinguishes two requests that used the same place one after the other.
+    /// Distinguishes requests that used the same slot one after the other.
     pub(crate) serial: u64,
 }
 
-/// Something that happened, in the order in which it happened.
+/// An event on the connection. [`poll_event`](crate::Connection::poll_event) returns events in the order in which they happened.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A request of the peer's; [`answer`](crate::Connection::answer) it exactly once.
+    /// A request of the peer. [`answer`](crate::Connection::answer) it exactly once.
     Request {
-        /// Its id for the answer.
+        /// Its id for the response.
         incoming: IncomingId,
         /// The request itself.
         request: Request,
         /// Whether it came as one of a batch.
         in_batch: bool,
     },
-    /// A notification of the peer's.
+    /// A notification of the peer.
     Notification(Notification),
     /// Progress on a call.
     Progress {
@@ -54,20 +54,20 @@ pub enum Event {
     Answered {
         /// The call.
         call: CallId,
-        /// The result, or why there is none.
+        /// The result, or the reason why the call failed.
         outcome: Result<RawJson, CallFailure>,
     },
-    /// The peer has cancelled a request. Answer it all the same: the dialect decides whether the answer is sent.
+    /// The peer has cancelled a request. Answer it all the same: the dialect decides whether the response is sent.
     Cancelled(IncomingId),
-    /// An answer that belongs to no call: too late, repeated, or about a message that the peer could not read. If it is
-    /// not a valid JSON-RPC response, its error is the reason. Worth a line in a log.
+    /// A response that belongs to no open call: too late, repeated, or about a message that the peer could not read. If it is
+    /// not a valid JSON-RPC response, its error is the reason. A driver should log it.
     UnmatchedResponse(Response),
-    /// The answer to a call that this side has [cancelled](crate::Connection::cancel), which is not a fault of the peer.
-    /// ACP peers answer such a call, and MCP peers do if the cancel crosses the answer.
+    /// The response to a call that this side has [cancelled](crate::Connection::cancel), which is not a fault of the peer.
+    /// ACP peers answer a cancelled call; MCP peers do if the cancel crosses the response.
     CancelledResponse(Response),
     /// A message that could not be read and belongs to no call: a line over the limit, text that is not JSON-RPC, or a
-    /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request
-    /// where the peer's [get no response](crate::Responses).
+    /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request,
+    /// if requests of the peer [get no response](crate::Responses).
     Unreadable(ErrorObject),
 }
 
@@ -78,17 +78,17 @@ pub enum CallFailure {
     /// The peer answered with an error.
     #[error("refused: {0}")]
     Refused(ErrorObject),
-    /// The peer's answer is not a JSON-RPC response, or does not have the id of the call.
+    /// The message in reply is not a JSON-RPC response, or does not have the id of the call.
     #[error("the answer cannot be read: {0}")]
     Malformed(ErrorObject),
-    /// No answer came in time. The call was cancelled at the peer.
+    /// No response came in time. The call was cancelled at the peer.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
     /// The peer ended the call by the cancel notification, where the dialect allows that
     /// ([`ended_by_cancel`](crate::Dialect::ended_by_cancel)).
     #[error("ended without an answer")]
     Cancelled,
-    /// The transport could not carry the call, and goes on. The transport has the details.
+    /// The transport could not carry the call. The connection stays open, and the transport has the details.
     #[error("the transport could not carry the call")]
     Failed,
     /// The connection ended first.

@@ -1,4 +1,4 @@
-//! How a [`Connection`] takes each kind of message.
+//! Handles each kind of incoming message of a [`Connection`], malformed ones included.
 
 use std::time::Instant;
 
@@ -56,7 +56,8 @@ impl Connection {
         }
     }
 
-    /// A cancel that names no request, or cannot be read, is ignored: it may have crossed the answer.
+    /// Handles a cancel. One that names no open request or call, or cannot be read, is ignored: it may have crossed the
+    /// response.
     fn handle_cancel(&mut self, notification: &Notification) {
         let params = notification.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
         let Some(CancelParams { request_id: id, .. }) = params else {
@@ -85,7 +86,7 @@ impl Connection {
             Some(call) if self.calls.progress(now, call) => {
                 self.events.push_back(Event::Progress { call, params })
             }
-            // Calls have numbers. A token that is a string belongs to work that outlives a call; the runtime knows it.
+            // The ids of calls are numbers. A string token belongs to work that outlives a call, which the runtime tracks.
             None if progress_token.as_str().is_some() => {
                 self.events.push_back(Event::Notification(notification))
             }
@@ -125,21 +126,21 @@ impl Connection {
                 }
             }
             Intent::Request(id) => self.handle_malformed_request(id, error, batch),
-            // A notification is never answered, whatever is wrong with it.
+            // A notification gets no response, even if it is malformed.
             _ => self.events.push_back(Event::Unreadable(error)),
         }
     }
 
     fn handle_malformed_request(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
-        // In a batch the sender reads with the other answers which element it was.
+        // In a batch, the position among the other responses shows the sender which element was malformed.
         if (id.is_null() && batch.is_none()) || !self.responds_to(&id) {
             self.events.push_back(Event::Unreadable(error.clone()));
         }
         self.refuse(id, error, batch);
     }
 
-    /// Schedules the failure of the call of a response within other text. The text may be a log line, which the response
-    /// follows.
+    /// Schedules the failure of a call whose response was found within other text. The text may be a log line, and the real
+    /// response may follow.
     fn fail_soon(&mut self, now: Instant, id: &RequestId, error: &ErrorObject) {
         let call = self.calls.named_by_text(id).or_else(|| CallId::from_request_id(id));
         if let Some(call) = call {
@@ -157,8 +158,8 @@ impl Connection {
         }
     }
 
-    /// Handles an answer under an id that no open call has. If it can belong to one call only, that call fails: no other
-    /// answer will come. `failure` is the reason if the answer cannot be read.
+    /// Handles a response under an id that no open call has. If it can belong to one call only, that call fails, because no
+    /// other response will come. `failure` is the reason if the response cannot be read.
     #[cold]
     fn handle_unmatched(&mut self, now: Instant, response: Response, failure: Option<CallFailure>) {
         if let Some(call) = self.calls.named_by_text(&response.id) {
@@ -175,9 +176,9 @@ impl Connection {
                     self.calls.take_answered(call);
                     return self.fail(call, failure);
                 }
-                // The error may be about nothing that was sent, and the answer may follow it.
+                // The error may concern no message of this side, and the response may follow it.
                 Suspect::Certain(call) if !is_result => self.calls.fail_soon(now, call, failure, SHORT_GRACE),
-                // A result may as well be noise.
+                // A result without an id may be noise.
                 Suspect::Certain(call) => self.calls.fail_soon(now, call, failure, LONG_GRACE),
                 Suspect::Likely(call) if !is_result && !is_about_unknown_method(&response) => {
                     self.calls.fail_soon(now, call, failure, LONG_GRACE);
@@ -199,7 +200,7 @@ impl Connection {
         self.events.push_back(Event::Answered { call, outcome: Err(failure) });
     }
 
-    /// Refuses an array of messages. The answers in it fail their calls, and are not answered.
+    /// Refuses an array of messages. The responses in it fail their calls, and are not answered.
     #[cold]
     pub(crate) fn refuse_batch(&mut self, now: Instant, messages: Vec<Result<Message, Malformed>>) {
         let mut has_others = false;
@@ -240,14 +241,14 @@ impl Connection {
         self.send_batch(answers);
     }
 
-    /// Takes the call that an answer with this id belongs to.
+    /// Takes the call that a response with this id belongs to.
     pub(crate) fn take_call(&mut self, id: &RequestId) -> Option<CallId> {
         let call = CallId::from_request_id(id)?;
         self.calls.take_answered(call).map(|_| call)
     }
 
-    /// Answers a message with an error, if it gets a response. While enough refusals without an id are queued, a further
-    /// one is left out. Otherwise a peer that writes noise and does not read would wait for this side, and this side for
+    /// Answers a message with an error, if the message gets a response. At the limit of queued refusals without an id, the
+    /// refusal is left out. Otherwise a peer that writes noise and does not read would wait for this side, and this side for
     /// the peer.
     #[cold]
     pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
@@ -282,8 +283,8 @@ impl Connection {
         }
     }
 
-    /// Cancels a call at the peer, unless its request is still queued. The cancel takes the same way as the request.
-    /// Returns whether the peer may answer the call.
+    /// Withdraws the request of a call if it is still queued, and otherwise cancels the call at the peer. The cancel takes the
+    /// same stream as the request. Returns whether the peer may answer the call.
     pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) -> bool {
         if self.queue.take_back(call) {
             return false;
@@ -302,7 +303,7 @@ impl Connection {
     }
 }
 
-/// The failure of a call whose answer has no id.
+/// The failure of a call whose response has no id.
 fn without_id(response: &Response) -> CallFailure {
     match &response.outcome {
         Err(error) => CallFailure::Refused(error.clone()),

@@ -1,8 +1,8 @@
-//! The exchange of ACP and MCP as a state machine.
+//! A JSON-RPC connection of ACP or MCP as a state machine.
 //!
-//! It matches answers to calls, keeps deadlines, handles cancellation, and lets no request be answered twice. It needs no
-//! socket, no clock and no runtime. Frames and times go in, events and frames come out. So two connections and a virtual
-//! clock can play through any race in a test without waiting for it.
+//! It matches responses to calls, keeps deadlines, handles cancellation, and sends at most one response to each request. It
+//! needs no socket, no clock and no runtime. Frames and times go in, events and frames come out. A test can therefore run any
+//! race between two connections on a virtual clock.
 //!
 //! ```text
 //!            handle_frame, handle_timeout, …            poll_event
@@ -21,7 +21,7 @@
 //! connection.call(start, id, "ping", None, CallOptions::new().timeout(Duration::from_secs(5)), None);
 //! assert!(connection.poll_transmit().is_some());
 //!
-//! // No answer comes.
+//! // No response comes.
 //! let deadline = connection.poll_timeout().unwrap();
 //! connection.handle_timeout(deadline);
 //! let Some(Event::Answered { outcome, .. }) = connection.poll_event() else { panic!() };
@@ -31,27 +31,27 @@
 //! assert!(connection.is_idle());
 //! ```
 //!
-//! # Answers that cannot be matched
+//! # Responses that cannot be matched
 //!
-//! A call fails at once when its answer cannot be read, because no other answer will come.
+//! A call fails at once when its response cannot be read, because no other response will come.
 //!
 //! | the peer sends | then |
 //! |---|---|
 //! | text that is not JSON or UTF-8, with an id that can be found | the call with that id fails |
-//! | an answer without a readable id | the only open call fails |
-//! | an error without an id | the only open call fails after a quarter of a second, or one second after a notification, which the error may concern; of several calls, the one that is left when the others are answered |
-//! | an answer behind other text on its line | its call fails after one second: the text may be a log of an answer that follows |
-//! | an id without a method, a result or an error | the open call with that id fails; without such a call, it is refused as a request |
-//! | any other answer without a call | it is reported, unless this side has cancelled the call |
+//! | a response without a readable id | the only open call fails |
+//! | an error without an id | the only open call fails after a quarter of a second; after one second if a notification was sent, which the error may concern. Of several open calls, the one that stays unanswered fails |
+//! | a response after other text on its line | its call fails after one second: the text may be a log of a response that follows |
+//! | an id without a method, a result or an error | the open call with that id fails; if there is none, the message is refused as a request |
+//! | any other response without a call | an event reports it, unless this side has cancelled the call |
 //!
 //! # Invariants
 //!
-//! - Every request that becomes an [`Event::Request`] is answered once; every other request is answered with an error. The
-//!   [`Dialect`] decides whether a cancelled one is answered, and [`Responses`] whether any is.
-//! - Every call ends in one [`Event::Answered`], unless it is [cancelled](Connection::cancel) first.
-//! - Frames leave in the order in which they were queued; events come in the order in which they arrived.
+//! - Every request that becomes an [`Event::Request`] gets one response; every other request gets an error. The [`Dialect`]
+//!   decides whether a cancelled request gets a response, and [`Responses`] whether any request does.
+//! - Every call ends with one [`Event::Answered`], unless this side [cancels](Connection::cancel) it first.
+//! - Frames leave in the order in which they were queued. Events are returned in the order in which they happened.
 //! - The id of a call is used once.
-//! - [`Config`] bounds the memory that a peer can make a connection hold, if input is read only while
+//! - [`Config`] bounds the memory that a connection holds for its peer, if the driver reads only while
 //!   [`wants_input`](Connection::wants_input) returns true.
 
 mod calls;

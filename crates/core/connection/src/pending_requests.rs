@@ -1,4 +1,4 @@
-//! Tracks the peer's unanswered requests, and holds the answers to a batch until all are there.
+//! Tracks the peer's unanswered requests, and holds the responses to a batch until all are there.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use slab::Slab;
 
 use crate::event::IncomingId;
 
-/// Up to how many requests are searched one by one for an id.
+/// The most requests that are searched one by one for an id. More of them get an index.
 const FEW: usize = 8;
 
-/// A request of the peer's that has not been answered.
+/// An unanswered request of the peer.
 #[derive(Debug)]
 pub(crate) struct IncomingRequest {
     pub(crate) id: RequestId,
     pub(crate) batch: Option<usize>,
     /// The peer has cancelled it.
     pub(crate) cancelled: bool,
-    /// The peer cannot be reached with the answer.
+    /// The caller has left, so the response cannot be delivered.
     pub(crate) abandoned: bool,
     serial: u64,
 }
 
-/// The answers to a batch, which leave together.
+/// The responses to a batch, which leave together.
 #[derive(Debug, Default)]
 struct Batch {
     waiting: usize,
@@ -31,15 +31,15 @@ struct Batch {
     bytes: usize,
 }
 
-/// The unanswered requests of the peer's, and the batches that some of them came in.
+/// The unanswered requests of the peer, and the open batches.
 #[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
     unanswered: Slab<IncomingRequest>,
-    /// The index of each, once there are more than [`FEW`]. Empty until then, and again when it has become empty. The null
-    /// id is not here: it names no request.
+    /// The index of each request. It is filled once there are more than [`FEW`], and used until all of them are answered. The
+    /// null id is not in it, because it identifies no request.
     by_id: HashMap<RequestId, usize>,
     batches: Slab<Batch>,
-    /// How many answers wait in batches for the others of their batch.
+    /// How many responses wait for the rest of their batches.
     held: usize,
     /// Their approximate size in bytes.
     held_bytes: usize,
@@ -47,12 +47,12 @@ pub(crate) struct PendingRequests {
 }
 
 impl PendingRequests {
-    /// An empty table with one place, because the first growth makes four, and an idle session keeps them.
+    /// An empty table with room for one request. Growing from none would make room for four, which an idle session keeps.
     pub(crate) fn new() -> Self {
         Self { unanswered: Slab::with_capacity(1), ..Self::default() }
     }
 
-    /// Adds a request. Returns none when one with the same id is still unanswered.
+    /// Adds a request. Returns `None` if another one with the same id is unanswered.
     pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<IncomingId> {
         if self.index(&id).is_some() {
             return None;
@@ -111,7 +111,7 @@ impl PendingRequests {
         self.unanswered.len()
     }
 
-    /// Releases the memory of empty places, if there are more than `many`.
+    /// Releases unused capacity, if there is room for more than `many` requests.
     pub(crate) fn shrink(&mut self, many: usize) {
         if self.unanswered.capacity() > many {
             self.unanswered.shrink_to_fit();
@@ -119,7 +119,7 @@ impl PendingRequests {
         }
     }
 
-    /// How many requests cost memory: the unanswered, and those whose answer waits in a batch.
+    /// How many requests take memory: the unanswered ones, and those whose response waits in a batch.
     pub(crate) fn count_with_batched(&self) -> usize {
         self.unanswered.len() + self.held
     }
@@ -129,12 +129,12 @@ impl PendingRequests {
         self.batches.insert(Batch { waiting: 1, answers: Vec::new(), bytes: 0 })
     }
 
-    /// Called when all messages of the batch have been read. Returns the answers if all are there.
+    /// Called when all messages of the batch have been read. Returns the responses if all are there.
     pub(crate) fn close_batch(&mut self, batch: usize) -> Option<Vec<Message>> {
         self.settle(batch, None, usize::MAX)
     }
 
-    /// Adds an answer to no pending request, such as the refusal of a malformed message.
+    /// Adds a response that belongs to no pending request, such as the refusal of a malformed message.
     pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Message) {
         let bytes = answer.size_hint();
         let entry = &mut self.batches[batch];
@@ -144,8 +144,8 @@ impl PendingRequests {
         self.held_bytes += bytes;
     }
 
-    /// Adds the answer to a request of the batch. Returns the answers when it was the last. An answer with which all that
-    /// wait would exceed `limit` bytes becomes an error.
+    /// Adds the response to a request of the batch. Returns all responses of the batch if it was the last. If the waiting
+    /// responses would exceed `limit` bytes with it, the response becomes an error.
     pub(crate) fn settle(
         &mut self,
         batch: usize,
@@ -177,7 +177,7 @@ impl PendingRequests {
     }
 }
 
-/// The error in place of an answer that exceeds the limit.
+/// The error in place of a response that exceeds the limit.
 fn too_long(limit: usize) -> ErrorObject {
     ErrorObject::internal_error(format_args!(
         "the answers to this batch are longer than the limit, which is {limit} bytes; ask for less at a time"

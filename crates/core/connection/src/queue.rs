@@ -6,13 +6,13 @@ use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RequestId};
 
 use crate::event::CallId;
 
-/// A frame to send, and the request of the peer's that it belongs to, for transports with a stream for each request.
+/// A frame to send, and the request of the peer that it belongs to. A transport with a stream for each request needs both.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Transmit {
     /// The frame.
     pub frame: Frame,
-    /// The request of the peer's that it answers or belongs to.
+    /// The request of the peer that it answers or belongs to.
     pub in_reply_to: Option<RequestId>,
     /// The approximate size of the frame in bytes.
     pub size: usize,
@@ -23,7 +23,7 @@ pub struct Transmit {
 pub(crate) enum Kind {
     /// The request of a call, which may be withdrawn.
     Call(CallId),
-    /// Answers to this many requests of the peer's.
+    /// Responses to this many requests of the peer.
     Answer(usize),
     /// An error under the id null.
     RefusalWithoutId,
@@ -36,7 +36,7 @@ struct Entry {
     kind: Kind,
 }
 
-/// The frames to send: one FIFO for all, so that nothing overtakes.
+/// The frames to send, in one FIFO, so that no frame overtakes another.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     entries: VecDeque<Entry>,
@@ -48,7 +48,7 @@ pub(crate) struct Queue {
 /// The most errors under the id null in the queue.
 const MAX_REFUSALS_WITHOUT_ID: usize = 16;
 
-/// The method and the text of the params, if it is a notification.
+/// The method and the text of the params of a notification. `None` for another frame.
 fn text(frame: &Frame) -> Option<(&str, Option<&str>)> {
     match frame {
         Frame::Single(Message::Notification(Notification { method, params, .. })) => {
@@ -59,7 +59,7 @@ fn text(frame: &Frame) -> Option<(&str, Option<&str>)> {
 }
 
 impl Queue {
-    /// An empty queue with one place, because the first growth makes four, and an idle session keeps them.
+    /// An empty queue with room for one frame. Growing from none would make room for four, which an idle session keeps.
     pub(crate) fn new() -> Self {
         Self { entries: VecDeque::with_capacity(1), ..Self::default() }
     }
@@ -93,12 +93,12 @@ impl Queue {
         })
     }
 
-    /// Whether a request has not left yet.
+    /// Whether the request of a call is still queued.
     pub(crate) fn holds(&self, call: CallId) -> bool {
         self.entries.iter().any(|entry| entry.kind == Kind::Call(call))
     }
 
-    /// Withdraws a request that has not left yet. Returns false when it has.
+    /// Removes the request of a call. Returns false if it has left already.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
         let index = self.entries.iter().position(|entry| entry.kind == Kind::Call(call));
         let entry = index.and_then(|index| self.entries.remove(index));
@@ -108,7 +108,7 @@ impl Queue {
         entry.is_some()
     }
 
-    /// Releases the memory of empty places, if there are more than `many`.
+    /// Releases unused capacity, if there is room for more than `many` frames.
     pub(crate) fn shrink(&mut self, many: usize) {
         if self.entries.capacity() > many {
             self.entries.shrink_to_fit();
@@ -130,7 +130,7 @@ impl Queue {
         self.size
     }
 
-    /// How many answers are queued.
+    /// How many responses are queued.
     #[inline]
     pub(crate) fn answers(&self) -> usize {
         self.answers + self.refusals_without_id

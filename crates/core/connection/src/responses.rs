@@ -1,15 +1,15 @@
-//! The messages of the peer that get a response.
+//! The setting for which messages of the peer get a response.
 
-/// The messages of the peer that get a response. In MCP the revision decides: since 2026-07-28 a client sends none.
+/// The messages of the peer that get a response. In MCP the revision decides: since 2026-07-28 a client sends no responses.
 ///
-/// Where a message that would need a response gets none, it becomes an [`Event::Unreadable`](crate::Event::Unreadable).
+/// A message that needs a response and gets none becomes an [`Event::Unreadable`](crate::Event::Unreadable).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Responses {
-    /// Every request, and every message that cannot be read and may be one.
+    /// Every request, and every unreadable message that may be a request.
     #[default]
     All,
-    /// Every request whose id could be read. So text that is not JSON-RPC gets no response.
+    /// Every request whose id could be read. Text that is not JSON-RPC gets no response.
     WithId,
     /// No message. Requests are not delivered.
     None,

@@ -105,7 +105,7 @@ impl fmt::Display for ErrorObject {
     }
 }
 
-/// The answer of a handler that failed to read or write: an internal error with the text of this one.
+/// The response of a handler that failed to read or write: an internal error with the text of this one.
 impl From<std::io::Error> for ErrorObject {
     fn from(error: std::io::Error) -> Self {
         Self::internal_error(error)

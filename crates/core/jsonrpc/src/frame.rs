@@ -27,7 +27,7 @@ pub const DEFAULT_BATCH_LIMIT: usize = 1024;
 
 /// The content of one line, one HTTP body or one SSE event.
 ///
-/// Reading loses nothing: text that is not a message becomes [`Malformed`], with the answer to send or the call to fail.
+/// Reading loses nothing: text that is not a message becomes [`Malformed`], with the response to send or the call to fail.
 /// A byte order mark at the start is skipped.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a frame is one message, many, or none")]
@@ -79,7 +79,7 @@ impl Frame {
         }
     }
 
-    /// Whether the frame holds an answer to the request with this id, readable or not. An answer under the text of the id's
+    /// Whether the frame holds a response to the request with this id, readable or not. A response under the text of the id's
     /// number counts.
     pub fn answers(&self, id: &RequestId) -> bool {
         let answers = |message: Result<&Message, &Malformed>| match message {
@@ -94,7 +94,7 @@ impl Frame {
         }
     }
 
-    /// Writes the frame as one line of JSON without its line end. In place of malformed text it writes the answer to it.
+    /// Writes the frame as one line of JSON without its line end. In place of malformed text it writes the response to it.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {

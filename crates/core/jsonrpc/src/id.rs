@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::reader::{self, RAW_VALUE};
 use crate::{Printable, RawJson};
 
-/// The `id` that ties an answer to its request.
+/// The `id` that ties a response to its request.
 ///
 /// An integer of any size, a string, or null; its JSON text has at most 1,024 bytes. `1` and `"1"` are two different
 /// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number this way. Null is read, because

@@ -4,7 +4,7 @@
 //!
 //! The protocols on top (ACP, MCP) send each other a great many small messages and now and then a very large
 //! one, and the program at the other end may be anything. So this crate reads the envelope of a message once, and leaves
-//! params and results as slices of the text that arrived. Text that it cannot read becomes a value that names the answer. Both
+//! params and results as slices of the text that arrived. Text that it cannot read becomes a value that names the response. Both
 //! sides of a connection may make calls.
 //!
 //! ```text
@@ -46,13 +46,13 @@
 //!
 //! # What it will not do
 //!
-//! It does no I/O, has no clock and starts nothing. It matches no answers to calls and remembers no ids: that is
+//! It does no I/O, has no clock and starts nothing. It matches no responses to calls and remembers no ids: that is
 //! `agentwire-connection`. It defines no method, and offers no `serde_json::Value` between the wire and your type.
 //!
 //! # Invariants
 //!
 //! - No text makes it panic or use the stack in proportion to the text's nesting.
-//! - Nothing that arrives is lost: each line gives a frame or an error, and each malformed frame names its answer. Items
+//! - Nothing that arrives is lost: each line gives a frame or an error, and each malformed frame names its response. Items
 //!   that a list is read without are named: [`collect_skipped`].
 //! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
 //! - What is written is one line, whatever it was made of.

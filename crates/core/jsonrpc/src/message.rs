@@ -8,7 +8,7 @@ use crate::{ErrorObject, RawJson, RequestId};
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "JSON-RPC 2.0 has these three and is finished")]
 pub enum Message {
-    /// Asks for an answer.
+    /// Asks for a response.
     Request(Request),
     /// Asks for nothing.
     Notification(Notification),
@@ -16,11 +16,11 @@ pub enum Message {
     Response(Response),
 }
 
-/// A call: a method, its parameters, and the id that the answer must bear.
+/// A call: a method, its parameters, and the id that the response must bear.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// The id, which the answer repeats.
+    /// The id, which the response repeats.
     pub id: RequestId,
     /// The method's name.
     pub method: ByteString,
@@ -38,7 +38,7 @@ pub struct Notification {
     pub params: Option<RawJson>,
 }
 
-/// The answer to a request: a result or an error, never both.
+/// The response to a request: a result or an error, never both.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Response {
@@ -63,7 +63,7 @@ impl Notification {
 }
 
 impl Response {
-    /// An answer.
+    /// A response.
     pub fn new(id: impl Into<RequestId>, outcome: Result<RawJson, ErrorObject>) -> Self {
         Self { id: id.into(), outcome }
     }

@@ -77,7 +77,7 @@ impl Config {
         self
     }
 
-    /// Sets how many bytes of answers may wait in batches for the others of their batch (default 16 MiB).
+    /// Sets how many bytes of responses may wait in batches for the others of their batch (default 16 MiB).
     #[must_use]
     pub fn batch_answers_limit(mut self, bytes: usize) -> Self {
         self.connection.batch_answers_limit = bytes;

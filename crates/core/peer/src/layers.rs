@@ -21,7 +21,7 @@ pub type LayerError = Box<dyn Error + Send + Sync>;
 
 /// A call that can pass through layers.
 pub trait LayeredCall: Send + Sized + 'static {
-    /// The successful answer.
+    /// The successful response.
     type Answer: Send + 'static;
     /// The error of the call.
     type Error: Into<LayerError> + Send + 'static;
@@ -40,7 +40,7 @@ pub trait LayeredCall: Send + Sized + 'static {
     fn error_of_layer(context: Self::ErrorContext, error: LayerError) -> Self::Error;
 }
 
-/// A layer that fits around the calls `C`: any [`tower_layer::Layer`] whose service takes a `C`, returns its answer, and is
+/// A layer that fits around the calls `C`: any [`tower_layer::Layer`] whose service takes a `C`, returns its response, and is
 /// `Clone`, `Send`, `Sync` and `'static`. Each call gets its own clone of the service.
 ///
 /// Of tower's own middleware, `RateLimit` is not `Clone`. Put `BufferLayer` in front of it, in one `tower::ServiceBuilder`.

@@ -99,17 +99,17 @@
 //!
 //! # Invariants
 //!
-//! - **Order out.** There is one queue. What a handler sends arrives before its answer; nothing overtakes.
+//! - **Order out.** There is one queue. What a handler sends arrives before its response; nothing overtakes.
 //! - **Order in.** Messages are handled one by one. A handler's part before its first wait runs before the next message
 //!   is handled, unless [`Config::backlog_limit`] bytes are queued: see [`Handler::request`]. Every notification is
-//!   delivered before a later answer resolves. Hooks on an answer ([`Call::check`], [`Call::on_answer`]) run before any
+//!   delivered before a later response resolves. Hooks on a response ([`Call::check`], [`Call::on_answer`]) run before any
 //!   later message is delivered.
 //! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are not
-//!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one answer
+//!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one response
 //!   take memory. A request over [`Config::request_limit`] or [`Config::request_bytes_limit`] is refused. Reading pauses
 //!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers may flood
 //!   each other with notifications and requests, as long as one of them reads its answers.
-//! - **Every request is answered**, unless the [`Dialect`] or the transport wants no answer. The answer
+//! - **Every request is answered**, unless the [`Dialect`] or the transport wants no response. The response
 //!   is an internal error if the handler panics, or is dropped because the connection ends.
 //! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even one
 //!   that never ran. A handle that outlives the driver fails at once.

@@ -139,7 +139,7 @@ impl PeerInner {
         polled
     }
 
-    /// Whether the main future may be the one that is polled. Relaxed order is enough: the answer only counts for a
+    /// Whether the main future may be the one that is polled. Relaxed order is enough: the response only counts for a
     /// future with the event loop's waker, which runs on the event loop's thread.
     #[inline]
     pub(crate) fn is_in_main(&self) -> bool {

@@ -37,7 +37,7 @@ pub async fn bridge(one: impl Transport, other: impl Transport) -> Result<(), Tr
     try_join(from_one, from_other).await.map(drop)
 }
 
-/// Makes the answer of a request that failed alone.
+/// Makes the response of a request that failed alone.
 fn answer_failure(packet: Packet) -> Packet {
     match packet {
         Packet::RequestFailed { id, error } => {

@@ -36,7 +36,7 @@
 //!
 //! # What it will not do
 //!
-//! It matches no answers to calls, spawns nothing and knows no runtime. A line or message that is not
+//! It matches no responses to calls, spawns nothing and knows no runtime. A line or message that is not
 //! JSON-RPC is not an error of the transport: it travels as a malformed frame, so that it can be answered.
 //!
 //! # Invariants

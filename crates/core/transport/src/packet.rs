@@ -37,7 +37,7 @@ pub enum Packet {
     /// The caller of the request with this id has left, and can receive nothing more. Transports with one caller, such as
     /// stdio, ignore it and never produce it.
     CallerLeft(RequestId),
-    /// Our request with this id gets no answer, because its own stream failed. The transport goes on. A transport with one
+    /// Our request with this id gets no response, because its own stream failed. The transport goes on. A transport with one
     /// stream, such as stdio, ends instead, and never produces it.
     RequestFailed {
         /// The request.

@@ -161,7 +161,7 @@ impl Envelope<'_> {
         }
     }
 
-    /// Whether it is an answer with the method of its request, as some servers write it.
+    /// Whether it is a response with the method of its request, as some servers write it.
     fn is_echo(&self) -> bool {
         let has = |member: Option<&RawValue>| member.is_some_and(|value| !is_null(value));
         self.id.is_some() && has(self.method) && (has(self.result) || has(self.error))

@@ -1,4 +1,4 @@
-//! Malformed text, with the answer to send and the call to fail.
+//! Malformed text, with the response to send and the call to fail.
 
 use crate::text::scan::{skip_space, string_end, value_end};
 use crate::{ErrorObject, Message, RequestId, Response};
@@ -161,7 +161,7 @@ impl Members {
         match (self.call, self.answer) {
             (true, false) => id.map(Intent::Request),
             (false, true) => Some(Intent::Response(id.unwrap_or(RequestId::NULL))),
-            // An answer with the method of its request.
+            // A response with the method of its request.
             (true, true) if self.outcome => id.map(Intent::Response),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! The future of one outgoing request: waits for queue room, sends the request, and decodes the answer. Dropping it cancels the
+//! The future of one outgoing request: waits for queue room, sends the request, and decodes the response. Dropping it cancels the
 //! call.
 
 pub(crate) mod result;
@@ -48,7 +48,7 @@ pub struct Call<R> {
     peer: Option<Peer>,
     pub(crate) outgoing: Outgoing<R>,
     stage: Stage,
-    /// Runs when the answer is no longer awaited.
+    /// Runs when the response is no longer awaited.
     pub(crate) on_drop: Option<Box<dyn FnOnce() + Send>>,
     result: PhantomData<fn() -> R>,
 }
@@ -139,7 +139,7 @@ impl<R> Call<R> {
         }
     }
 
-    /// Sets how long to wait for the answer, counted from when the call is first awaited. Then the call fails, and is
+    /// Sets how long to wait for the response, counted from when the call is first awaited. Then the call fails, and is
     /// cancelled at the peer if the request has left.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.outgoing.options = self.outgoing.options.timeout(timeout);
@@ -152,13 +152,13 @@ impl<R> Call<R> {
         self
     }
 
-    /// Calls the hook with the params of each progress notification on this call, in order, before the answer.
+    /// Calls the hook with the params of each progress notification on this call, in order, before the response.
     pub fn on_progress(mut self, hook: impl FnMut(RawJson) + Send + 'static) -> Self {
         self.outgoing.progress = Some(Box::new(hook));
         self
     }
 
-    /// Runs on the decoded result when the answer arrives, and may refuse it.
+    /// Runs on the decoded result when the response arrives, and may refuse it.
     ///
     /// The driver runs it before it looks at the next message. So state that answers and notifications both change is
     /// changed in the order in which the peer sent them, however late the caller polls. It does not run where the call
@@ -175,7 +175,7 @@ impl<R> Call<R> {
         self
     }
 
-    /// Runs on the decoded result when the answer arrives, in its order among the messages of the connection: a
+    /// Runs on the decoded result when the response arrives, in its order among the messages of the connection: a
     /// [`check`](Self::check) that refuses nothing.
     pub fn on_answer(self, hook: impl FnOnce(&R) + Send + 'static) -> Self
     where

@@ -102,7 +102,7 @@ impl From<BoxError> for Box<dyn Error> {
     }
 }
 
-/// The answer of a handler whose code failed: the [`ErrorObject`] that the error is or was caused by, and an internal error
+/// The response of a handler whose code failed: the [`ErrorObject`] that the error is or was caused by, and an internal error
 /// with its text otherwise. What another peer refused is an internal error, too.
 impl From<BoxError> for ErrorObject {
     fn from(error: BoxError) -> Self {

@@ -77,9 +77,9 @@ impl Error for Closed {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection ended before the answer came.
+    /// The connection ended before the response came.
     Closed(Closed),
-    /// No answer came in time. The call was cancelled at the peer.
+    /// No response came in time. The call was cancelled at the peer.
     #[non_exhaustive]
     TimedOut {
         /// The method.
@@ -97,7 +97,7 @@ pub enum CallError {
         /// [error in it](TransportError::inner).
         fault: Arc<TransportError>,
     },
-    /// The peer ended the call without an answer, where the protocol lets it.
+    /// The peer ended the call without a response, where the protocol lets it.
     #[non_exhaustive]
     Cancelled {
         /// The method.
@@ -112,20 +112,20 @@ pub enum CallError {
         /// the sources of its error, and this one was meant for the caller.
         error: ErrorObject,
     },
-    /// The peer's answer does not have the type of the method's result.
+    /// The peer's response does not have the type of the method's result.
     #[non_exhaustive]
     Decode {
         /// The method.
         method: ByteString,
-        /// The fault of the answer.
+        /// The fault of the response.
         why: String,
     },
-    /// The peer's answer can be read, but is not a result that the caller can use, such as a question back.
+    /// The peer's response can be read, but is not a result that the caller can use, such as a question back.
     #[non_exhaustive]
     Unusable {
         /// The method.
         method: ByteString,
-        /// The answer that came instead.
+        /// The response that came instead.
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
@@ -153,18 +153,18 @@ impl CallError {
         Self::NotAllowed { method: method.into(), why: why.into() }
     }
 
-    /// Makes the error of a call whose time-out a runtime keeps, for calls that take more than one answer.
+    /// Makes the error of a call whose time-out a runtime keeps, for calls that take more than one response.
     pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
         Self::TimedOut { method: method.into(), after }
     }
 
-    /// Makes the error of a call that was not carried to its answer, because something between the caller and the transport
+    /// Makes the error of a call that was not carried to its response, because something between the caller and the transport
     /// failed.
     pub fn failed(method: impl Into<ByteString>, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed { method: method.into(), fault: Arc::new(TransportError::other(error)) }
     }
 
-    /// Makes the error of a call that the peer refused later than by its answer, for calls that take more than one.
+    /// Makes the error of a call that the peer refused later than by its response, for calls that take more than one.
     pub fn refused(method: impl Into<ByteString>, error: ErrorObject) -> Self {
         Self::Refused { method: method.into(), error }
     }
@@ -247,7 +247,7 @@ impl From<Closed> for CallError {
     }
 }
 
-/// The answer of a handler whose own call failed.
+/// The response of a handler whose own call failed.
 impl From<CallError> for ErrorObject {
     fn from(error: CallError) -> Self {
         Self::internal_error(WithCauses::new(&error))

@@ -2,7 +2,7 @@ use agentwire_jsonrpc::ErrorObject;
 
 use crate::BoxError;
 
-/// Turns the error of a result into the answer of a handler.
+/// Turns the error of a result into the response of a handler.
 ///
 /// ```
 /// use agentwire_jsonrpc::ErrorObject;
@@ -15,7 +15,7 @@ use crate::BoxError;
 /// assert_eq!(port("http").unwrap_err().message, "internal error: invalid digit found in string");
 /// ```
 pub trait OrInternal<T> {
-    /// Makes an error the answer: the [`ErrorObject`] that it is, or was caused by, and an internal error with its text
+    /// Makes an error the response: the [`ErrorObject`] that it is, or was caused by, and an internal error with its text
     /// otherwise.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     handlers: Option<FuturesUnordered<HandlerFuture<C>>>,
     /// The size of the params of their requests in bytes.
     request_bytes: usize,
-    /// Whether `handlers` may hold some that have not been polled, because no answers were taken.
+    /// Whether `handlers` may hold some that have not been polled, because no responses were taken.
     has_unstarted: bool,
     /// When the connection ends, whatever is still to do.
     until: Option<Instant>,
@@ -237,7 +237,7 @@ where
         }
     }
 
-    /// Delivers an event. Returns the answer to a request whose handler did not wait.
+    /// Delivers an event. Returns the response to a request whose handler did not wait.
     fn deliver_one(
         &mut self,
         cx: &mut Context<'_>,
@@ -262,7 +262,7 @@ where
         None
     }
 
-    /// Calls the handler for a request, and polls it for the first time. Returns the answer if it did not wait.
+    /// Calls the handler for a request, and polls it for the first time. Returns the response if it did not wait.
     fn start_handler(
         &mut self,
         cx: &mut Context<'_>,
@@ -325,7 +325,7 @@ where
     }
 }
 
-/// The answer to a request whose params would take too much memory.
+/// The response to a request whose params would take too much memory.
 fn too_many_bytes(limit: usize) -> ErrorObject {
     let why = format!(
         "requests of {limit} bytes are unanswered, which is the limit; `request_bytes_limit` raises it"

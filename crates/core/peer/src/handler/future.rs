@@ -1,4 +1,4 @@
-//! Polls a handler's future for one request. A panic in it becomes the answer `internal error`.
+//! Polls a handler's future for one request. A panic in it becomes the response `internal error`.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +41,7 @@ impl<C> HandlerFuture<C> {
 }
 
 impl<C: Future<Output = Result<RawJson, ErrorObject>>> Future for HandlerFuture<C> {
-    /// The answer, and the size of the request's params in bytes.
+    /// The response, and the size of the request's params in bytes.
     type Output = (Answer, usize);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -24,23 +24,23 @@ pub trait Handler {
     /// The part before this returns the future runs in the order of arrival, before any later message is handled. So does
     /// the part of the future before its first wait, unless [`Config::backlog_limit`](crate::Config::backlog_limit) bytes
     /// are queued. In that time no future is polled; requests begin in their order when there is room. The future may call
-    /// the peer and wait for it. If it panics, the answer is an internal error.
+    /// the peer and wait for it. If it panics, the response is an internal error.
     fn request(
         &self,
         request: Request,
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, ErrorObject>>;
 
-    /// Called for each notification, one by one, in order, and before any later answer resolves. It must not take long.
+    /// Called for each notification, one by one, in order, and before any later response resolves. It must not take long.
     fn notification(&self, notification: Notification, peer: &Peer);
 
-    /// Called for an answer that belongs to no call: too late, repeated, or the peer's complaint about a message that it could
+    /// Called for a response that belongs to no call: too late, repeated, or the peer's complaint about a message that it could
     /// not read. The default ignores it.
     fn unmatched_response(&self, response: Response) {
         drop(response);
     }
 
-    /// Called for the answer to a call that was dropped, and so cancelled at the peer. The default ignores it.
+    /// Called for the response to a call that was dropped, and so cancelled at the peer. The default ignores it.
     fn cancelled_response(&self, response: Response) {
         drop(response);
     }
@@ -97,12 +97,12 @@ impl RequestContext {
         self.source.as_ref()
     }
 
-    /// Whether the peer has cancelled the request, or the connection ended before the answer.
+    /// Whether the peer has cancelled the request, or the connection ended before the response.
     pub fn is_cancelled(&self) -> bool {
         self.peer.shared.lock().is_cancelled(self.incoming)
     }
 
-    /// Returns a future that completes when the peer cancels the request, and when the connection ends before the answer.
+    /// Returns a future that completes when the peer cancels the request, and when the connection ends before the response.
     ///
     /// The future may outlive this value, and the connection. It never completes once the request is answered.
     pub fn cancelled(&self) -> Cancelled {
@@ -111,7 +111,7 @@ impl RequestContext {
 
     /// Answers the request now, while its handler goes on. The handler's own outcome is ignored.
     ///
-    /// For protocols in which the answer means that work has begun. An answered request cannot be cancelled, and no longer
+    /// For protocols in which the response means that work has begun. An answered request cannot be cancelled, and no longer
     /// counts against [`Config::request_limit`](crate::Config::request_limit): the caller sets a bound of its own.
     pub fn answer(&self, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.peer.shared.lock();

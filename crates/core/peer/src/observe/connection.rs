@@ -149,14 +149,14 @@ impl ConnectionObservation {
         }
     }
 
-    /// Reports the end of a call of ours that has no answer.
+    /// Reports the end of a call of ours that has no response.
     pub(crate) fn settled(&mut self, call: CallId, failure: &CallFailure, error: Option<&TransportError>) {
         let outcome = match failure {
             CallFailure::TimedOut(_) => Outcome::TimedOut,
             CallFailure::Cancelled => Outcome::Cancelled,
             CallFailure::Failed => Outcome::Failed(error),
             CallFailure::Closed => Outcome::Closed,
-            // An answer under the call's own id has already ended the call. These failures had no such answer.
+            // A response under the call's own id has already ended the call. These failures had no such answer.
             CallFailure::Refused(error) => Outcome::Error(error),
             CallFailure::Malformed(error) => Outcome::Malformed(error),
             _ => return,

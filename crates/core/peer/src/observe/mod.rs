@@ -8,9 +8,9 @@
 //!         (call_made ─▶) call_began ─▶ CallObserver: cancelled, in_scope … ─▶ ended
 //! ```
 //!
-//! A call of the peer's begins when its request arrives and ends when its answer is given to the transport, or when the peer
-//! cancels it and the protocol has no answer to a cancelled request. A call of ours begins when its request is given to the
-//! transport, and ends when its answer arrives, its time-out passes, or its cancel leaves. A call that fails before its request
+//! A call of the peer's begins when its request arrives and ends when its response is given to the transport, or when the peer
+//! cancels it and the protocol has no response to a cancelled request. A call of ours begins when its request is given to the
+//! transport, and ends when its response arrives, its time-out passes, or its cancel leaves. A call that fails before its request
 //! leaves is not observed. Every call that began ends, at the latest with the connection, as [`Outcome::Closed`].
 //!
 //! [`Observer::call_made`] runs earlier, where a call of ours is first awaited: in the scope of the caller and before its request
@@ -162,7 +162,7 @@ pub trait Observer: Send + Sync {
         let _ = error;
     }
 
-    /// Called for an answer of the peer's that belongs to no open call: late, repeated, or a complaint about a message that
+    /// Called for a response of the peer's that belongs to no open call: late, repeated, or a complaint about a message that
     /// the peer could not read.
     fn unmatched_response(&self, response: &Response) {
         let _ = response;
@@ -249,13 +249,13 @@ pub struct CallEnd<'a> {
 pub enum Outcome<'a> {
     /// With a result.
     Result(&'a RawJson),
-    /// With an error as its answer.
+    /// With an error as its response.
     Error(&'a ErrorObject),
-    /// With an answer that is not a JSON-RPC response.
+    /// With a response that is not a JSON-RPC response.
     Malformed(&'a ErrorObject),
-    /// Cancelled before there was an answer: by the side that made it, or by the other where the protocol allows that.
+    /// Cancelled before there was a response: by the side that made it, or by the other where the protocol allows that.
     Cancelled,
-    /// Without an answer within the time-out.
+    /// Without a response within the time-out.
     TimedOut,
     /// The transport could not carry it, and goes on.
     Failed(Option<&'a TransportError>),
@@ -264,7 +264,7 @@ pub enum Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The code of the JSON-RPC error, if the answer is one.
+    /// The code of the JSON-RPC error, if the response is one.
     pub fn error_code(&self) -> Option<i64> {
         match self {
             Self::Error(error) => Some(error.code),

@@ -90,7 +90,7 @@ impl Peer {
         WhenClosed { peer: self.clone(), key: None }
     }
 
-    /// Encodes an answer, into memory that is shared with other messages of the connection.
+    /// Encodes a response, into memory that is shared with other messages of the connection.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ pub struct Port<T> {
     last_sent: usize,
     /// How many frames the transport has taken.
     sent: u64,
-    /// Whether little enough is queued, here and in the transport, for another answer.
+    /// Whether little enough is queued, here and in the transport, for another response.
     may_run_handlers: bool,
     /// Whether another round is due before the loop may wait.
     again: bool,
@@ -217,8 +217,8 @@ impl<T> Port<T> {
         self.sent
     }
 
-    /// Whether little enough is queued, here and in the transport, for another answer. While it is not, the loop polls
-    /// no handler of a request: an unread answer must not take memory, and would wait behind the queued frames anyway.
+    /// Whether little enough is queued, here and in the transport, for another response. While it is not, the loop polls
+    /// no handler of a request: an unread response must not take memory, and would wait behind the queued frames anyway.
     pub fn may_run_handlers(&self) -> bool {
         self.may_run_handlers
     }

@@ -127,7 +127,7 @@ pub trait PeerExt {
     /// Reserves an id for a call whose parameters carry it; see [`CallExt::reserved`].
     fn reserve_call(&self) -> CallId;
 
-    /// Whether a call was sent and is unanswered. False once the answer has arrived, even if its caller has not taken it,
+    /// Whether a call was sent and is unanswered. False once the response has arrived, even if its caller has not taken it,
     /// and once the call was dropped.
     fn is_unanswered(&self, call: CallId) -> bool;
 
@@ -214,7 +214,7 @@ pub trait CallExt<R>: Sized {
     #[must_use]
     fn decode_by(self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self;
 
-    /// Runs when the answer is no longer awaited: when the call is dropped after it was sent and before it was answered,
+    /// Runs when the response is no longer awaited: when the call is dropped after it was sent and before it was answered,
     /// just before the cancel, and when its time-out has passed. For protocols that send more than a cancel.
     #[must_use]
     fn on_drop(self, hook: impl FnOnce() + Send + 'static) -> Self;
@@ -247,7 +247,7 @@ pub fn call_raw(peer: &Peer, method: impl Into<ByteString>, params: Option<RawJs
 }
 
 /// Sends a call now, even while [`Config::high_water`](crate::Config::high_water) bytes are queued. Awaiting the call then
-/// waits for the answer.
+/// waits for the response.
 ///
 /// Returns the call's id, and the waker of the event loop if that waits. The caller wakes it when it holds no lock. So a
 /// relay can record the id under a lock of its own before the request can leave.
@@ -289,7 +289,7 @@ pub fn set_revision(peer: &Peer, revision: impl Into<ByteString>) {
     peer.shared.set_revision(revision.into());
 }
 
-/// Describes an answer that belongs to no call, for a warning. The text is printable, and may be long.
+/// Describes a response that belongs to no call, for a warning. The text is printable, and may be long.
 pub fn describe_unmatched(response: &Response) -> String {
     let id = &response.id;
     match &response.outcome {

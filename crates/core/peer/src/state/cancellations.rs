@@ -43,7 +43,7 @@ impl Cancellations {
         cancellation.wakers.take_all()
     }
 
-    /// Cancels a request whose handler was dropped because the connection ends. It stays cancelled after its answer. Returns
+    /// Cancels a request whose handler was dropped because the connection ends. It stays cancelled after its response. Returns
     /// the wakers to wake.
     #[must_use]
     pub(crate) fn abort(&mut self, incoming: IncomingId) -> Vec<Waker> {

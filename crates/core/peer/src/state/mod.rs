@@ -310,7 +310,7 @@ impl PeerState {
         }
     }
 
-    /// Whether the peer has cancelled a request, or the connection ended before its answer.
+    /// Whether the peer has cancelled a request, or the connection ended before its response.
     pub(crate) fn is_cancelled(&self, incoming: IncomingId) -> bool {
         self.cancellations.is_cancelled(incoming) || (self.is_closed && self.is_unanswered(incoming))
     }
