@@ -1,10 +1,10 @@
-//! The pauses between attempts that fail: doubling, with jitter, limited in a row.
+//! The pauses between failed attempts: they double, have jitter, and the attempts in a row are limited.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
-/// How often to try again after a failure, and how long to pause before that.
+/// How often to retry after a failure, and how long to pause before each attempt.
 ///
 /// The pause doubles with each consecutive failure, up to the longest. Each pause is shortened by a random part of at most
 /// half, so that programs that failed together do not try again together. A success that lasts resets the count.
@@ -69,8 +69,8 @@ impl Backoff {
         (failures < self.limit).then(|| jittered(doubled))
     }
 
-    /// Counts a failure after a success of this length, zero where there was none. Returns the pause before the next attempt,
-    /// or `None` if the limit is reached.
+    /// Counts a failure. `success` is how long the attempt worked before it failed; zero if it never did. Returns the pause
+    /// before the next attempt, or `None` if the limit is reached.
     pub fn after_failure(&self, failures: &mut u32, success: Duration) -> Option<Duration> {
         if success >= self.reset_after && !success.is_zero() {
             *failures = 0;
@@ -89,7 +89,7 @@ fn jittered(pause: Duration) -> Duration {
 
 /// Returns a random number from 0 up to 1, to spread programs that would act at the same time. Not for secrets.
 pub fn random_fraction() -> f64 {
-    // The keys of a hash map are random enough for that, and need no further crate.
+    // The keys of a hash map are random enough for jitter, and need no further crate.
     let random = RandomState::new().build_hasher().finish();
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / (f64::from(u32::MAX) + 1.0)
 }
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(failures, 1);
         assert_eq!(Backoff::new(0).pause(0), None);
 
-        // What never succeeded resets nothing.
+        // An attempt that never succeeded resets no count.
         let backoff = Backoff::new(1).reset_after(Duration::ZERO);
         let mut failures = 0;
         assert!(backoff.after_failure(&mut failures, Duration::ZERO).is_some());

@@ -1,4 +1,4 @@
-//! State that futures wait for, and the pauses between attempts, without a runtime.
+//! Locks and monitors that futures wait for, combined wakers, and retry pauses, without a runtime.
 //!
 //! - [`Mutex`]: a lock that a panic does not poison.
 //! - [`Monitor`]: a value behind such a lock. [`update`](Monitor::update) changes it and wakes all waiters;
@@ -21,11 +21,11 @@
 //!
 //! - No waker is woken, cloned from another, or dropped while the lock is held, except that a waiter clones its own. A waker
 //!   may be the last owner of a task, whose destructor then uses the same monitor.
-//! - A waiter registers under the same lock under which it looked, so no change comes between the two.
-//! - A waiter that is dropped leaves nothing behind.
-//! - A panic poisons nothing: the next one finds the value as that one left it.
-//! - Of the waits that complete at once, one in 128 is pending for one poll first and wakes itself. So a loop over such
-//!   waits lets other futures of its task run.
+//! - A waiter checks its condition and registers under one lock, so no change comes between the two.
+//! - A dropped waiter is removed with its waker.
+//! - A panic does not poison a lock: the next holder finds the value as the panicking one left it.
+//! - One in 128 of the waits that could complete at once is pending for one poll first and wakes itself. So a loop over waits
+//!   lets other futures of its task run.
 
 mod backoff;
 mod monitor;

@@ -10,13 +10,13 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Mutex, MutexGuard};
 
-/// Of the waits that complete at once, one in so many is pending for one poll first.
+/// One in this many of the waits that could complete at once is pending for one poll first.
 const READY_IN_A_ROW: u32 = 128;
 
 /// A value behind a lock, and the futures that wait for a condition on it.
 ///
-/// The lock is held only while a closure runs. A closure must not use the same monitor, and should be short: other
-/// threads block until then.
+/// The lock is held only while a closure runs. A closure must not use the same monitor, and should be short, because other
+/// threads block until it returns.
 pub struct Monitor<T>(Mutex<Inner<T>>);
 
 struct Inner<T> {
@@ -87,17 +87,17 @@ impl<T: fmt::Debug> fmt::Debug for Monitor<T> {
     }
 }
 
-/// The place of one future among the waiters of a monitor, for futures that are written by hand. `M` is a reference to
-/// the monitor, or an [`Arc`](std::sync::Arc) of it.
+/// One future's registration with a monitor, for futures that are written by hand. `M` is a reference to the monitor, or an
+/// [`Arc`](std::sync::Arc) of it.
 pub struct Waiter<T, M: Deref<Target = Monitor<T>>> {
     monitor: M,
-    /// None until the first poll that is pending.
+    /// `None` until a poll is pending.
     key: Option<u64>,
     value: PhantomData<fn(&T)>,
 }
 
 impl<T, M: Deref<Target = Monitor<T>>> Waiter<T, M> {
-    /// Registers only when it is polled.
+    /// Makes a waiter, which registers when a poll of it is pending.
     pub fn new(monitor: M) -> Self {
         Self { monitor, key: None, value: PhantomData }
     }
@@ -107,13 +107,13 @@ impl<T, M: Deref<Target = Monitor<T>>> Waiter<T, M> {
         &self.monitor
     }
 
-    /// Runs the closure. Where it returns none, the next update wakes the task of `cx`.
+    /// Runs the closure. If it returns `None`, the next update wakes the task of `cx`.
     pub fn poll<R>(&mut self, cx: &Context<'_>, look: impl FnOnce(&mut T) -> Option<R>) -> Poll<R> {
         self.poll_update_if(cx, |value| Some((look(value)?, false)))
     }
 
-    /// As [`poll`](Self::poll), and wakes all other waiters if the closure returns true beside its result: it has changed the
-    /// value. Takes the lock once.
+    /// As [`poll`](Self::poll). Also wakes all other waiters if the closure returns true beside its result, because it has
+    /// changed the value. Takes the lock once.
     pub fn poll_update_if<R>(
         &mut self,
         cx: &Context<'_>,
@@ -121,7 +121,7 @@ impl<T, M: Deref<Target = Monitor<T>>> Waiter<T, M> {
     ) -> Poll<R> {
         let mut guard = self.monitor.lock();
         let inner = &mut *guard;
-        // Decided before the closure runs, because the closure may take what it returns out of the value.
+        // Checked before the closure runs, because the closure may take its result out of the value.
         if inner.ready == READY_IN_A_ROW {
             inner.ready = 0;
             drop(guard);

@@ -5,10 +5,10 @@ use std::sync::{self, PoisonError, TryLockError};
 
 pub use std::sync::MutexGuard;
 
-/// A lock that a panic does not poison: the next holder finds the value as the one that panicked left it.
+/// A lock that a panic does not poison: the next holder finds the value as the panicking one left it.
 ///
-/// So code under the lock must leave a value that others can use at each point where it may panic. Everything else is
-/// as in [`std::sync::Mutex`].
+/// Code under the lock must therefore keep the value usable at each point where it may panic. Everything else is as in
+/// [`std::sync::Mutex`].
 #[derive(Default)]
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 

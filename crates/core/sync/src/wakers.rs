@@ -5,22 +5,22 @@ use std::task::{Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// One waker for `N` tasks, such as the one that reads a connection and the one that writes it.
+/// One waker for `N` tasks, such as the reading and the writing task of a connection.
 ///
 /// A source that two tasks poll keeps only the waker of the last poll, and that task may never poll again. So each task
-/// registers its waker here, and the source gets this one, which wakes all of them.
+/// registers its waker here, and the source gets this waker, which wakes all tasks.
 #[derive(Debug)]
 pub struct Wakers<const N: usize>([AtomicWaker; N]);
 
 impl Wakers<2> {
-    /// The task that reads, where there is one that reads and one that writes.
+    /// The index of the reading task.
     pub const READER: usize = 0;
-    /// The task that writes.
+    /// The index of the writing task.
     pub const WRITER: usize = 1;
 }
 
 impl<const N: usize> Wakers<N> {
-    /// Registers the waker of one task, in place of its last.
+    /// Registers the waker of one task, in place of its earlier one.
     ///
     /// # Panics
     ///

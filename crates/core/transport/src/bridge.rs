@@ -1,14 +1,16 @@
+//! Forwards packets between two transports.
+
 use agentwire_jsonrpc::{ErrorObject, Message, Response, WithCauses};
 use futures::future::try_join;
 use futures::{StreamExt, TryStreamExt};
 
 use crate::{Packet, Transport, TransportError};
 
-/// Passes the packets of each transport on to the other, until both have ended.
+/// Forwards the packets of each transport to the other, until both have ended.
 ///
-/// Where one ends, the other is closed and may still finish what it sends. A failure of either ends both at once. Dropping the
-/// future drops both transports. A request that [failed alone](Packet::RequestFailed) is answered with an internal error that
-/// has the reason, since a transport with one stream has no other form for it. It has none for a [gap](Packet::Gap), which is dropped.
+/// When one ends, the other is closed, and what it still sends is forwarded. A failure of either ends both at once. Dropping
+/// the future drops both transports. A request that [failed alone](Packet::RequestFailed) gets an internal error with the
+/// reason, because a transport with one stream has no other form for it. A [gap](Packet::Gap) has no such form and is dropped.
 ///
 /// # Errors
 ///
@@ -37,7 +39,7 @@ pub async fn bridge(one: impl Transport, other: impl Transport) -> Result<(), Tr
     try_join(from_one, from_other).await.map(drop)
 }
 
-/// Makes the response of a request that failed alone.
+/// Turns the report of a request that failed alone into an error response. Other packets stay as they are.
 fn answer_failure(packet: Packet) -> Packet {
     match packet {
         Packet::RequestFailed { id, error } => {

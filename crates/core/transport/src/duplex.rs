@@ -11,10 +11,9 @@ use futures::{Sink, Stream};
 use crate::sync::{Mutex, MutexGuard};
 use crate::{Packet, TransportError};
 
-/// Two transports that are each other's peer, in memory.
+/// Makes two in-memory transports that are peers of each other.
 ///
-/// Up to `capacity` packets wait in each direction, plus one. No text is written or read: what one side sends
-/// is what the other gets.
+/// Each direction holds up to `capacity` packets, plus one. Packets are passed on as values, not as text.
 ///
 /// ```
 /// use agentwire_transport::{Packet, duplex};
@@ -51,9 +50,9 @@ struct Pipe {
 #[derive(Debug, Default)]
 struct State {
     packets: VecDeque<Packet>,
-    /// Nothing more is sent.
+    /// The sender has closed its end.
     ended: bool,
-    /// Nothing more is taken.
+    /// The receiver was dropped.
     abandoned: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -64,7 +63,7 @@ impl Pipe {
         Self { capacity, state: Mutex::default() }
     }
 
-    /// The clone of a waker is the only foreign code that runs under the lock. A panic in it leaves the state consistent.
+    /// Under the lock, the only code from outside this crate is the clone of a waker. A panic in it leaves the state consistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
@@ -145,7 +144,7 @@ impl Sink<Packet> for Duplex {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        // A packet is in the other side's queue as soon as it is taken.
+        // `start_send` has already put each packet into the queue of the other side.
         Poll::Ready(Ok(()))
     }
 

@@ -9,7 +9,7 @@ use agentwire_jsonrpc::Printable;
 
 use crate::Exited;
 
-/// Why a transport ended other than by the peer's closing it.
+/// Why a transport ended, other than because the peer closed it.
 ///
 /// An I/O error is its [source](Error::source). For an error of the transport's own type, `Display` writes that error's
 /// text, escaped by [`Printable`]; [`inner`](Self::inner) returns the error.
@@ -53,7 +53,7 @@ impl TransportError {
         Self::Other(error.into())
     }
 
-    /// The error inside: the I/O error, or that of the transport's own type.
+    /// The wrapped error: the I/O error, or the error of the transport's own type.
     pub fn inner(&self) -> &(dyn Error + 'static) {
         match self {
             Self::Io(error) => error,
@@ -61,14 +61,13 @@ impl TransportError {
         }
     }
 
-    /// How the process at the other end has ended, where that ended the transport.
+    /// How the process at the other end has ended, if that ended the transport.
     pub fn exited(&self) -> Option<&Exited> {
         Exited::of(self.inner())
     }
 }
 
-/// The error and its [sources](Error::source), from the outermost on. They include the error inside a
-/// [`TransportError`].
+/// The error and its [sources](Error::source), from the outermost on. They include the error that a [`TransportError`] wraps.
 ///
 /// ```
 /// use agentwire_transport::{Exited, TransportError, chain};

@@ -15,8 +15,8 @@ use crate::MessageSource;
 
 /// One request without a connection.
 ///
-/// The [`Service`] returns the response. The transport drops the service's future to cancel the request when the caller has
-/// left.
+/// The [`Service`] returns the response. If the caller leaves, the transport drops the service's future, which cancels the
+/// request.
 ///
 /// ```
 /// use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Response};
@@ -80,10 +80,10 @@ pub trait Service<C> {
     /// Serves a connection until it ends. Dropping the future ends the connection.
     fn connection(&self, connection: C) -> impl Future<Output = ()> + Send + 'static;
 
-    /// Answers one request that stands alone. The transport drops the future when the caller leaves.
+    /// Answers one request without a connection. The transport drops the future when the caller leaves.
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static;
 
-    /// Takes a notification that stands alone, which nothing answers. The default drops it.
+    /// Handles a notification without a connection. The default drops it.
     fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>) {
         drop((notification, source));
     }
@@ -116,7 +116,7 @@ where
     ServiceFn { connection, exchange }
 }
 
-/// Makes a service of one function, which serves a connection. A request that stands alone is refused.
+/// Makes a service of one function, which serves a connection. A request without a connection is refused.
 ///
 /// ```
 /// use agentwire_jsonrpc::WithCauses;
@@ -174,9 +174,9 @@ where
 #[derive(Clone, Debug)]
 pub struct NotificationSink(Arc<Monitor<Channel>>);
 
-/// The transport's end of the notifications of one [`Exchange`], in the order in which they were sent.
+/// The notifications that the service of one [`Exchange`] has sent, in order, for the transport.
 ///
-/// Dropping it before [`finish`](Self::finish) means that the caller has left.
+/// Dropping it before [`finish`](Self::finish) reports to the service that the caller has left.
 #[derive(Debug)]
 pub struct NotificationStream {
     waiter: Waiter<Channel, Arc<Monitor<Channel>>>,
@@ -186,7 +186,7 @@ pub struct NotificationStream {
 #[derive(Debug)]
 struct Channel {
     queue: VecDeque<Notification>,
-    /// Of what is queued: method names and params.
+    /// The size of the queued method names and params.
     bytes: usize,
     high_water: usize,
     stage: Stage,
@@ -196,9 +196,9 @@ struct Channel {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     Open,
-    /// The response was taken.
+    /// The service has returned its response.
     Answered,
-    /// The caller has left before there was a response.
+    /// The caller left before the response.
     Cancelled,
 }
 
@@ -218,12 +218,12 @@ impl NotificationSink {
         SendNotification { waiter: Waiter::new(&self.0), notification: Some(notification) }
     }
 
-    /// Whether the caller has left before there was a response.
+    /// Whether the caller left before the response.
     pub fn is_cancelled(&self) -> bool {
         self.0.with(|channel| channel.stage == Stage::Cancelled)
     }
 
-    /// Completes when the caller leaves before there is a response. It may outlive the exchange.
+    /// Completes when the caller leaves before the response. The future may outlive the exchange.
     pub fn cancelled(&self) -> ExchangeEvent {
         self.when(|channel| channel.stage == Stage::Cancelled)
     }
@@ -261,7 +261,7 @@ impl NotificationStream {
         self.waiter.monitor().update(|channel| channel.is_closing = true);
     }
 
-    /// Takes what is queued, and ends the exchange: its response is known.
+    /// Ends the exchange, because its response is known. Returns the queued notifications.
     pub fn finish(&mut self) -> VecDeque<Notification> {
         self.is_finished = true;
         self.waiter.monitor().update(|channel| {
@@ -272,7 +272,7 @@ impl NotificationStream {
     }
 }
 
-/// Never ends: the end of the service's future ends the exchange.
+/// The stream never ends. The exchange ends when the service's future completes.
 impl Stream for NotificationStream {
     type Item = Notification;
 

@@ -10,8 +10,8 @@ use crate::chain;
 
 /// The process at the other end of a transport ended although its stdin was still open.
 ///
-/// A transport on a child process ends with a [`TransportError`](crate::TransportError) that holds it. `Closed::exited` of a
-/// connection returns it, and [`TransportError::exited`](crate::TransportError::exited) does.
+/// A transport on a child process ends with a [`TransportError`](crate::TransportError) that wraps this.
+/// [`TransportError::exited`](crate::TransportError::exited) and `Closed::exited` of a connection return it.
 ///
 /// Its text names the program, the status and the last lines of stderr, with control characters escaped.
 #[derive(Clone, Debug)]
@@ -19,15 +19,15 @@ use crate::chain;
 pub struct Exited {
     /// The program, as the command named it.
     pub program: String,
-    /// How it ended. None when something else in our own process took the status first.
+    /// The exit status. `None` if other code of this process waited for the child first.
     pub status: Option<ExitStatus>,
-    /// The last lines of its stderr, as the process wrote them. `transport-stdio` keeps up to 20 and up to 8 KiB. Empty when
-    /// there were none or they were discarded.
+    /// The last lines of its stderr, as the process wrote them. `transport-stdio` keeps up to 20 lines and up to 8 KiB. Empty
+    /// if the process wrote none or they were discarded.
     pub stderr: String,
 }
 
 impl Exited {
-    /// For transports.
+    /// Makes the error of a transport whose process has ended.
     pub fn new(program: impl Into<String>, status: Option<ExitStatus>, stderr: impl Into<String>) -> Self {
         Self { program: program.into(), status, stderr: stderr.into() }
     }
@@ -65,7 +65,7 @@ impl fmt::Display for Exited {
 fn write_status(status: ExitStatus, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        // The standard library knows the names of this system: "signal: 9 (SIGKILL)".
+        // The standard library's text has the name of the signal on this system: "signal: 9 (SIGKILL)".
         let text = status.to_string();
         let name = text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name);
         return match name.filter(|name| name.starts_with("SIG")) {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_says_how_it_ended_and_escapes_what_it_said() {
+    fn text_has_the_exit_status_and_the_escaped_stderr() {
         let text = |raw| Exited::new("my-agent", Some(ExitStatus::from_raw(raw)), "").to_string();
         assert_eq!(text(3 << 8), "`my-agent` exited with status 3");
         assert_eq!(text(9), "`my-agent` was killed by SIGKILL");

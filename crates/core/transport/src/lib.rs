@@ -1,10 +1,9 @@
-//! The seam between transports and what runs on them.
+//! The interface between transports and the code that uses them: packets, connections, and single requests.
 //!
 //! `agentwire_transport` here is `agentwire::transport` in the crate `agentwire`.
 //!
-//! A transport moves [`Packet`]s: it is a [`Sink`] of them and a [`Stream`] of them, and that is all this
-//! crate asks of it. Both directions work at once, and a packet that is half read or half written stays in
-//! the transport, so dropping a future that was waiting for it loses nothing.
+//! A transport moves [`Packet`]s: it is a [`Sink`] and a [`Stream`] of them, and needs nothing else. Both directions work at
+//! once. A half-read or half-written packet stays in the transport, so dropping a future that waits for it loses nothing.
 //!
 //! ```text
 //!  bytes ── lines(read, write) ──┐
@@ -12,13 +11,13 @@
 //!  duplex() ─────────────────────┘
 //! ```
 //!
-//! That is the first of two shapes: a connection. The second is an [`Exchange`]: one request that stands alone, as a POST of
-//! MCP's Streamable HTTP does. It has a response, and a bounded way to send notifications before that. A [`Service`] answers
-//! both, so a transport can deliver a request that stands alone without dressing it up as a connection.
+//! A transport like that is a *connection*. The second shape is an [`Exchange`]: one request without a connection, as a POST
+//! of MCP's Streamable HTTP. It has a response, and a bounded queue for the notifications before it. A [`Service`] serves
+//! both, so a transport need not wrap a single request in a connection.
 //!
 //! # A transport of your own
 //!
-//! Anything that takes and gives text messages is a few lines away:
+//! A sink and stream of text messages becomes a transport in a few lines:
 //!
 //! ```
 //! use agentwire_transport::{TransportError, Packet, Transport};
@@ -36,13 +35,13 @@
 //!
 //! # What it will not do
 //!
-//! It matches no responses to calls, spawns nothing and knows no runtime. A line or message that is not
-//! JSON-RPC is not an error of the transport: it travels as a malformed frame, so that it can be answered.
+//! It does not match responses to calls, spawn tasks or need a runtime. A line or message that is not JSON-RPC is not an
+//! error of the transport: it becomes a malformed frame, so that it can be answered.
 //!
 //! # Invariants
 //!
 //! - Packets arrive in the order in which they were sent.
-//! - No buffer here grows with what a peer sends: a sink is ready only while little waits to be written.
+//! - No buffer grows without bound: a sink is ready only while few bytes wait to be written.
 //! - A [`TransportError`] is the last item of a stream.
 //!
 //! [`Sink`]: futures::Sink

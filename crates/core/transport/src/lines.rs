@@ -10,17 +10,17 @@ use futures::{AsyncRead, AsyncWrite, Sink, Stream};
 use crate::output::Output;
 use crate::{Packet, TransportError};
 
-/// After so many reads without a complete line the task gives way, so that a peer that only ever sends blank
-/// lines, or one line without end, does not starve the others.
+/// The number of reads without a complete line after which other tasks run. A peer that sends only blank lines, or one
+/// endless line, would otherwise starve them.
 const READS_AT_ONCE: usize = 16;
 
-/// A transport of lines: one frame a line, over any pair of byte streams.
+/// A transport with one frame per line, over any pair of byte streams.
 ///
-/// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
-/// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
-/// [`limit`](Lines::limit) changes it. A peer whose first line is a `Content-Length` header ends the transport with
-/// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read. A whole object behind which the
-/// peer pauses is a message, also without a line end.
+/// ACP and MCP use it over stdio, a socket, or a pair of pipes. `read` and `write` implement the traits of the `futures`
+/// crate; `tokio_util::compat` adapts types of tokio. A line may be 32 MiB long unless [`limit`](Lines::limit) changes it. A
+/// peer whose first line is a `Content-Length` header ends the transport with
+/// [`ContentLength`](agentwire_jsonrpc::ContentLength), because none of its messages could be read. If the peer pauses after a
+/// complete object, the object is a message even without a line end.
 ///
 /// ```
 /// use agentwire_transport::{Packet, lines};
@@ -61,15 +61,15 @@ pub struct Lines<R, W> {
 #[derive(Debug, PartialEq, Eq)]
 enum Reading {
     Open,
-    /// The reader has ended; what it left in the buffer is still given.
+    /// The reader has ended. Lines in the buffer are still returned.
     Ended,
-    /// The reader has failed, or the peer does not write lines, and the stream has returned that.
+    /// The stream has returned its error: the reader failed, or the peer does not write lines.
     Failed,
 }
 
 impl<R, W> Lines<R, W> {
-    /// Takes lines of up to `bytes` bytes (default 32 MiB). A longer one is refused with an error that names
-    /// the limit, and the next line is read as usual. Must be set before anything is read.
+    /// Sets the limit of a line in bytes (default 32 MiB). A longer line is refused with an error that names the limit, and
+    /// the next line is read as usual. Must be set before the first read.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.input = LineDecoder::new(bytes);
@@ -77,7 +77,7 @@ impl<R, W> Lines<R, W> {
         self
     }
 
-    /// Takes batches of up to `messages` messages (default 1024).
+    /// Sets how many messages a batch may have (default 1024).
     #[must_use]
     pub fn batch_limit(mut self, messages: usize) -> Self {
         self.frames.set_batch_limit(messages);
@@ -92,12 +92,12 @@ impl<R, W> Lines<R, W> {
         frame.map(Packet::new)
     }
 
-    /// The side that is written to.
+    /// The byte stream that this transport writes to.
     pub fn writer(&self) -> &W {
         &self.write
     }
 
-    /// The side that is read from.
+    /// The byte stream that this transport reads from.
     pub fn reader(&self) -> &R {
         &self.read
     }
@@ -147,14 +147,14 @@ impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
             return Poll::Ready(Ok(()));
         }
         match this.output.poll_write(&mut this.write, cx) {
-            // Some was written, though not all.
+            // A partial write has made room.
             Poll::Pending if this.output.has_room() => Poll::Ready(Ok(())),
             written => written.map_err(TransportError::from),
         }
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // A stream of lines has one caller, so these packets have no form on it.
+        // Other packets report on one of several callers or streams. A stream of lines has one of each.
         if let Packet::Frame { frame, .. } = packet {
             self.get_mut().output.push(&frame);
         }

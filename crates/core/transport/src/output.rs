@@ -9,17 +9,17 @@ use agentwire_jsonrpc::{Frame, Message};
 use bytes::Bytes;
 use futures::AsyncWrite;
 
-/// When this much waits to be written, nothing more is taken. Less costs system calls, more delays the first
-/// message of a burst.
+/// The number of unwritten bytes at which the sink is no longer ready. A lower value costs system calls, a higher one delays
+/// the first message of a burst.
 const HIGH_WATER: usize = 64 << 10;
 
-/// A body from this size on is written from where it lies.
+/// The size in bytes from which a body is written without being copied.
 const COPY_LIMIT: usize = 32 << 10;
 
-/// The most pieces given to one system call.
+/// The most slices passed to one system call.
 const MAX_PIECES: usize = 16;
 
-/// Lines that wait to be written, joined, so that one system call writes many.
+/// Unwritten lines, joined so that one system call writes many of them.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     /// Complete pieces, before `tail`.
@@ -70,13 +70,12 @@ impl Output {
         self.waiting += self.tail.len() - before;
     }
 
-    /// Makes a piece of the tail, so that another can follow. If it is the first, what has been written of the
-    /// tail has been written of the piece.
+    /// Turns the tail into a piece, so that a body can follow it. `written` counts from the first piece, so it stays valid.
     fn cut(&mut self) {
         self.pieces.push_back(std::mem::take(&mut self.tail).into());
     }
 
-    /// Writes until nothing waits.
+    /// Writes until all bytes are written.
     pub(crate) fn poll_write<W: AsyncWrite + Unpin>(
         &mut self,
         writer: &mut W,
@@ -121,7 +120,7 @@ impl Output {
         if self.written == self.tail.len() {
             self.tail.clear();
             self.written = 0;
-            // The memory of one large message is freed.
+            // Frees the memory of a large message.
             self.tail.shrink_to(2 * HIGH_WATER);
         }
     }

@@ -1,5 +1,5 @@
-//! Defines the item that transports carry: a frame, a cancellation, the failure of one request, or a gap. The trait `Transport`
-//! is a sink and stream of them.
+//! Defines the item that transports carry: a frame, a caller that has left, the failure of one request, or a gap. The trait
+//! `Transport` is a sink and stream of them.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ pub enum Packet {
     Frame {
         /// A message, a batch, or malformed text.
         frame: Frame,
-        /// The peer's request that the frame answers or belongs to, if any. A transport with a stream for each request
-        /// chooses the stream by it.
+        /// The request of the peer that the frame answers or belongs to, if any. A transport with a stream for each request
+        /// uses it to choose the stream.
         in_reply_to: Option<RequestId>,
-        /// How the frame arrived, if the transport knows more than that. None for frames to send.
+        /// The source of a received frame, if the transport has one. `None` for frames to send.
         source: Option<Arc<dyn MessageSource>>,
     },
-    /// The caller of the request with this id has left, and can receive nothing more. Transports with one caller, such as
-    /// stdio, ignore it and never produce it.
+    /// The caller of the request with this id has left, so no message about it can be delivered. Transports with one caller,
+    /// such as stdio, ignore it and never produce it.
     CallerLeft(RequestId),
     /// Our request with this id gets no response, because its own stream failed. The transport goes on. A transport with one
     /// stream, such as stdio, ends instead, and never produces it.
@@ -45,18 +45,18 @@ pub enum Packet {
         /// The failure.
         error: Arc<TransportError>,
     },
-    /// A break in the messages that the peer sends beside the streams of our requests, on a stream of their own. A transport with
-    /// one stream, such as stdio, ends instead, and never produces it.
+    /// A gap in the messages that the peer sends on a stream of their own, outside the streams of our requests. A transport
+    /// with one stream, such as stdio, ends instead, and never produces it.
     Gap {
-        /// `None` if such messages may be lost: their stream broke off and could not be resumed. This comes once another stream
-        /// is open, or before the end. Otherwise the reason why none of them arrive from now on. The transport goes on, and
-        /// the peer may still send messages on the streams of requests.
+        /// `None` if messages may be lost: their stream broke off and could not be resumed. The packet then comes once another
+        /// stream is open, or before the transport ends. Otherwise the reason why no further message arrives outside the
+        /// streams of requests. The transport goes on, and the peer may still send messages on those.
         end: Option<Arc<TransportError>>,
     },
 }
 
 impl Packet {
-    /// A frame that belongs to no request in particular.
+    /// A frame that belongs to no request.
     pub fn new(frame: impl Into<Frame>) -> Self {
         Self::Frame { frame: frame.into(), in_reply_to: None, source: None }
     }
@@ -66,7 +66,7 @@ impl Packet {
         Self::new(Frame::parse(ByteString::from(text)))
     }
 
-    /// Writes a text message, without a line end. None for a packet that has no text.
+    /// Writes a frame as text, without a line end. `None` for any other packet.
     pub fn into_json(self) -> Option<String> {
         match self {
             Self::Frame { frame, .. } => {
@@ -79,7 +79,7 @@ impl Packet {
     }
 }
 
-/// Two failures or ends are equal if they are the same one. How a frame came in does not matter.
+/// Two errors are equal if they are the same `Arc`. The source of a frame is not compared.
 impl PartialEq for Packet {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -105,11 +105,11 @@ impl From<Message> for Packet {
     }
 }
 
-/// Anything that takes packets and gives packets.
+/// A sink and a stream of packets.
 ///
-/// There is nothing to implement: every fitting [`Sink`] and [`Stream`] is one. The stream ends when the peer
-/// has closed its side; an `Err` is the last item before the end. Closing the sink signals the peer that nothing
-/// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
+/// The trait has no methods: every type that is such a [`Sink`] and [`Stream`] implements it. The stream ends when the peer has
+/// closed its side; an `Err` is its last item. Closing the sink signals the end of output to the peer, and completes when the
+/// transport has released its resources, such as a process or a socket.
 ///
 /// [`bridge`](crate::bridge) joins two transports.
 #[diagnostic::on_unimplemented(

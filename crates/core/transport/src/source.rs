@@ -1,13 +1,13 @@
-//! The trait for what a transport knows about a message's origin: headers, sender, and typed extensions.
+//! The trait for a message's origin as its transport reports it: headers, sender, and typed extensions.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-/// How a message came in, as far as its transport can tell: an HTTP request, a socket, …
+/// The origin of a message, such as an HTTP request or a socket.
 ///
-/// Each transport has a type of its own for it, which [`downcast_ref`](#method.downcast_ref) returns. The methods here serve
-/// code that depends on no transport.
+/// Each transport has its own type, which [`downcast_ref`](#method.downcast_ref) returns. The methods here are for code that
+/// does not depend on a transport.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,28 +26,27 @@ use std::fmt::Debug;
 /// assert_eq!(source.downcast_ref::<Process>().map(|process| process.user), Some(1000));
 /// ```
 pub trait MessageSource: Any + Debug + Send + Sync {
-    /// The value of a header that came with the message. The case of the name does not matter. If there are several
-    /// of that name, their values are joined by `, `, which is equivalent in HTTP. `None` if there is none, and
-    /// from transports that have no headers.
+    /// The value of a header of the message. The case of the name does not matter. The values of several headers with that
+    /// name are joined by `, `, which is equivalent in HTTP. `None` if there is no such header, or the transport has no headers.
     fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let _ = name;
         None
     }
 
-    /// The authenticated caller, by a unique name. Data that is kept for a caller is kept for this one alone. `None` if the
-    /// message is not authenticated.
+    /// The unique name of the authenticated caller, to which sessions and other stored data are bound. `None` if the message
+    /// is not authenticated.
     fn principal(&self) -> Option<Cow<'_, str>> {
         None
     }
 
     /// A name for the sender, the same for all of its messages: the authenticated caller, or else a network address. Limits
-    /// for each sender count by it. It proves nothing, and several senders may share it. None if the transport has none.
+    /// per sender count by it. It proves no identity, and several senders may share it. `None` if the transport has no name.
     fn sender(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// A value of this type that the transport has for the message; see [`extension`](#method.extension). The default has
-    /// none.
+    /// A value of this type that the transport has for the message; see [`extension`](#method.extension). The default returns
+    /// `None`.
     fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
         let _ = kind;
         None

@@ -18,10 +18,10 @@ pub enum Direction {
     In,
 }
 
-/// Shows every packet that passes to `watch`, in both directions, and changes none.
+/// Calls `watch` with every packet in both directions. Packets are not changed.
 ///
-/// For logs, transcripts and tests. A packet going out is shown when the transport takes it, which may be
-/// before it is written.
+/// For logs, transcripts and tests. `watch` gets an outgoing packet when the transport accepts it, which may be before it is
+/// written.
 ///
 /// ```
 /// use agentwire_transport::{Direction, Packet, duplex, tap};
@@ -41,7 +41,7 @@ pub fn tap<T: Transport, F: FnMut(Direction, &Packet) + Unpin>(transport: T, wat
     Tap { transport, watch }
 }
 
-/// A transport that is watched; see [`tap`].
+/// A transport that calls a closure with its packets; see [`tap`].
 pub struct Tap<T, F> {
     transport: T,
     watch: F,
