@@ -12,7 +12,7 @@ pub trait Clock: Send + Sync {
     /// Returns a future that completes at `deadline`, or at once if that is past.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-    /// Returns a future that completes after `time`. Never if the clock cannot count that far.
+    /// Returns a future that completes after `time`. It never completes if the clock cannot represent that time.
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.now().checked_add(time).map_or_else(|| Box::pin(pending()) as _, |end| self.sleep_until(end))
     }

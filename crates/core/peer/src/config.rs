@@ -20,9 +20,9 @@ pub struct Config {
     /// exceeds it is refused with an error that names the limit, unless it is the only one.
     pub request_bytes_limit: usize,
     /// How much memory the result of a call may take once decoded, in bytes (default: no limit). A call whose result would
-    /// take more fails with an error that names the limit. [`TreeCost`](agentwire_jsonrpc::TreeCost) estimates it: rather
-    /// too high, and without the text of strings. Functions of [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) are
-    /// not checked.
+    /// take more fails with an error that names the limit. The estimate of [`TreeCost`](agentwire_jsonrpc::TreeCost) is rather
+    /// too high, and does not count the text of strings. Results that a function of
+    /// [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) decodes are not checked.
     pub value_limit: usize,
     /// Sets how long handlers may go on after the peer has closed its side, or after the signal of
     /// [`shutdown`](Self::shutdown) (default 1 s).
@@ -56,14 +56,14 @@ impl Config {
 
     /// Sets the signal at which each connection that is [served](crate::Driver::serve) with this configuration ends (default:
     /// none). From then on further requests get an error. The handlers at work have [`drain`](Self::drain) to end, and may
-    /// still ask the peer. Then the transport is closed. A signal that panics is never given.
+    /// still call the peer. Then the transport is closed. A signal that panics counts as never given.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(Shutdown::new(signal));
         self
     }
 
-    /// Sets how many requests of the peer's may be unanswered (default 1024).
+    /// Sets how many requests of the peer may be unanswered (default 1024).
     #[must_use]
     pub fn request_limit(mut self, requests: usize) -> Self {
         self.connection.request_limit = requests;
@@ -77,7 +77,7 @@ impl Config {
         self
     }
 
-    /// Sets how many bytes of responses may wait in batches for the others of their batch (default 16 MiB).
+    /// Sets how many bytes of responses may wait for the rest of their batches (default 16 MiB).
     #[must_use]
     pub fn batch_answers_limit(mut self, bytes: usize) -> Self {
         self.connection.batch_answers_limit = bytes;

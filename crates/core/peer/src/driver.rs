@@ -9,16 +9,17 @@ use crate::config::Config;
 use crate::peer::Peer;
 use crate::peer_inner::PeerInner;
 
-/// Runs a connection: reads, writes, calls the handler, keeps the time.
+/// Runs a connection: reads, writes, calls the handler, keeps deadlines.
 ///
-/// It becomes one future. Nothing is spawned, so dropping the future ends everything that it started.
+/// [`serve`](Self::serve) and [`run`](Self::run) turn it into one future. Nothing is spawned, so dropping the future ends the
+/// connection and its handlers.
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<PeerInner>,
     pub(crate) config: Config,
 }
 
-/// Makes a driver, and a handle on the peer that it will connect to.
+/// Makes a driver, and a handle on the peer of its connection.
 pub fn driver(config: Config, clock: impl Clock + 'static) -> (Peer, Driver) {
     let connection = Connection::new(config.connection.clone());
     let observer = config.observer.clone();

@@ -1,10 +1,9 @@
-//! The async driver of a JSON-RPC connection: one future that reads, writes, calls your handler and keeps the
-//! time.
+//! The async driver of a JSON-RPC connection: one future that reads, writes, calls your handler and keeps the deadlines.
 //!
 //! `agentwire_peer` here is `agentwire::peer` in the crate `agentwire`.
 //!
-//! `agentwire-connection` holds the rules of the exchange, without I/O; a transport moves packets. This crate joins the two
-//! with futures. It is runtime-neutral: it names no executor, spawns nothing, and takes the time from a [`Clock`].
+//! `agentwire-connection` has the rules of a connection, without I/O; a transport moves packets. This crate joins the two
+//! with futures. It works on any runtime: it names no executor, spawns nothing, and takes the time from a [`Clock`].
 //!
 //! ```text
 //!                       ┌────────────────────── Driver: one future ──────────────────────┐
@@ -79,28 +78,27 @@
 //! ```text
 //!  Driver ─ drives ─▶ EventLoop ═ Port + handlers             a relay ═ two Ports
 //!                                  │
-//!                                  Connection + Transport + what it shares with handles
+//!                                  Connection + Transport + state shared with handles
 //! ```
 //!
 //! [`runtime`] has the port and further methods of [`Peer`] and [`Call`], for crates that build protocol runtimes.
 //!
 //! # Observing
 //!
-//! [`Config::observer`] sets an [`Observer`](observe::Observer): it is called for calls and notifications in both directions,
-//! frames and their size, the send queue, cancelled calls, input that cannot be read, and the begin and end of the
-//! connection. [`observe`] documents when, and where telemetry finds its data. Unset, it costs one branch for each message. The feature
-//! `tracing` adds `observe::TracingObserver`, which reports spans and events.
+//! [`Config::observer`] sets an [`Observer`](observe::Observer). It is called for calls and notifications in both directions,
+//! frames and their size, the send queue, cancelled calls, unreadable input, and the start and end of the connection.
+//! [`observe`] documents when each method is called, and where telemetry finds its data. Without an observer, each message
+//! costs one branch. The feature `tracing` adds `observe::TracingObserver`, which reports spans and events.
 //!
 //! # What it will not do
 //!
-//! It knows no method, no handshake and no session: the runtimes on top do. It does not connect, and does not connect
-//! again. It has no time-out of its own: a [`Call`] without one waits until the connection closes. It does not limit how
-//! many calls *you* have in flight.
+//! It defines no method, handshake or session: the runtimes on top do. It does not connect or reconnect. It has no default
+//! time-out: a [`Call`] without one waits until the connection closes. It does not limit how many calls *you* have in flight.
 //!
 //! # Invariants
 //!
-//! - **Order out.** There is one queue. What a handler sends arrives before its response; nothing overtakes.
-//! - **Order in.** Messages are handled one by one. A handler's part before its first wait runs before the next message
+//! - **Order out.** There is one queue. A message that a handler sends arrives before the handler's response.
+//! - **Order in.** Messages are handled one by one. The part of a handler before its first wait runs before the next message
 //!   is handled, unless [`Config::backlog_limit`] bytes are queued: see [`Handler::request`]. Every notification is
 //!   delivered before a later response resolves. Hooks on a response ([`Call::check`], [`Call::on_answer`]) run before any
 //!   later message is delivered.
@@ -108,17 +106,17 @@
 //!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one response
 //!   take memory. A request over [`Config::request_limit`] or [`Config::request_bytes_limit`] is refused. Reading pauses
 //!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers may flood
-//!   each other with notifications and requests, as long as one of them reads its answers.
+//!   each other with notifications and requests, if one of them reads its responses.
 //! - **Every request is answered**, unless the [`Dialect`] or the transport wants no response. The response
 //!   is an internal error if the handler panics, or is dropped because the connection ends.
-//! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even one
-//!   that never ran. A handle that outlives the driver fails at once.
-//! - **Panics** of a handler or a hook end nothing else.
-//! - **Idle is idle.** A driver without work is not polled. Each poll ends in bounded time, whatever arrives.
-//! - **A loop of failures lets others run.** Of the futures here that would fail or complete at once, because the
-//!   connection is closed for example, one in 128 is pending for one poll first.
+//! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even if the
+//!   driver never ran. A handle that outlives the driver fails at once.
+//! - **Panics** of a handler or a hook do not end the connection or other handlers.
+//! - **Idle connections cost no polls.** A driver without work is not polled. Each poll ends in bounded time, whatever arrives.
+//! - **A loop of failures lets others run.** One in 128 of the futures that could complete or fail at once, for example
+//!   because the connection is closed, is pending for one poll first.
 //! - The state is not locked while code of yours runs, destructors included. The encode buffer is locked while a value is
-//!   serialized; a value that encodes another one in that time gets a buffer of its own.
+//!   serialized. If its serialization encodes another value, that one gets its own buffer.
 //!
 //! # How it ends
 //!
@@ -126,8 +124,8 @@
 //! |---|---|---|---|
 //! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to end and be answered | `serve` ends; `run` goes on with `main` |
 //! | the signal of [`Config::shutdown`] | go on | have [`Config::drain`] to end and be answered; new requests get an error | `serve` ends |
-//! | writing fails | new ones fail; those in flight fail when reading ends, or after `drain`, so that the reason is the best known | as above | as above |
-//! | `main` of [`Driver::run`] completes | fail | are dropped and answered | what is queued has `drain` to leave |
+//! | writing fails | new ones fail; open ones fail when reading ends, which may give a better reason, or after `drain` | as above | as above |
+//! | `main` of [`Driver::run`] completes | fail | are dropped and answered | queued frames have `drain` to leave |
 //! | the driver is dropped | fail | are dropped | the transport is dropped |
 //!
 //! In all cases but the last the transport is closed, which may take [`Config::close`].

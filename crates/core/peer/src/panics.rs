@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls code of the user's. A panic in it ends nothing else; the panic hook has reported it.
+/// Calls code of the user and drops a panic in it. The panic hook has reported the panic.
 pub(crate) fn guarded(call: impl FnOnce()) {
     let _panicked = catch_unwind(AssertUnwindSafe(call));
 }

@@ -60,14 +60,15 @@ impl PeerInner {
         }
     }
 
-    /// No code of a user's runs while this is held, and no waker is woken or dropped.
+    /// Locks the state. Under the lock no code of the user may run, and no waker may be woken or dropped.
     #[inline]
     pub(crate) fn lock(&self) -> StateGuard<'_> {
         let state = self.state.lock();
         StateGuard::new(state)
     }
 
-    /// Ends the connection for all handles: fails calls, and completes what waits. The second call does nothing.
+    /// Ends the connection for all handles: fails calls, and completes the futures that wait for the end. A second call does
+    /// nothing.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         if std::mem::replace(&mut state.is_closed, true) {
@@ -105,12 +106,12 @@ impl PeerInner {
         self.observer.as_deref()
     }
 
-    /// Drops the observer's value of a call that will not begin, if it has one. The lock is not held.
+    /// Drops the observer's value of a call that will not begin, if it has one. Must be called without the lock.
     #[inline]
     pub(crate) fn forget_context(&self, call: Option<CallId>) {
         if let (Some(observer), Some(call)) = (&self.observer, call) {
             let context = observer.take_context(call);
-            // It is the observer's code that runs when it is dropped.
+            // Its destructor is code of the observer.
             guarded(|| drop(context));
         }
     }
@@ -139,8 +140,8 @@ impl PeerInner {
         polled
     }
 
-    /// Whether the main future may be the one that is polled. Relaxed order is enough: the response only counts for a
-    /// future with the event loop's waker, which runs on the event loop's thread.
+    /// Whether the current poll may be within the main future. Relaxed order is enough: the result matters only for a future
+    /// with the event loop's waker, which runs on the event loop's thread.
     #[inline]
     pub(crate) fn is_in_main(&self) -> bool {
         self.in_main.load(Ordering::Relaxed)
@@ -154,13 +155,13 @@ impl PeerInner {
         }
     }
 
-    /// Returns none while few values have been encoded, and while the buffer is in use, perhaps further up this stack.
+    /// Returns `None` for the first few values, and while the buffer is in use, perhaps further up this stack.
     fn busy_encode_buffer(&self) -> Option<MutexGuard<'_, EncodeBuffer>> {
         let mut buffer = self.encode_buffer.try_lock()?;
         buffer.is_busy().then_some(buffer)
     }
 
-    /// Releases memory, because the event loop waits and the connection is idle.
+    /// Releases the encode buffer, because the event loop waits and the connection is idle.
     pub(crate) fn release_memory(&self) {
         if let Some(mut buffer) = self.encode_buffer.try_lock() {
             buffer.release();

@@ -1,4 +1,5 @@
-//! One poll of the event loop: read, call, write, check the time, until there is nothing to do.
+//! The event loop of a connection with handlers. One poll of it makes rounds of running handlers, reading, writing and
+//! checking deadlines, until nothing is left to do.
 
 pub(crate) mod run;
 pub(crate) mod shutdown;
@@ -25,29 +26,29 @@ use crate::handler::{Handler, RequestContext};
 use crate::panics::guarded;
 use crate::port::{Input, Port};
 
-/// How many frames are read before what they caused is written.
+/// The most frames that are read before the loop writes.
 const FRAMES_AT_ONCE: usize = 256;
 
-/// How many rounds are made before other tasks on the same thread run.
+/// The most rounds in one poll, after which other tasks on the same thread run.
 const ROUNDS_AT_ONCE: usize = 32;
 
-/// A port, and the handler that answers for it.
+/// A port, the handler of its requests, and the handler futures that are running.
 pub(crate) struct EventLoop<'a, H, T, S, C> {
     port: &'a mut Port<T>,
     handler: &'a H,
     start: S,
-    /// The handlers that have not answered at once. Made for the first of them: an idle session never has one, and a set takes
-    /// 184 bytes.
+    /// The handlers that were pending in their first poll. The set is made for the first of them, because an idle session has
+    /// none and a set takes 184 bytes.
     handlers: Option<FuturesUnordered<HandlerFuture<C>>>,
     /// The size of the params of their requests in bytes.
     request_bytes: usize,
-    /// Whether `handlers` may hold some that have not been polled, because no responses were taken.
+    /// Whether `handlers` may hold some that were never polled, because [handlers were paused](Port::may_run_handlers).
     has_unstarted: bool,
-    /// When the connection ends, whatever is still to do.
+    /// The time at which the connection ends, even if work is left.
     until: Option<Instant>,
     /// Completes when this side must end the connection. `None` without such a signal.
     shutdown: Option<BoxFuture<'static, ()>>,
-    /// Whether this side ends the connection: it takes no more requests, and reads on for the handlers at work.
+    /// Whether this side ends the connection: it refuses requests, and still reads responses for the handlers at work.
     is_shutting_down: bool,
     timer: Timer,
 }
@@ -80,7 +81,8 @@ where
         }
     }
 
-    /// Runs until there is nothing to do. It is ready after the main future has ended; without one, after the peer has.
+    /// Makes rounds until nothing is left to do. Ready once the connection is over: after the main future has completed, or
+    /// without one, after the peer has closed its side or the shutdown is complete.
     pub(crate) fn poll<F: Future>(
         &mut self,
         cx: &mut Context<'_>,
@@ -119,14 +121,14 @@ where
         Poll::Pending
     }
 
-    /// Ends the connection after the main future. What is queued has [`Config::drain`](crate::Config::drain) to leave.
+    /// Ends the connection after the main future. Queued frames have [`Config::drain`](crate::Config::drain) to leave.
     fn finish(&mut self, cx: &mut Context<'_>) {
         self.drop_handlers();
         self.close_read(cx, None);
         self.port.close_write(Closed::default());
     }
 
-    /// From the signal on, the handlers at work have [`Config::drain`](crate::Config::drain) to end.
+    /// Polls the shutdown signal. After it, the handlers at work have [`Config::drain`](crate::Config::drain) to end.
     fn poll_shutdown(&mut self, cx: &mut Context<'_>) {
         if self.shutdown.as_mut().is_some_and(|signal| signal.poll_unpin(cx).is_ready()) {
             self.shutdown = None;
@@ -157,7 +159,7 @@ where
         self.handlers.as_ref().is_some_and(|handlers| !handlers.is_empty())
     }
 
-    /// Whether nothing is left that could be done in the time left.
+    /// Whether the connection is over: no work is left, or the time for it has passed.
     fn is_over(&self) -> bool {
         if self.until.is_some_and(|until| until <= self.port.clock().now()) {
             return true;
@@ -169,7 +171,8 @@ where
         !self.port.is_writing() || is_idle()
     }
 
-    /// Lets the main future go on without a peer, once the time to learn why the peer is gone is over.
+    /// Lets the main future continue without a peer. After a failed write, reading has until `until` to report why the peer
+    /// is gone.
     fn outlive_peer(&mut self, cx: &mut Context<'_>) {
         if !self.port.is_reading() {
             self.until = None;
@@ -179,7 +182,7 @@ where
         }
     }
 
-    /// Polls the handlers while [answers are taken](Port::may_run_handlers).
+    /// Polls the handlers while [they may run](Port::may_run_handlers).
     fn poll_handlers(&mut self, cx: &mut Context<'_>) {
         while let Some(handlers) = &mut self.handlers
             && !handlers.is_empty()
@@ -210,19 +213,19 @@ where
         self.port.request_round();
     }
 
-    /// Ends reading, and starts the time that is left for the rest.
+    /// Ends reading, and starts the drain time of the handlers at work.
     fn close_read(&mut self, cx: &mut Context<'_>, error: Option<TransportError>) {
         self.until = self.drain_deadline();
         let event = self.port.close_read(Closed { reason: error.map(Arc::new) });
         self.deliver(cx, event, None);
     }
 
-    /// When [`Config::drain`](crate::Config::drain) from now on is over. `None` if that is further than the clock goes.
+    /// The time [`Config::drain`](crate::Config::drain) from now. `None` if the clock cannot represent it.
     fn drain_deadline(&self) -> Option<Instant> {
         self.port.clock().now().checked_add(self.port.config().drain)
     }
 
-    /// Delivers an event and those after it.
+    /// Delivers an event and the events after it.
     fn deliver(
         &mut self,
         cx: &mut Context<'_>,
@@ -237,7 +240,7 @@ where
         }
     }
 
-    /// Delivers an event. Returns the response to a request whose handler did not wait.
+    /// Delivers an event. Returns the response to a request whose handler was ready in its first poll.
     fn deliver_one(
         &mut self,
         cx: &mut Context<'_>,
@@ -262,7 +265,7 @@ where
         None
     }
 
-    /// Calls the handler for a request, and polls it for the first time. Returns the response if it did not wait.
+    /// Calls the handler for a request, and polls it for the first time. Returns the response if it was ready.
     fn start_handler(
         &mut self,
         cx: &mut Context<'_>,
@@ -288,7 +291,7 @@ where
         let observer = self.port.call_observer(&request.id);
         let start = || (self.start)(request, context);
         let mut handler = HandlerFuture::start(incoming, bytes, observer, start);
-        // Its first part must not wait for other handlers that are due, and often is all of it.
+        // The part before its first wait must not wait for other handlers, and is often the whole handler.
         if self.port.may_run_handlers()
             && let Poll::Ready((answer, _)) = handler.poll_unpin(cx)
         {
@@ -304,7 +307,7 @@ where
     fn poll_write(&mut self, cx: &mut Context<'_>) {
         let could_run_handlers = self.port.may_run_handlers();
         if let Err(error) = self.port.poll_write(cx) {
-            // Reading may report why the peer is gone. It has this long.
+            // Until then, reading may report why the peer is gone.
             self.until = self.until.or_else(|| self.drain_deadline());
             self.port.close_write(Closed { reason: Some(Arc::new(error)) });
         }
@@ -313,7 +316,7 @@ where
         }
     }
 
-    /// Sets the timer for the first deadline, and acts if it has rung.
+    /// Sets the timer for the first deadline, and handles time-outs if it has completed.
     fn poll_timer(&mut self, cx: &mut Context<'_>) {
         let deadline = self.port.next_deadline();
         if let Some(at) = deadline.into_iter().chain(self.until).min()

@@ -16,7 +16,8 @@ use crate::port::Port;
 impl Driver {
     /// Serves the peer until it closes the connection, or until the signal of [`Config::shutdown`](crate::Config::shutdown).
     ///
-    /// Handlers that are still at work then have [`Config::drain`](crate::Config::drain) to end. The transport is closed at the end.
+    /// Handlers that are still at work then have [`Config::drain`](crate::Config::drain) to end. Finally the transport is
+    /// closed.
     ///
     /// # Errors
     ///
@@ -36,8 +37,8 @@ impl Driver {
 
     /// Serves the peer until `main` completes, which ends the connection.
     ///
-    /// If the peer closes first, `main` goes on, and its calls of the peer fail. Returns the output of `main`, and why
-    /// the connection closed if that came first.
+    /// If the peer closes first, `main` goes on, and its calls fail. Returns the output of `main`, and the reason why the
+    /// connection closed if it closed first.
     #[allow(clippy::manual_async_fn, reason = "the future of an async function holds its arguments twice")]
     pub fn run<H: Handler, T: Transport, F: Future>(
         self,
@@ -72,7 +73,7 @@ async fn drive<H: Handler, T: Transport, F: Future>(
 
 /// Closes the transport within [`Config::close`](crate::Config::close).
 async fn close_transport<T: Transport>(port: &mut Port<T>) {
-    // Most have nothing to wait for, so no timer is made for them.
+    // Most transports close at once, so no timer is made for them.
     if futures::poll!(poll_fn(|cx| port.poll_close(cx))).is_ready() {
         return;
     }

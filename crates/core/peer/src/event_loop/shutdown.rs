@@ -1,4 +1,4 @@
-//! The signal at which served connections end.
+//! The shutdown signal of served connections, shared by all connections of a configuration.
 
 use std::fmt;
 use std::future::{Future, pending};
@@ -24,12 +24,12 @@ impl Shutdown {
         Self(Arc::new(move || signal.clone().boxed()))
     }
 
-    /// Whether the signal has been given: for a server of requests that belong to no connection.
+    /// Whether the signal has been given. For servers of requests without a connection.
     pub fn is_given(&self) -> bool {
         self.signal().now_or_never().is_some()
     }
 
-    /// Completes with the signal. Each connection has a future of its own.
+    /// Returns a future that completes with the signal. Each connection has its own.
     pub fn signal(&self) -> BoxFuture<'static, ()> {
         (self.0)()
     }

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 
 /// A timer for the earliest of several deadlines.
 ///
-/// It is made again only for an earlier deadline. For a deadline that moves later, it only completes too early.
+/// A new sleep is started only for an earlier deadline. If the deadline moves later, the timer completes too early.
 #[derive(Default)]
 pub struct Timer {
     alarm: Option<Alarm>,
@@ -22,7 +22,7 @@ struct Alarm {
 }
 
 impl Timer {
-    /// Returns whether the timer has rung; otherwise it wakes the task of `cx` at the deadline or before.
+    /// Returns whether the timer has completed; otherwise it wakes the task of `cx` at the deadline or before.
     pub fn poll(&mut self, cx: &mut Context<'_>, clock: &dyn Clock, deadline: Instant) -> bool {
         if self.alarm.as_ref().is_none_or(|alarm| alarm.at > deadline) {
             self.alarm = Some(Alarm { at: deadline, sleep: clock.sleep_until(deadline) });

@@ -4,12 +4,12 @@
 use agentwire_jsonrpc::{Encoder, RawJson};
 use serde::Serialize;
 
-/// How many values get memory of their own before the shared buffer is used.
+/// How many values get their own memory before the shared buffer is used.
 const FEW: u32 = 32;
 
-/// Encodes values: the first few each into memory of its own, later ones into a shared buffer.
+/// Encodes the first few values each into its own memory, and later ones into a shared buffer.
 ///
-/// The shared buffer makes many small values cheap. A connection that sends little would hold it for nothing.
+/// The shared buffer makes many small values cheap, but a connection that sends few values does not need it.
 #[derive(Debug, Default)]
 pub(crate) struct EncodeBuffer {
     written: u32,
@@ -29,7 +29,7 @@ impl EncodeBuffer {
         self.encoder.get_or_insert_default().encode(value)
     }
 
-    /// Releases the buffer while the connection is idle. Values in it keep the memory that they are in.
+    /// Releases the buffer while the connection is idle. Encoded values keep the memory that they are in.
     pub(crate) fn release(&mut self) {
         *self = Self::default();
     }

@@ -31,17 +31,17 @@ impl Peer {
         Self { shared, in_reply_to: None }
     }
 
-    /// Returns a handle whose messages belong to a request of the peer's.
+    /// Returns a handle whose messages belong to a request of the peer.
     pub(crate) fn relating(&self, request: RequestId) -> Self {
         Self { shared: self.shared.clone(), in_reply_to: Some(request) }
     }
 
-    /// The request of the peer's that the messages of this handle belong to, if any.
+    /// The request of the peer that the messages of this handle belong to, if any.
     pub(crate) fn in_reply_to(&self) -> Option<&RequestId> {
         self.in_reply_to.as_ref()
     }
 
-    /// Queues a notification without waiting for room, for code that cannot wait, such as a destructor. The caller bounds
+    /// Queues a notification without waiting for room, for code that cannot wait, such as a destructor. The caller must bound
     /// how much it queues this way.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Peer {
         self.shared.lock().closed().is_some()
     }
 
-    /// Completes when the peer has closed its side or the driver has ended, with the reason where there is one.
+    /// Completes when the peer has closed its side or the driver has ended. Returns the reason, if there is one.
     pub fn closed(&self) -> WhenClosed {
         WhenClosed { peer: self.clone(), key: None }
     }

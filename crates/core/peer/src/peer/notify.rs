@@ -19,7 +19,7 @@ use crate::state::send_capacity::Ticket;
 pub struct Notify<'a> {
     peer: &'a Peer,
     method: ByteString,
-    /// None once it is sent.
+    /// `None` once the notification is queued.
     params: Option<Result<Option<RawJson>, CallError>>,
     ticket: Option<Ticket>,
 }

@@ -1,4 +1,4 @@
-//! Reading and writing.
+//! The steps of a port that read from the transport and write to it.
 
 use std::task::{Context, Poll};
 
@@ -23,7 +23,7 @@ impl<T: Transport> Port<T> {
 
     /// Reads one packet, unless `gate` is false or the limits of the connection forbid it.
     ///
-    /// The gate is for a loop that must not read what it cannot pass on.
+    /// The gate is for a loop that must not read packets while it cannot forward them.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, gate: bool) -> Poll<Input> {
         loop {
             if !gate || !self.wants_input {
@@ -64,20 +64,20 @@ impl<T: Transport> Port<T> {
         }
     }
 
-    /// Starts a round of writing: this round sees all that has changed so far. Returns what was left out of decoded
-    /// results since the last round, with the methods of their calls.
+    /// Starts a round of writing, which includes all changes so far. Returns the parts that were left out of decoded results
+    /// since the last round, with the methods of their calls.
     pub fn begin_write(&mut self) -> Vec<(ByteString, Skipped)> {
         let mut state = self.driver.shared.lock();
         state.mark_up_to_date();
         state.take_skipped()
     }
 
-    /// Writes what is queued, as far as the transport takes it. Once it has failed, what is queued is dropped.
+    /// Writes queued frames while the transport is ready. After the transport has failed, queued frames are dropped.
     ///
     /// # Errors
     ///
-    /// The transport's error, once. The loop calls [`close_write`](Self::close_write). Reading goes on, because it may report
-    /// why the peer is gone.
+    /// The transport's error, once. The loop then calls [`close_write`](Self::close_write), and goes on reading, which may
+    /// report why the peer is gone.
     pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Result<(), TransportError> {
         if !self.writing {
             while self.shared().lock().connection.poll_transmit().is_some() {}
@@ -98,8 +98,8 @@ impl<T: Transport> Port<T> {
         while more && self.transport.poll_ready_unpin(cx)?.is_ready() {
             let mut state = self.driver.shared.lock();
             let transmit = state.connection.poll_transmit();
-            // With nothing to send the transport is not asked whether it is ready: it might answer that a peer which has
-            // all it wanted is gone, and that is not an error.
+            // `poll_ready` is not called without a frame to send. It could fail because a peer has left after its last
+            // response, which is not an error.
             more = state.connection.wants_output();
             drop(state);
             if let Some(transmit) = transmit {
@@ -129,7 +129,7 @@ impl<T: Transport> Port<T> {
         } else {
             Vec::new()
         };
-        // If no room is held for these, another round wakes the next ones.
+        // If no room is held for the woken futures, another round wakes the next ones.
         self.again |= !wakers.is_empty();
         self.wake(wakers);
         self.observe_queue();

@@ -23,21 +23,21 @@ use crate::peer_inner::PeerInner;
 use crate::state::PeerState;
 use crate::state::call_slots::SettleAction;
 
-/// One connection over one transport, without handlers: reads, writes, settles calls, and keeps the bounds.
+/// One connection over one transport, without handlers: reads, writes, settles calls, and enforces the limits.
 ///
 /// A loop drives it. [`Driver::serve`] and [`Driver::run`] drive one port and call a handler; a relay drives two. The port
-/// decides nothing about requests, notifications or the end of the connection: it reports them, and the loop acts.
+/// reports requests, notifications and the end of the connection, and the loop acts on them.
 ///
-/// Each poll of the loop does this:
+/// Each poll of the loop has these steps:
 ///
 /// 1. [`begin_poll`](Self::begin_poll), once;
-/// 2. polls its own futures;
-/// 3. reads: [`begin_read`](Self::begin_read), then [`poll_read`](Self::poll_read) until it is pending or the loop has read
-///    enough. After each input it asks [`next_event`](Self::next_event) until there is none;
+/// 2. the loop polls its own futures;
+/// 3. [`begin_read`](Self::begin_read), then [`poll_read`](Self::poll_read) until it is pending or the loop has read enough.
+///    After each input, the loop calls [`next_event`](Self::next_event) until it returns `None`;
 /// 4. [`begin_write`](Self::begin_write) and [`poll_write`](Self::poll_write);
 /// 5. [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has passed, if any of its calls
 ///    has a time-out;
-/// 6. [`prepare_wait`](Self::prepare_wait), and from step 2 again if that returns false.
+/// 6. [`prepare_wait`](Self::prepare_wait). If it returns false, the loop continues with step 2.
 ///
 /// After the last poll the loop calls [`close`](Self::close) and then [`poll_close`](Self::poll_close). Dropping the port
 /// closes it for all handles, and drops the transport.
@@ -48,27 +48,27 @@ pub struct Port<T> {
     transport: T,
     /// Whether frames may still arrive.
     reading: bool,
-    /// Why nothing is read although something may be there.
+    /// The reason why the last round of reading stopped before the transport was pending.
     paused: Option<Pause>,
-    /// Whether the transport was pending in this poll, so that it wakes the task when something is there.
+    /// Whether the transport was pending in this poll, and so wakes the task for the next packet.
     quiet: bool,
     /// Whether the connection's limits allow another frame, as of the last change.
     wants_input: bool,
-    /// The time of this round of reading. Looked at when something has come: mostly nothing has.
+    /// The time of this round of reading. The clock is read at the first packet, because most rounds have none.
     read_at: Option<Instant>,
     /// Whether frames can still leave.
     writing: bool,
     /// Whether the transport holds frames that it has not flushed.
     unflushed: bool,
-    /// The size of the last frame that the transport took, until it has flushed that or has room again.
+    /// The size of the last frame that the transport accepted, until the transport has flushed it or has room again.
     last_sent: usize,
-    /// How many frames the transport has taken.
+    /// How many frames the transport has accepted.
     sent: u64,
-    /// Whether little enough is queued, here and in the transport, for another response.
+    /// Whether fewer bytes than the backlog limit are queued, here and in the transport.
     may_run_handlers: bool,
     /// Whether another round is due before the loop may wait.
     again: bool,
-    /// Only where an observer is set.
+    /// `None` without an observer.
     observation: Option<Box<ConnectionObservation>>,
 }
 
@@ -88,9 +88,9 @@ pub enum Input {
     /// A packet.
     #[non_exhaustive]
     Packet {
-        /// The first event that it caused, if any. [`Port::next_event`] returns the rest.
+        /// The first event that it caused, if any. [`Port::next_event`] returns the others.
         event: Option<Event>,
-        /// How it came in, if the transport knows.
+        /// The source of the packet, if the transport has one.
         source: Option<Arc<dyn MessageSource>>,
     },
     /// A [gap](agentwire_transport::Packet::Gap), with the end if it has one.
@@ -153,7 +153,8 @@ impl<T> Port<T> {
         self.again = true;
     }
 
-    /// Returns whether the loop may return pending: nothing has changed since it last looked, and a change wakes it.
+    /// Prepares the loop to wait. Returns true if it may return pending: there was no change since the last round, and the next
+    /// change wakes it. Returns false if another round is due.
     ///
     /// An idle connection releases memory.
     pub fn prepare_wait(&mut self, cx: &mut Context<'_>) -> bool {
@@ -182,12 +183,12 @@ impl<T> Port<T> {
         self.paused.is_some()
     }
 
-    /// Whether the last round of reading stopped at the loop's gate. The loop demands a round when it opens.
+    /// Whether the last round of reading stopped at the loop's gate. The loop demands a round when the gate opens.
     pub fn is_gated(&self) -> bool {
         self.paused == Some(Pause::Gate)
     }
 
-    /// Whether the transport has flushed all that it took.
+    /// Whether the transport has flushed all frames that it accepted.
     pub fn is_flushed(&self) -> bool {
         !self.unflushed
     }
@@ -212,13 +213,13 @@ impl<T> Port<T> {
         self.shared().lock().connection.wants_output()
     }
 
-    /// How many frames the transport has taken so far.
+    /// How many frames the transport has accepted so far.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Whether little enough is queued, here and in the transport, for another response. While it is not, the loop polls
-    /// no handler of a request: an unread response must not take memory, and would wait behind the queued frames anyway.
+    /// Whether handlers of requests may run: fewer than [`Config::backlog_limit`] bytes are queued, here and in the transport.
+    /// Otherwise the loop polls no handler. The response would take memory, and would wait for the queued frames anyway.
     pub fn may_run_handlers(&self) -> bool {
         self.may_run_handlers
     }
@@ -228,29 +229,29 @@ impl<T> Port<T> {
         self.shared().lock().reason()
     }
 
-    /// The id of an unanswered request of the peer's.
+    /// The id of an unanswered request of the peer.
     pub fn request_id(&self, incoming: IncomingId) -> Option<RequestId> {
         self.shared().lock().connection.incoming_request_id(incoming).cloned()
     }
 
-    /// Whether a call has an outcome that its caller has not taken yet, or none yet.
+    /// Whether a caller still waits for a call, or has not taken its outcome yet.
     pub fn is_awaited(&self, call: CallId) -> bool {
         self.shared().lock().calls.is_known(call)
     }
 
-    /// Returns the next thing that happened.
+    /// Returns the next event.
     pub fn next_event(&mut self) -> Option<Event> {
         self.update(|_| {})
     }
 
-    /// Answers a request of the peer's.
+    /// Answers a request of the peer.
     pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.driver.shared.lock();
         state.answer(incoming, outcome);
         self.may_run_handlers = !self.writing || state.connection.may_run_handlers(self.last_sent);
     }
 
-    /// Answers a request of the peer's, and returns the next thing that happened, under one lock.
+    /// Answers a request of the peer and returns the next event, under one lock.
     pub fn answer_and_next(
         &mut self,
         incoming: IncomingId,
@@ -259,7 +260,8 @@ impl<T> Port<T> {
         self.update(|state| state.answer(incoming, outcome))
     }
 
-    /// Answers a request whose handler was dropped because the connection ends. Its cancellation completes.
+    /// Answers a request whose handler was dropped because the connection ends. The futures that wait for its cancellation
+    /// complete.
     pub fn abort(&mut self, incoming: IncomingId) {
         let wakers = self.shared().lock().abort(incoming);
         self.wake(wakers);
@@ -330,13 +332,13 @@ impl<T> Port<T> {
         event
     }
 
-    /// Records that nothing more can be sent, or is to be: new calls and notifications fail.
+    /// Records that no more frames can or will be sent: new calls and notifications fail.
     pub fn close_write(&mut self, reason: Closed) {
         let wakers = self.shared().lock().close_write(reason);
         self.wake(wakers);
     }
 
-    /// Drops what is queued, and what will be, instead of writing it.
+    /// Drops queued frames, now and later, instead of writing them.
     pub fn discard_output(&mut self) {
         self.writing = false;
         self.may_run_handlers = true;
@@ -348,7 +350,7 @@ impl<T> Port<T> {
         self.observation = None;
     }
 
-    /// The observer of an open call of the peer's.
+    /// The observer of an open call of the peer.
     pub(crate) fn call_observer(&self, id: &RequestId) -> Option<Arc<dyn CallObserver>> {
         self.observation.as_ref()?.call_observer(id)
     }
@@ -372,7 +374,7 @@ impl<T> Port<T> {
         event
     }
 
-    /// Wakes tasks. They may be futures of this loop, which the next round polls, or others in the same task.
+    /// Wakes tasks. One of them may be this loop's task, so another round is due.
     fn wake(&mut self, wakers: impl IntoIterator<Item = Waker>) {
         for waker in wakers {
             self.again = true;

@@ -1,13 +1,13 @@
-//! The cursors of a list that comes in pages.
+//! Detects cycles among the cursors of a list that comes in pages.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// The cursors that a peer has given for the pages of one list, to notice a cycle.
+/// The cursors that a peer has returned for the pages of one list, to detect a cycle.
 #[derive(Debug, Default)]
 pub struct Cursors {
-    /// Each with a hash of the items of the page that gave it.
+    /// Each cursor, with a hash of the items of the page that returned it.
     seen: HashMap<Box<str>, u64>,
     hasher: RandomState,
 }
@@ -25,7 +25,7 @@ pub enum CursorStep {
 }
 
 impl Cursors {
-    /// Takes in the cursor of a page with these items.
+    /// Adds the cursor of a page with these items.
     pub fn follow(&mut self, cursor: &str, items: &impl Hash) -> CursorStep {
         let hash = self.hasher.hash_one(items);
         match self.seen.entry(cursor.into()) {
