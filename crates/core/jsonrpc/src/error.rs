@@ -13,7 +13,7 @@ use crate::{Printable, RawJson};
 pub mod code {
     /// The text was not JSON.
     pub const PARSE_ERROR: i64 = -32700;
-    /// It was JSON, but no JSON-RPC message.
+    /// The text was JSON, but not a JSON-RPC message.
     pub const INVALID_REQUEST: i64 = -32600;
     /// The receiver has no such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
@@ -25,16 +25,15 @@ pub mod code {
     pub const REQUEST_CANCELLED: i64 = -32800;
 }
 
-/// An error as it travels: the `error` member of a response.
+/// The JSON-RPC error object: the `error` member of a response.
 ///
-/// One peer sends it to the other. It is not this library's error type: the error of a call is a type of its own, and a
-/// peer's refusal is one of its variants.
+/// It is not the error type of a call. That has a variant for an error object of the peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// A number that programs decide on; see [`code`].
     pub code: i64,
-    /// One short sentence for people.
+    /// A short sentence for people.
     pub message: Cow<'static, str>,
     /// Anything more, in a shape that the code or the method defines.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,12 +53,12 @@ impl ErrorObject {
         self
     }
 
-    /// `-32700`: what arrived is not JSON.
+    /// `-32700`: the text is not JSON.
     pub fn parse_error(why: impl fmt::Display) -> Self {
         Self::new(code::PARSE_ERROR, format!("parse error: {why}"))
     }
 
-    /// `-32600`: what arrived is JSON, but not a message that can be taken here.
+    /// `-32600`: the text is JSON, but not a message that is accepted here.
     pub fn invalid_request(why: impl fmt::Display) -> Self {
         Self::new(code::INVALID_REQUEST, format!("invalid request: {why}"))
     }

@@ -13,12 +13,11 @@ use crate::{Printable, RawJson};
 /// The `id` that ties a response to its request.
 ///
 /// An integer of any size, a string, or null; its JSON text has at most 1,024 bytes. `1` and `"1"` are two different
-/// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number this way. Null is read, because
-/// peers send it, but this library never asks with it.
+/// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number this way. Null is accepted, because
+/// peers send it, but requests of this library never have it.
 ///
-/// An id goes back exactly as it came: an integer keeps all its digits, and a string the escapes it was written with,
-/// although two spellings of one string are equal here. An integer that came with a fraction of zeros or an exponent
-/// goes back without it.
+/// An id is sent back as it arrived: an integer keeps all its digits, and a string keeps its escapes, although two
+/// spellings of one string are equal here. An integer with a fraction of zeros or an exponent is sent back without it.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -66,12 +65,12 @@ impl RequestId {
         integer(text.parse().ok()?).map(Self::from)
     }
 
-    /// The number in the text of a string id, if it is one. Some peers answer the request `2` under `"2"`.
+    /// The number that a string id contains, if any. Some peers answer the request `2` under `"2"`.
     pub fn number_in_text(&self) -> Option<Self> {
         self.as_str()?.parse().map(|number: u64| Self::from(number)).ok()
     }
 
-    /// Whether a response under this id answers the request `id`: the ids are equal, or this one is its number as text.
+    /// Whether a response under this id answers the request `id`: the ids are equal, or this id is the number of `id` as text.
     pub(crate) fn answers(&self, id: &Self) -> bool {
         self == id || self.number_in_text().as_ref() == Some(id)
     }

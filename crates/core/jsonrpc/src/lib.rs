@@ -1,16 +1,16 @@
-//! JSON-RPC 2.0 without I/O: bytes in, messages out, and back.
+//! JSON-RPC 2.0 without I/O: turns bytes into messages and messages into bytes.
 //!
 //! `agentwire_jsonrpc` here is `agentwire::jsonrpc` in the crate `agentwire`.
 //!
-//! The protocols on top (ACP, MCP) send each other a great many small messages and now and then a very large
-//! one, and the program at the other end may be anything. So this crate reads the envelope of a message once, and leaves
-//! params and results as slices of the text that arrived. Text that it cannot read becomes a value that names the response. Both
-//! sides of a connection may make calls.
+//! Peers of the protocols on top (ACP, MCP) send many small messages and sometimes a very large one, and a peer may be any
+//! program. So this crate reads the envelope of a message once, and leaves params and results as slices of the text that
+//! arrived. Text that it cannot read becomes a [`Malformed`], which holds the error response to send. Both sides of a
+//! connection may make calls.
 //!
 //! ```text
 //!  bytes ─▶ LineDecoder ─▶ text ─▶ Frame::parse ─▶ Message ─▶ RawJson ─▶ decode() ─▶ your type
 //!                 │                     │             params, result: a slice of the text
-//!             LineError ────────────────┴──▶ Malformed: what to answer, and to whom
+//!             LineError ────────────────┴──▶ Malformed: the error to send, and the id to send it under
 //!
 //!  your type ─▶ RawJson::encode ─▶ Message ─▶ Frame::write ─▶ one line of JSON
 //! ```
@@ -32,32 +32,32 @@
 //! assert_eq!(out, br#"{"jsonrpc":"2.0","id":7,"result":5}"#);
 //! ```
 //!
-//! # How text is judged
+//! # Errors in text
 //!
 //! Text that is not JSON is a parse error (`-32700`), answered under the id null. JSON that is not a message is an invalid
-//! request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] is the kind that it seems
-//! to be, because only requests may be answered.
+//! request (`-32600`), answered under its own id if that can be read. Only requests may be answered, so [`Intent`] has the
+//! kind of message that the text resembles.
 //!
-//! The reading is lenient where nothing is at stake: unknown members, members in any order, `params` that is null, a
+//! Reading is lenient where the meaning is clear: unknown members, members in any order, `params` that is null, a
 //! null `method` or `error` beside a `result`, a null `result` beside an `error`, escapes in names. It is strict where
-//! two readers could disagree: a member of the envelope that stands twice, an id that is not an integer (`0.5`, `-0`) or
-//! longer than 1,024 bytes, and a member anywhere in it whose name begins with `$serde_json::private::`, which
+//! two readers could disagree: a repeated member of the envelope, an id that is not an integer (`0.5`, `-0`) or
+//! longer than 1,024 bytes, and a member at any depth whose name begins with `$serde_json::private::`, which
 //! `serde_json` reads in two ways (see [`read`]).
 //!
 //! # What it will not do
 //!
-//! It does no I/O, has no clock and starts nothing. It matches no responses to calls and remembers no ids: that is
-//! `agentwire-connection`. It defines no method, and offers no `serde_json::Value` between the wire and your type.
+//! It does no I/O, has no clock and spawns nothing. It does not match responses to calls or keep ids: `agentwire-connection`
+//! does. It defines no methods, and builds no `serde_json::Value` between the wire and your type.
 //!
 //! # Invariants
 //!
-//! - No text makes it panic or use the stack in proportion to the text's nesting.
-//! - Nothing that arrives is lost: each line gives a frame or an error, and each malformed frame names its response. Items
-//!   that a list is read without are named: [`collect_skipped`].
-//! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
-//! - What is written is one line, whatever it was made of.
-//! - What was written is read back equal.
-//! - How a stream was cut when it was read makes no difference to its lines.
+//! - No text causes a panic, or stack use in proportion to the text's nesting.
+//! - Each line becomes a frame or an error, and each malformed frame has its error response. Items that are left out of a list
+//!   are reported by [`collect_skipped`].
+//! - A string id is sent back with its original escapes; `1` and `"1"` are two ids.
+//! - Every message is written as one line.
+//! - A message that was written is read back equal.
+//! - The boundaries of reads do not affect the lines of a stream.
 //! - A [`LineDecoder`] holds at most its limit of a line, and a little room to read into.
 //!
 //! The specification is at <https://www.jsonrpc.org/specification>.

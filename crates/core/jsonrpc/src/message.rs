@@ -8,15 +8,15 @@ use crate::{ErrorObject, RawJson, RequestId};
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "JSON-RPC 2.0 has these three and is finished")]
 pub enum Message {
-    /// Asks for a response.
+    /// A call that expects a response.
     Request(Request),
-    /// Asks for nothing.
+    /// A message without a response.
     Notification(Notification),
-    /// Answers a request.
+    /// The response to a request.
     Response(Response),
 }
 
-/// A call: a method, its parameters, and the id that the response must bear.
+/// A call: a method, its parameters, and the id that the response must have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
@@ -98,9 +98,8 @@ impl Message {
         self.write_tail(out);
     }
 
-    /// The part that may be large: `params` or `result`. It stands between what
-    /// [`write_head`](Self::write_head) and [`write_tail`](Self::write_tail) write, so that a writer need not
-    /// copy it.
+    /// The part that may be large: `params` or `result`. A writer sends it between the output of
+    /// [`write_head`](Self::write_head) and [`write_tail`](Self::write_tail), without copying it.
     #[inline]
     pub fn body(&self) -> Option<&RawJson> {
         match self {
@@ -175,7 +174,7 @@ fn write_id(id: &RequestId, out: &mut Vec<u8>) {
 #[inline]
 fn write_method(method: &str, has_params: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"method\":");
-    // Hardly any name needs escapes, and to look at all of it costs less than to escape it byte by byte.
+    // Hardly any name needs escapes, and checking the whole name costs less than escaping it byte by byte.
     let needs_escape = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
     if method.bytes().fold(false, |found, byte| found | needs_escape(byte)) {
         write_json(method, out);

@@ -30,23 +30,21 @@ use crate::text::plain::plain;
 
 /// One undecoded JSON value: a cheap, shared slice of the text it arrived in.
 ///
-/// Cloning copies no text. The text is always one complete and well-formed JSON value, without white space
-/// around it and on one line: where it came with line breaks between its tokens, each of them is a space here,
-/// so that no text can break the line framing of a transport. Decoding it into a type may
-/// still fail, because the type may want something else or because it is nested deeper than 128 levels, which
-/// `serde_json` refuses.
+/// Cloning copies no text. The text is one complete and well-formed JSON value on one line, without white space around it.
+/// Line breaks between its tokens are replaced by spaces, so that no value breaks the line framing of a transport. Decoding
+/// may still fail: the type may expect another value, and `serde_json` refuses nesting deeper than 128 levels.
 ///
-/// A value that was read holds no member name that `serde_json` gives a meaning of its own (see [`read`](crate::read)), so
+/// A value that was read contains no member name with a special meaning in `serde_json` (see [`read`](crate::read)), so
 /// every type decodes the same members. Values that this side encodes are not checked.
 ///
-/// Two values are equal whatever the order of members, white space and escapes; `1.0` equals `1`. A value whose tree
-/// takes more than [`RawJson::COMPARED`] bytes of memory is compared by its text.
+/// Equality ignores the order of members, white space and escapes; `1.0` equals `1`. A value whose tree takes more than
+/// [`RawJson::COMPARED`] bytes of memory is compared by its text.
 #[derive(Clone)]
 pub struct RawJson(ByteString);
 
 thread_local! {
-    /// Where a thread writes a value before its length is known, with room for at most twice [`RawJson::SMALL`]. Without any at
-    /// first, after a long value, after one that failed, and while another value of the thread is encoded.
+    /// The buffer into which a thread encodes a value before its length is known. It keeps at most twice [`RawJson::SMALL`]
+    /// bytes. It is empty at first, after a long or failed value, and while another value of the thread is encoded.
     static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -56,12 +54,12 @@ impl RawJson {
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
-    /// The largest tree that `==` builds of a value, in bytes of memory: 32 MiB.
+    /// The largest tree of a value that `==` builds, in bytes of memory: 32 MiB.
     pub const COMPARED: usize = 32 << 20;
 
-    /// The size in bytes up to which a value gets memory of exactly its length: enough for most.
+    /// The size in bytes up to which a value is copied into memory of exactly its length. Most values are smaller.
     const SMALL: usize = 4 << 10;
-    /// The room in bytes to begin with.
+    /// The initial capacity of the buffer, in bytes.
     const SHORT: usize = 512;
 
     /// Encodes a value.
@@ -70,7 +68,7 @@ impl RawJson {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        // A thread that ends has none.
+        // A thread that is ending has no buffer any more.
         let mut text = ENCODED.try_with(Cell::take).unwrap_or_default();
         text.clear();
         text.reserve(Self::SHORT);
@@ -78,19 +76,19 @@ impl RawJson {
         Ok(Self::encoded(text))
     }
 
-    /// Not part of the above, so that a program has it once and not for each type.
+    /// Separate from [`encode`](Self::encode), so that it is compiled once and not for each type.
     fn encoded(text: Vec<u8>) -> Self {
         if text.len() > Self::SMALL {
             return Self::written(fitted(text));
         }
         let bytes = Bytes::copy_from_slice(&text);
-        // Where the thread ends, the vector is dropped.
+        // If the thread is ending, the vector is dropped.
         let _ = ENCODED.try_with(|place| place.set(text));
         Self::written(bytes)
     }
 
-    /// Encodes a value that is expected to have about so many bytes. Room for a long one need not be made in steps, of
-    /// which the last takes twice what is used.
+    /// Encodes a value with an expected size of `bytes`. The buffer of a long value then does not grow in steps, the last of
+    /// which would take twice the size.
     ///
     /// # Errors
     ///
@@ -101,29 +99,30 @@ impl RawJson {
         Ok(Self::written(fitted(text)))
     }
 
-    /// Takes text that must be one complete JSON value; white space around it is left out.
+    /// Makes a value of text that must be one complete JSON value. White space around it is removed.
     ///
     /// # Errors
     ///
-    /// When it is not, or when a member's name begins with `$serde_json::private::` (see [`read`](crate::read)).
+    /// When the text is not one JSON value, or when a member's name begins with `$serde_json::private::` (see
+    /// [`read`](crate::read)).
     pub fn parse(text: ByteString) -> Result<Self, serde_json::Error> {
         reader::refuse_reserved(&text)?;
         let raw = serde_json::from_str::<&RawValue>(&text)?;
         Ok(Self::slice(&text, raw))
     }
 
-    /// The same text in memory of its own: a [`part`](Self::part) keeps the whole message.
+    /// Copies the text into its own memory. A [`part`](Self::part) would keep the memory of the whole message.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self((&*self.0).into())
     }
 
-    /// Text that is known to be JSON.
+    /// Wraps text that is already known to be JSON.
     pub(crate) fn of_known(text: ByteString) -> Self {
         Self(on_one_line(text))
     }
 
-    /// Text that `serde_json` has found to be a value.
+    /// Wraps text that `serde_json` has parsed. Fails if it has a reserved member name.
     pub(crate) fn of_value<E: Error>(text: Cow<'_, str>) -> Result<Self, E> {
         reader::refuse_reserved(&text).map_err(E::custom)?;
         Ok(Self::of_known(match text {
@@ -132,8 +131,8 @@ impl RawJson {
         }))
     }
 
-    /// A value within this one, sharing the memory: one that [`Members`](crate::runtime::Members) found in this text. It need
-    /// not be checked again.
+    /// Returns a value within this one, such as one found by [`Members`](crate::runtime::Members). It shares the memory and is
+    /// not checked again.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;
@@ -147,7 +146,7 @@ impl RawJson {
     ///
     /// # Panics
     ///
-    /// When the text lies elsewhere in memory.
+    /// If `text` is not a slice of this value's text.
     #[must_use]
     pub fn part(&self, text: &str) -> Self {
         Self(self.0.slice_ref(text))
@@ -167,14 +166,14 @@ impl RawJson {
     ///
     /// # Errors
     ///
-    /// When the text is not what `T` wants; the error names the place.
+    /// When `T` cannot be decoded from the text; the error names the place.
     #[inline]
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         reader::decode(&self.0)
     }
 
-    /// The same with `\ufffd` in the place of each escape that is half a surrogate pair. [`decode`](Self::decode) does that
-    /// by itself, but needs both texts at once for it: for a long text this comes first.
+    /// Replaces each escape that is half a surrogate pair by `\ufffd`. [`decode`](Self::decode) also does that, but then
+    /// holds both texts in memory; for a long text, call this first.
     #[must_use]
     pub fn with_whole_pairs(self) -> Self {
         match reader::whole_pairs(&self.0) {
@@ -210,8 +209,8 @@ impl RawJson {
         &self.0
     }
 
-    /// The text for people who judge it: without white space between its tokens, and with no escape in a string that JSON
-    /// does not require, so that no escape hides a word.
+    /// The text for a person who reviews it: without white space between tokens, and with only the escapes that JSON requires,
+    /// so that no escape hides a word.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;
@@ -230,7 +229,7 @@ impl RawJson {
         self.0.len()
     }
 
-    /// Always false: no JSON value is empty text. Here because [`len`](Self::len) is.
+    /// Always false, because no JSON value is empty text. It exists because [`len`](Self::len) does.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -248,7 +247,7 @@ impl RawJson {
     }
 }
 
-/// Replaces line breaks, which well-formed JSON has between its tokens only.
+/// Replaces line breaks by spaces. Well-formed JSON has them only between tokens.
 fn on_one_line(text: ByteString) -> ByteString {
     match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
         Some(_) => text.replace(['\n', '\r'], " ").into(),
@@ -256,8 +255,8 @@ fn on_one_line(text: ByteString) -> ByteString {
     }
 }
 
-/// Text that takes hardly more memory than it has bytes. It may wait for a peer for long, and what was made in steps has room
-/// for as much again.
+/// Shrinks a buffer whose capacity is far larger than its text: a value may wait for a slow peer for long. A buffer that
+/// grew in steps may have twice the capacity.
 fn fitted(mut text: Vec<u8>) -> Bytes {
     if text.capacity() > RawJson::SMALL && text.capacity() - text.len() > text.len() / 4 {
         text.shrink_to_fit();
@@ -265,7 +264,7 @@ fn fitted(mut text: Vec<u8>) -> Bytes {
     text.into()
 }
 
-/// A value of one's own. What another wrote is better read as a `RawJson` at once: a [`Value`] changes long numbers.
+/// For values that this side makes. Read a peer's value as a `RawJson` directly, because a [`Value`] changes long numbers.
 impl From<Value> for RawJson {
     fn from(value: Value) -> Self {
         Self::written(value.to_string().into())
@@ -293,12 +292,12 @@ impl fmt::Display for RawJson {
 pub struct Encoder {
     /// The current value: `serde_json` writes fastest into a vector.
     text: Vec<u8>,
-    /// The values written so far, one behind the other.
+    /// The values written so far, one after the other.
     shared: BytesMut,
 }
 
 impl Encoder {
-    /// The size of one allocation in bytes. A value from this size on has one of its own.
+    /// The size of one allocation in bytes. A value of this size or more gets its own.
     const CHUNK: usize = 16 << 10;
 
     /// Encodes a value.
@@ -312,7 +311,7 @@ impl Encoder {
         Ok(self.keep())
     }
 
-    /// Keeps what was written. Not part of the above, so that a program has it once and not for each type.
+    /// Keeps the written value. Separate from [`encode`](Self::encode), so that it is compiled once and not for each type.
     fn keep(&mut self) -> RawJson {
         let bytes = if self.text.len() >= Self::CHUNK {
             fitted(std::mem::take(&mut self.text))
@@ -327,7 +326,7 @@ impl Encoder {
     }
 }
 
-/// Writes the text as it is where the format is `serde_json`'s.
+/// Writes the text unchanged if the serializer is one of `serde_json`.
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = <&RawValue>::deserialize(KnownJson(&self.0)).or_else(|_| serde_json::from_str(&self.0));
@@ -335,14 +334,14 @@ impl Serialize for RawJson {
     }
 }
 
-/// Text that is known to be JSON, to be read as a [`RawValue`] and as nothing else. `serde_json` itself would look for
-/// faults in it, which takes longer than to write it.
+/// A deserializer that makes a [`RawValue`] of text that is known to be JSON. `serde_json` would check the text again, which
+/// takes longer than writing it.
 struct KnownJson<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for KnownJson<'de> {
     type Error = serde_json::Error;
 
-    /// A raw value asks for a newtype, and is given an object whose one member, of the same name, is the text.
+    /// `RawValue` requests a newtype, and expects an object whose only member has that newtype's name and the text as value.
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Reading a peer's JSON into types: the one place where its text becomes values.
+//! Decodes a peer's JSON into types. All decoding of JSON that this side did not write goes through this file.
 //!
 //! `serde_json` treats a peer's text in ways that are unsafe or too strict:
 //!
@@ -81,7 +81,8 @@ pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
 /// Another text of the same value, if it has one.
 pub(crate) type Spelling = fn(&str) -> Option<Cow<'_, str>>;
 
-/// The texts that are decoded if a value cannot be decoded as it is written: with whole surrogate pairs, and with whole numbers too.
+/// The texts that are tried if a value cannot be decoded as written: first with whole surrogate pairs, then also with whole
+/// numbers.
 pub(crate) const RESPELLED: [Spelling; 2] = [
     |text| Some(whole_pairs(text)).filter(|text| matches!(text, Cow::Owned(_))),
     |text| whole_numbers(&whole_pairs(text)).map(Cow::Owned),
@@ -98,7 +99,7 @@ fn decode_respelled<T: DeserializeOwned>(text: &str) -> Option<T> {
     RESPELLED.iter().find_map(|spelling| decode_as_written(&spelling(text)?).ok())
 }
 
-/// Not inlined: it is the larger part of each of its two callers, of which there are hundreds.
+/// Not inlined: it is the larger part of both callers, which are compiled for hundreds of types.
 #[inline(never)]
 fn decode_as_written<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(text)

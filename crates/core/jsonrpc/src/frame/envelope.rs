@@ -1,4 +1,4 @@
-//! Reads the envelope of a message: the members that JSON-RPC defines, and where in the text their values stand.
+//! Reads the envelope of a message: the members that JSON-RPC defines, with their values as slices of the text.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ pub(crate) struct Envelope<'a> {
     params: Option<&'a RawValue>,
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
-    /// A member that stands twice: two readers could disagree on which one counts, so neither does.
+    /// A repeated member. Two readers could disagree on which one counts, so the message is malformed.
     repeated: Option<&'static str>,
-    /// Whether that happened to the id, so that there is none to answer under.
+    /// Whether the repeated member is the id, so that the message cannot be answered under it.
     ambiguous_id: bool,
 }
 
@@ -183,7 +183,7 @@ impl Envelope<'_> {
             }
             _ => return Err(self.malformed("a response has \"result\" or \"error\", not both")),
         };
-        // An error about a message whose id its reader could not tell may come without one.
+        // An error about a message whose id could not be read may have no id.
         let id = if self.id.is_none() { Some(RequestId::NULL) } else { self.id() };
         match id {
             Some(id) => Ok(Response { id, outcome }.into()),

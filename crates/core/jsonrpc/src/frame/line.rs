@@ -64,7 +64,7 @@ pub struct LineDecoder {
     scanned: usize,
     /// Whether the rest of the current line is dropped.
     skipping: bool,
-    /// Whether anything was taken yet, after which a byte order mark means nothing.
+    /// Whether a line was already returned. A byte order mark is skipped only before that.
     started: bool,
     object: ObjectEnd,
 }
@@ -87,7 +87,7 @@ impl ObjectEnd {
     }
 }
 
-/// Why a line cannot be read as text. The lines after it still can.
+/// Why a line cannot be read as text. The lines after it are still read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
@@ -95,9 +95,9 @@ pub enum LineError {
     #[error("the line is not UTF-8: {error}")]
     #[non_exhaustive]
     NotUtf8 {
-        /// The place, which the text has: it is not a [source](std::error::Error::source).
+        /// The position of the fault. It is part of the error's text, so it is not a [source](std::error::Error::source).
         error: std::str::Utf8Error,
-        /// The call that the line would have answered. Anything else is answered under null.
+        /// The kind of message that the line resembles, which decides whether a call fails or the line is answered under null.
         intent: Intent,
     },
     /// The line is longer than the decoder takes.
@@ -132,7 +132,7 @@ impl LineDecoder {
         }
     }
 
-    /// Room for what is read next. It is never empty, and takes memory only as the current line grows.
+    /// Returns the room for the next read. It is never empty, and memory grows only with the current line.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.scanned) = (0, 0, 0);
@@ -166,14 +166,14 @@ impl LineDecoder {
     ///
     /// # Panics
     ///
-    /// When that is more than there was room for.
+    /// If `count` is larger than that room.
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "more was read than there was room for");
         self.end += count;
     }
 
-    /// Adds bytes that stand elsewhere. Take the complete lines between one call and the next: the limit is
-    /// looked at there.
+    /// Copies bytes into the buffer. Take the complete lines between two calls, because [`next_line`](Self::next_line) checks
+    /// the limit.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();
@@ -184,7 +184,7 @@ impl LineDecoder {
         }
     }
 
-    /// Takes the next complete line. None when more must be read first.
+    /// Takes the next complete line. `None` if more bytes must be read first.
     pub fn next_line(&mut self) -> Option<Result<ByteString, LineError>> {
         loop {
             let rest = &self.buffer[self.scanned..self.end];
@@ -204,8 +204,8 @@ impl LineDecoder {
         }
     }
 
-    /// Takes what is left when the stream has ended and [`next_line`](Self::next_line) gives nothing more: a
-    /// last line without a line end.
+    /// Takes a last line without a line end. Call it when the stream has ended and [`next_line`](Self::next_line) has returned
+    /// `None`.
     pub fn finish(&mut self) -> Option<Result<ByteString, LineError>> {
         if std::mem::take(&mut self.skipping) {
             self.start = self.end;
@@ -213,8 +213,8 @@ impl LineDecoder {
         self.take_line(self.end, self.end)
     }
 
-    /// Takes a line without its end if it is a whole object, to which no line end adds anything. For a reader that
-    /// [`next_line`](Self::next_line) gives nothing and that must wait: some peers never write the line end of their last message.
+    /// Takes a line without its end if it is a complete object. Call it when [`next_line`](Self::next_line) has returned `None`
+    /// and the reader must wait, because some peers never write the line end of their last message.
     #[inline]
     pub fn whole_object(&mut self) -> Option<Result<ByteString, LineError>> {
         let line = &self.buffer[self.start..self.end];
@@ -232,14 +232,14 @@ impl LineDecoder {
         if self.object.has_failed { None } else { self.take_line(self.end, self.end) }
     }
 
-    /// Whether the line that the buffer begins with is over the limit, whatever its end will be. A carriage
-    /// return may be half of that end.
+    /// Whether the first line of the buffer is over the limit, whatever bytes follow. A carriage return may be half of its line
+    /// end.
     fn is_too_long(&self) -> bool {
         let line = self.without_mark(&self.buffer[self.start..self.end]);
         line.strip_suffix(b"\r").unwrap_or(line).len() > self.limit
     }
 
-    /// A line without the byte order mark, or the part of one, that the first line of a stream begins with.
+    /// Removes a byte order mark, or a part of one, from the first line of a stream.
     fn without_mark<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         if self.started {
             line
@@ -250,7 +250,7 @@ impl LineDecoder {
         }
     }
 
-    /// Drops the line that the buffer begins with, and returns the error for it.
+    /// Drops the first line of the buffer, and returns the error for it.
     fn refuse(&mut self) -> LineError {
         let error = self.too_long(self.without_mark(&self.buffer[self.start..self.end]));
         self.buffer = Vec::new();
@@ -287,7 +287,7 @@ impl LineDecoder {
             let copy = ByteString::try_from(Bytes::copy_from_slice(line));
             Some(copy.map_err(|error| LineError::not_utf8(error, line)))
         } else {
-            // A line that is most of the buffer takes it along, and what is behind it moves to a new one.
+            // A line that is most of the buffer takes over its memory, and the bytes after it move to a new buffer.
             let rest = self.buffer[next..self.end].to_vec();
             let buffer = Bytes::from(std::mem::replace(&mut self.buffer, rest));
             (self.start, self.end, self.scanned) = (0, self.end - next, 0);

@@ -65,13 +65,13 @@ impl Malformed {
     }
 }
 
-/// The members that were found in text that cannot be read.
+/// The members that were found in malformed text.
 #[derive(Default)]
 struct Members {
     /// `None` if the text has no `id`, or its value is not an id.
     id: Option<RequestId>,
     has_id: bool,
-    /// `id` stands twice, so there is none to answer under.
+    /// `id` is repeated, so the text cannot be answered under an id.
     is_ambiguous: bool,
     /// `method` or `params`.
     call: bool,

@@ -34,7 +34,7 @@ impl RawObjectBuilder {
         Self { text: ObjectText::default() }
     }
 
-    /// Adds a member behind the others, whether or not there is one of that name.
+    /// Adds a member after the others, even if there is one of that name.
     pub fn push(&mut self, name: &str, value: &RawJson) {
         self.text.push(name, value.as_str());
     }
@@ -43,12 +43,12 @@ impl RawObjectBuilder {
     ///
     /// # Errors
     ///
-    /// When its name is reserved, or one in its value (see [`read`](crate::read)).
+    /// When its name, or a name in its value, is reserved (see [`read`](crate::read)).
     pub(crate) fn push_read(&mut self, name: &str, value: &str) -> Result<(), serde_json::Error> {
         self.text.push_read(name, value)
     }
 
-    /// Adds the member whose name has been taken from `map` already.
+    /// Adds the member whose name was already read from `map`.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl RawObjectBuilder {
         self.text.take_value(name, map)
     }
 
-    /// Adds all members that `map` has left.
+    /// Adds all remaining members of `map`.
     ///
     /// # Errors
     ///

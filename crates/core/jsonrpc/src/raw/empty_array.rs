@@ -7,7 +7,7 @@ use serde::{Deserializer, forward_to_deserialize_any};
 
 use crate::RawJson;
 
-/// Returns the text of an object, or `{}` for an empty array. `None` for any other value. `text` begins with its first
+/// Returns the text of an object, or `{}` for an empty array. `None` for any other value. `text` must begin with its first
 /// token.
 ///
 /// ```
@@ -28,7 +28,7 @@ fn is_empty_array(text: &str) -> bool {
 }
 
 impl RawJson {
-    /// The value as an object: an empty array, which is how PHP writes an empty map, is `{}`. `None` for any other value.
+    /// The value as an object; an empty array becomes `{}`, because PHP writes an empty map as `[]`. `None` for any other value.
     #[must_use]
     pub fn into_object(self) -> Option<Self> {
         if self.as_str().starts_with('{') {
@@ -38,7 +38,7 @@ impl RawJson {
     }
 }
 
-/// Reads an object, or the empty array that stands for one without members. Anything else is an error.
+/// Reads an object, or an empty array as an empty object. Any other value is an error.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ use crate::reader;
 use crate::text::any_text::{ObjectText, escaped};
 use crate::text::members::Members;
 
-/// One JSON object that is kept as the text it arrived in, and looked into by key.
+/// One JSON object, kept as the text in which it arrived, with access to members by name.
 ///
 /// For members whose keys belong to others, such as `_meta`: what is not asked for is never decoded, so it takes the memory
 /// of its text, and every number keeps its digits. Cloning copies no text. The text is on one line, as that of a

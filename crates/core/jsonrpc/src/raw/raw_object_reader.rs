@@ -1,4 +1,4 @@
-//! How an object is read from a deserializer.
+//! Reads a `RawObject` from a deserializer.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::reader::RAW_VALUE;
 use crate::text::Text;
 use crate::text::any_text::ObjectText;
 
-/// Takes the text as it is where the format is `serde_json`'s. Where a visitor has read a part of the object already, as that
-/// of a tagged union has, the text is put together of the members that are left.
+/// Keeps the text unchanged if the deserializer is one of `serde_json`. If a visitor has already read a part of the object, as
+/// that of a tagged union does, the text is built from the remaining members.
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(RAW_VALUE, ObjectVisitor)
@@ -43,13 +43,13 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         Ok(RawObject::of_text(object))
     }
 
-    /// Serde's own buffer, which holds no text.
+    /// Called by serde's buffered deserializer, which has no raw text.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<RawObject, D::Error> {
         Map::deserialize(deserializer).map(RawObject::from)
     }
 }
 
-/// The text that `serde_json` has found to be a value.
+/// The text that `serde_json` has parsed as a value.
 fn whole_text<E: Error>(text: Cow<'_, str>) -> Result<RawObject, E> {
     let what = kind(&text);
     RawJson::of_value(text)?.into_object().map(RawObject).ok_or_else(|| E::invalid_type(what, &ObjectVisitor))

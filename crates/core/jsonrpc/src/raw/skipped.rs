@@ -15,9 +15,9 @@ use crate::{Printable, RawJson};
 thread_local! {
     /// The parts that the current decoding of this thread has left out. None outside of [`collect_skipped`].
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
-    /// Whether the current decoding of this thread is the second attempt at a value.
+    /// Whether the current decoding of this thread is the lenient, second attempt at a value.
     static IS_LENIENT: Cell<bool> = const { Cell::new(false) };
-    /// The path from the value of that attempt to the part that is being read.
+    /// The path from the value of a lenient attempt to the part that is being read.
     static PLACE: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -28,13 +28,13 @@ pub(crate) enum Step {
     Item(usize),
 }
 
-/// The parts of a value that were left out when it was decoded, because they could not be read. See [`collect_skipped`].
+/// The malformed parts of a value that decoding left out. See [`collect_skipped`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
     /// The first [`MAX_PARTS`](Self::MAX_PARTS) of them.
     pub parts: Vec<SkippedPart>,
-    /// How many there were beyond these.
+    /// How many further parts were left out.
     pub more: usize,
 }
 
@@ -42,7 +42,7 @@ impl Skipped {
     /// How many parts are named: 16.
     pub const MAX_PARTS: usize = 16;
 
-    /// One part that the caller leaves out itself.
+    /// Reports one part that the caller itself left out.
     pub fn part(place: impl Into<String>, kind: &'static str, why: &dyn fmt::Display) -> Self {
         let part = SkippedPart { kind, index: None, place: place.into(), why: reason(why) };
         Self { parts: vec![part], more: 0 }
@@ -54,7 +54,7 @@ impl Skipped {
     }
 
     fn add(&mut self, part: SkippedPart) {
-        // A text may be decoded in two attempts, which meet the same faults.
+        // A text may be decoded in two attempts, which find the same faults.
         if self.parts.contains(&part) {
             return;
         }
@@ -81,12 +81,11 @@ impl fmt::Display for Skipped {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedPart {
-    /// The name of the type that it should have been.
+    /// The name of the expected type.
     pub kind: &'static str,
-    /// Its place in its list, from 0. `None` if it was not an item of a list.
+    /// Its index in its list. `None` if it was not an item of a list.
     pub index: Option<usize>,
-    /// The path to it, such as `content[1].annotations`, where it was left out by
-    /// [`RawJson::decode_leniently`]; otherwise empty.
+    /// The path to it, such as `content[1].annotations`, if [`RawJson::decode_leniently`] left it out; otherwise empty.
     pub place: String,
     /// Why it could not be read: one printable line of up to 256 characters.
     pub why: String,
@@ -109,11 +108,11 @@ impl fmt::Display for SkippedPart {
 /// How many characters of a reason are kept.
 const MAX_REASON: usize = 256;
 
-/// Runs a decoding, and returns the parts that it left out beside its result.
+/// Runs a decoding, and returns its result and the parts that it left out.
 ///
-/// Protocols ask for readers that go on without an item that they cannot read. A `Deserialize` has no room for a second
-/// result, so it notes such a part for its thread, where it is kept only while this function runs. Where nothing is left out
-/// this allocates nothing.
+/// The protocols require readers to skip items that they cannot read. A `Deserialize` implementation cannot return a second
+/// result, so it records such a part in a thread-local, which exists only while this function runs. If no part is left out,
+/// nothing is allocated.
 ///
 /// ```
 /// use agentwire_jsonrpc::collect_skipped;
@@ -124,7 +123,7 @@ const MAX_REASON: usize = 256;
 /// assert_eq!((skipped.parts[0].kind, skipped.parts[0].index), ("u8", Some(1)));
 /// ```
 pub fn collect_skipped<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
-    /// Puts back what an outer call has noted, also when the decoding panics.
+    /// Restores the notes of an outer call, also when the decoding panics.
     struct Outer(Option<Skipped>);
 
     impl Drop for Outer {
@@ -140,7 +139,8 @@ pub fn collect_skipped<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
     (decoded, skipped)
 }
 
-/// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`collect_skipped`].
+/// Records that a part of type `T` is left out, with its index if it is an item of a list. Does nothing outside of
+/// [`collect_skipped`].
 pub(crate) fn note_skipped<T>(index: Option<usize>, why: &dyn fmt::Display) {
     note_skipped_of(type_name::<T>(), index, why);
 }
@@ -210,12 +210,12 @@ pub(crate) fn is_lenient() -> bool {
 }
 
 impl RawJson {
-    /// Decodes the value as [`decode`](Self::decode) does. Where that fails, it decodes again and leaves out the parts that
-    /// cannot be read and that the value is usable without: members that its protocol does not require, and items of lists.
-    /// Each is noted for [`collect_skipped`] with its place, also if the first attempt leaves it out. `12.0` is read as `12`.
+    /// Decodes the value as [`decode`](Self::decode) does. If that fails, decodes it again without the malformed parts that
+    /// the value is usable without: members that its protocol does not require, and items of lists. Each such part is reported
+    /// to [`collect_skipped`] with its path, also if the first attempt leaves it out. `12.0` is read as `12`.
     ///
-    /// This is for values that a peer answers with or reports. In a request, a part that is left out changes what is asked
-    /// for. Which members may be left out follows from the words of the derive `Wire`; any other type is decoded strictly.
+    /// Use it for results and notifications. In a request, a part that is left out would change the meaning. The words of the
+    /// derive `Wire` define which members may be left out; any other type is decoded strictly.
     ///
     /// # Errors
     ///
@@ -238,14 +238,14 @@ fn noted() -> Option<(usize, usize)> {
     NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)))
 }
 
-/// The second attempt at a text, after which only the notes before the first count, and its own. `None` if it fails without
-/// having left out anything, as the first has.
+/// Makes the second, lenient attempt at a text. Its notes replace those of the first attempt. `None` if it fails without
+/// leaving out anything: then it failed as the first attempt did.
 #[cold]
 fn decode_again<T: DeserializeOwned>(
     text: &str,
     noted: Option<(usize, usize)>,
 ) -> Option<Result<T, serde_json::Error>> {
-    /// Puts back the mode of an outer decoding, also when this one panics.
+    /// Restores the mode of an outer decoding, also when this one panics.
     struct Outer(bool);
 
     impl Drop for Outer {
@@ -273,13 +273,13 @@ fn decode_again<T: DeserializeOwned>(
     Some(decoded)
 }
 
-/// The last name in the name of a type: that of what an option or a box holds.
+/// The last identifier in the name of a type. For an option or a box, it is that of the inner type.
 fn kind_of(name: &'static str) -> &'static str {
     let name = name.trim_end_matches('>');
     name.rsplit([':', '<']).next().unwrap_or(name)
 }
 
-/// Reads an array, and leaves out items that cannot be read, each of which is noted for [`collect_skipped`].
+/// Reads an array without the items that cannot be read. Each of those is reported to [`collect_skipped`].
 ///
 /// # Errors
 ///
@@ -309,7 +309,7 @@ pub fn read_items<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, serde_json:
         }
     }
 
-    // Nearly every list is right, and is read in one go. In a second attempt it would be read twice at each level.
+    // Nearly every list is valid and is read in one pass. In a lenient attempt, it would be read twice at each level.
     if !is_lenient()
         && let Ok(items) = reader::read(text)
     {

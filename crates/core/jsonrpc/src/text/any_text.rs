@@ -1,4 +1,4 @@
-//! The JSON text of values that a deserializer gives.
+//! Reads any value from a deserializer as JSON text, and builds the text of an object member by member.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::reader::{self, RAW_VALUE};
 use crate::text::Text;
 
-/// The text of an object that is written member by member, without its last brace.
+/// The text of an object that is built member by member, without its closing brace.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectText(String);
 
@@ -25,7 +25,7 @@ pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
 }
 
 impl ObjectText {
-    /// The bytes of a member beside its name and its value: two quotation marks, a colon, a comma or brace.
+    /// The bytes of a member in addition to its name and value: two quotation marks, a colon, a comma or brace.
     const BESIDE: usize = 4;
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -41,7 +41,7 @@ impl ObjectText {
         self.0
     }
 
-    /// Adds the member whose name has been taken from `map` already.
+    /// Adds the member whose name was already read from `map`.
     pub(crate) fn take_value<'de, A: MapAccess<'de>>(
         &mut self,
         name: &str,
@@ -51,7 +51,7 @@ impl ObjectText {
         self.push_read(name, &value).map_err(A::Error::custom)
     }
 
-    /// Adds a member that has been read. Fails where its name is reserved, or one in its value.
+    /// Adds a member that a peer wrote. Fails if its name, or a name in its value, is reserved.
     pub(crate) fn push_read(&mut self, name: &str, value: &str) -> Result<(), serde_json::Error> {
         if reader::is_reserved(name) {
             return Err(Error::custom(reader::Reserved));
@@ -61,7 +61,7 @@ impl ObjectText {
         Ok(())
     }
 
-    /// Adds all members that `map` has left.
+    /// Adds all remaining members of `map`.
     pub(crate) fn take_rest<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         while let Some(Text(name)) = map.next_key()? {
             self.take_value(&name, map)?;
@@ -81,7 +81,7 @@ impl ObjectText {
     }
 }
 
-/// The text of an object that is none to the deserializer. Kept apart from what reads text.
+/// Builds the text of an object from a deserializer that does not provide raw text. Separate from the common path.
 #[cold]
 fn put_together<'de, A: MapAccess<'de>>(first: Option<Text<'de>>, mut map: A) -> Result<Text<'de>, A::Error> {
     let mut object = ObjectText::default();
@@ -92,7 +92,7 @@ fn put_together<'de, A: MapAccess<'de>>(first: Option<Text<'de>>, mut map: A) ->
     Ok(Text(object.into_text().into()))
 }
 
-/// Takes any value as its text.
+/// Reads any value as its JSON text.
 pub(crate) struct AnyText;
 
 impl<'de> DeserializeSeed<'de> for AnyText {
@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for AnyText {
         Ok(Text(Value::from(text).to_string().into()))
     }
 
-    /// Serde's own buffer, which holds no text.
+    /// Called by serde's buffered deserializer, which has no raw text.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text<'de>, D::Error> {
         Ok(Text(Value::deserialize(deserializer)?.to_string().into()))
     }

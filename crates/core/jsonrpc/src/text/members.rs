@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::reader;
 use crate::text::scan::{skip_space, string_end, value_end};
 
-/// The members of a JSON object, in the order in which they stand: the name of each, and its value as text.
+/// An iterator over the members of a JSON object in their order: the name of each, and its value as text.
 ///
-/// Finds a few members in text that has been parsed once already, such as that of a [`RawJson`](crate::RawJson). Finding the
-/// end of a value takes only a part of the time that parsing it takes.
+/// It finds single members in text that was already checked, such as that of a [`RawJson`](crate::RawJson). Finding the end
+/// of a value takes less time than parsing it.
 ///
 /// ```
 /// use agentwire_jsonrpc::RawJson;
@@ -24,18 +24,18 @@ use crate::text::scan::{skip_space, string_end, value_end};
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     text: &'a str,
-    /// The index of the brace or comma before the next member. Behind the last member, the index of the closing brace.
+    /// The index of the brace or comma before the next member. After the last member, the index of the closing brace.
     at: usize,
     over: bool,
 }
 
-/// The members of a JSON object, and with them, where one of them is an object too, the members of that: found in one
-/// pass over the text. See [`Members::within`].
+/// An iterator over the members of a JSON object and of one inner object, in one pass over the text. See
+/// [`Members::within`].
 #[derive(Clone, Debug)]
 pub struct MembersWithin<'a> {
     members: Members<'a>,
     name: &'static str,
-    /// Where the inner object begins, while its members are returned.
+    /// The start of the inner object, while its members are returned.
     inner: Option<usize>,
 }
 
@@ -47,18 +47,19 @@ pub struct Member<'a> {
     pub name: Cow<'a, str>,
     /// The text of its value.
     pub value: &'a str,
-    /// Whether it is one of the inner object's.
+    /// Whether it is a member of the inner object.
     pub is_inner: bool,
 }
 
 impl<'a> Members<'a> {
-    /// The members of an object; none if the text is another value. The text begins with its first token. In text that is
-    /// not JSON the members mean nothing.
+    /// The members of an object, or no members if the text is another value. The text must begin with its first token. If it
+    /// is not JSON, the returned members are meaningless.
     pub fn of(text: &'a str) -> Self {
         Self { text, at: 0, over: !text.starts_with('{') }
     }
 
-    /// Also returns the members of the member with this name, if that is an object, and then the member itself.
+    /// Also enters the member with this name if its value is an object: returns the members of that object, and then the member
+    /// itself.
     ///
     /// ```
     /// use agentwire_jsonrpc::runtime::Members;
@@ -71,7 +72,7 @@ impl<'a> Members<'a> {
         MembersWithin { members: self, name, inner: None }
     }
 
-    /// The name of the next member, and where its value begins.
+    /// The name of the next member, and the index of its value.
     #[inline]
     fn next_name(&mut self) -> Option<(Cow<'a, str>, usize)> {
         let bytes = self.text.as_bytes();
@@ -96,7 +97,7 @@ impl<'a> Members<'a> {
         Some((decoded.map_or(Cow::Borrowed(plain), Cow::Owned), value))
     }
 
-    /// Returns the value that begins at `start`, and goes on behind it.
+    /// Returns the value that begins at `start`, and moves past it.
     #[inline]
     fn take_value(&mut self, start: usize) -> Option<&'a str> {
         let end = value_end(self.text.as_bytes(), start)?;
@@ -104,7 +105,7 @@ impl<'a> Members<'a> {
         self.text.get(start..end)
     }
 
-    /// Goes on behind a value.
+    /// Moves past a value that ends at `end`.
     #[inline]
     fn pass(&mut self, end: usize) {
         let bytes = self.text.as_bytes();
@@ -157,8 +158,8 @@ impl<'a> Iterator for MembersWithin<'a> {
     }
 }
 
-/// The elements of an array, each as text; none if the text is another value. As with [`Members`], the elements mean nothing
-/// in text that is not JSON.
+/// The elements of an array, each as text, or no elements if the text is another value. As with [`Members`], they are
+/// meaningless if the text is not JSON.
 pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = if bytes.first() == Some(&b'[') { Some(skip_space(bytes, 1)) } else { None };
@@ -190,7 +191,7 @@ mod tests {
         check_within(text, &read);
     }
 
-    /// To go into each of its members finds the same, and what is in that one.
+    /// Entering each member finds the same outer members, and the members of the inner object.
     fn check_within(text: &str, read: &Map<String, Value>) {
         for name in ["a", "b", "nested"] {
             let (inner, outer): (Vec<_>, Vec<_>) =
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_told_apart() {
+    fn members_equal_those_of_the_parsed_text() {
         check("{}");
         check("{ }");
         check(r#"{"a":1,"b":-2.5e3,"c":true,"d":null,"e":"x"}"#);

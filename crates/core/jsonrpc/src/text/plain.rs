@@ -1,4 +1,4 @@
-//! JSON text for people, in which a string cannot hide a word by its escapes.
+//! Rewrites JSON text for people, without the escapes by which a string could hide a word.
 
 use crate::reader;
 use crate::text::scan::{skip_space, string_end};
@@ -54,7 +54,7 @@ fn escape_length(text: &str) -> usize {
     length.min(text.len())
 }
 
-/// The position behind `at` at which white space or a string begins.
+/// The position after `at` at which white space or a string begins.
 fn end_of_token(bytes: &[u8], at: usize) -> usize {
     let is_end = |byte: &u8| matches!(byte, b'"' | b' ' | b'\t' | b'\n' | b'\r');
     let rest = bytes.get(at + 1..).unwrap_or_default();

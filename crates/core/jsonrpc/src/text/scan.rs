@@ -15,7 +15,7 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 
 /// The end of a string, and what it holds.
 pub(crate) struct StringEnd {
-    /// Behind the last quote.
+    /// The position after the last quote.
     pub(crate) at: usize,
     /// Whether there are escapes in the string.
     pub(crate) escapes: bool,
@@ -31,7 +31,7 @@ pub(crate) fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
         if bytes[at] == b'"' {
             return Some(StringEnd { at: at + 1, escapes });
         }
-        // A quotation mark behind a backslash does not end the string.
+        // A quotation mark after a backslash does not end the string.
         escapes = true;
         at += 2;
     }

@@ -3,7 +3,7 @@
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Adds the member that a struct writes before its fields where it stands alone.
+/// Adds the tag that a struct writes before its fields when it is not a variant of a union.
 pub fn describe_tag(schema: &mut Schema, name: &str, value: &str) {
     let object = schema.ensure_object();
     let properties = object.entry("properties").or_insert_with(|| json!({}));

@@ -1,4 +1,4 @@
-//! Objects, member by member.
+//! Reads and writes objects member by member, for derived code.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -26,12 +26,12 @@ pub trait Names<'de>: Sized {
     ///
     /// # Errors
     ///
-    /// When a member is missing, stands twice or cannot be read.
+    /// When a member is missing, is repeated or cannot be read.
     fn read<A: MapAccess<'de>>(members: A) -> Result<Self, A::Error>;
 }
 
-/// Reads a type from an object, or from an empty array, which has no members either. Derived code of serde would take any
-/// array, as members that come by position.
+/// Reads a type from an object, or from an empty array, which is an empty object. Code derived by serde would accept any
+/// array, as members by position.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -
     read_object(deserializer, ObjectVisitor(PhantomData))
 }
 
-/// Reads a name as the member of `T` that it is, without a copy.
+/// Reads a name as the position of the member of `T`, without a copy.
 struct Position<T>(PhantomData<T>);
 
 /// The name of a member.
@@ -70,7 +70,7 @@ pub enum Key<'de> {
 }
 
 impl<'de> Key<'de> {
-    /// The next member's name where the members that are not the type's own are passed over. `None` within is such a one.
+    /// Reads the next member's name, for a type that ignores other members. The inner `None` is another member.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl<'de> Key<'de> {
         members.next_key_seed(Position::<T>(PhantomData))
     }
 
-    /// The next member's name where the members that are not the type's own are kept.
+    /// Reads the next member's name, for a type that keeps other members.
     ///
     /// # Errors
     ///
@@ -114,12 +114,12 @@ impl<'de, T: Names<'de>> Visitor<'de> for Position<T> {
     }
 }
 
-/// Reads the value of a member into its place: in the way `W`, or in the way `L` in a
+/// Reads the value of a member into `place`: by the rule `W`, or by the rule `L` in a
 /// [lenient](crate::RawJson::decode_leniently) decoding.
 ///
 /// # Errors
 ///
-/// When there is a value already, since readers differ in which of two they believe, and when the value cannot be read.
+/// When the member is repeated, because readers differ in which of two they use, and when the value cannot be read.
 #[inline]
 pub fn take<'de, W, L, T, A>(
     place: &mut Option<T>,
@@ -152,8 +152,8 @@ fn take_leniently<'de, L: ReadAs<'de, T>, T, A: MapAccess<'de>>(
     members.next_value_seed(Seed::<L, T>::NEW)
 }
 
-/// The value of a member that is missing, though the protocol requires it. A [lenient](crate::RawJson::decode_leniently)
-/// decoding takes the default and notes it.
+/// The value for a missing member that the protocol requires. A [lenient](crate::RawJson::decode_leniently) decoding uses the
+/// default and records that.
 ///
 /// # Errors
 ///
@@ -173,22 +173,22 @@ fn duplicate<E: Error>(name: &'static str) -> Result<(), E> {
     Err(E::duplicate_field(name))
 }
 
-/// Decodes one member that must be there.
+/// Decodes one required member.
 ///
 /// # Errors
 ///
-/// When the member is missing, stands twice or cannot be read.
+/// When the member is missing, is repeated or cannot be read.
 pub fn required<T: DeserializeOwned, E: Error>(object: &RawObject, name: &'static str) -> Result<T, E> {
     object.decode_member(name).map_err(E::custom)?.ok_or_else(|| E::missing_field(name))
 }
 
-/// A type that keeps the members of an object that no field is.
+/// A type that keeps the members of an object that have no field.
 pub trait Others: Sized {
     /// Takes the members.
     ///
     /// # Errors
     ///
-    /// When a member is more than the type can hold, such as a number beyond the greatest `f64`.
+    /// When the type cannot hold a member, such as a number beyond the greatest `f64`.
     fn of(members: RawObject) -> Result<Self, serde_json::Error>;
 }
 
@@ -207,7 +207,7 @@ impl Others for Map<String, Value> {
 
 /// A type that is written as members of an object.
 pub trait WriteMembers {
-    /// Writes the members into an object that is open.
+    /// Writes the members into an open object.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl<T: WriteMembers> WriteMembers for Box<T> {
     }
 }
 
-/// Nothing, or the members.
+/// Writes the members, or nothing for `None`.
 impl<T: WriteMembers> WriteMembers for Option<T> {
     #[inline]
     fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {

@@ -3,9 +3,9 @@
 //!
 //! For schema crates and their derive. **Exempt from semver**: use it through the derive.
 //!
-//! Generated code reads an object member by member ([`take`]), each in the way that its attribute names ([`ReadAs`]). It
-//! writes members into an object that is open already ([`WriteMembers`]), so that a union's tag, its variant's members and the
-//! members around it become one object without a buffer. Unions are read by [`Tagged`].
+//! Generated code reads an object member by member ([`take`]), each by the rule that its attribute names ([`ReadAs`]). It
+//! writes members into an open object ([`WriteMembers`]), so that a union's tag, its variant's members and the members around
+//! it become one object without a buffer. Unions are read by [`Tagged`].
 
 #[cfg(feature = "schema")]
 mod describe_tag;

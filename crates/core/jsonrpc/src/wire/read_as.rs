@@ -1,22 +1,21 @@
-//! The ways to read a member, each a type that implements [`ReadAs`].
+//! The rules for reading a member, strict and lenient: each rule is a type that implements [`ReadAs`].
 //!
-//! Three of them implement the lenient decoding of ACP's published schema:
+//! These implement the lenient decoding of ACP's published schema:
 //!
-//! | keyword of the schema | way |
+//! | keyword of the schema | rule |
 //! |---|---|
 //! | `x-deserialize-default-on-error` | [`Lenient`] |
 //! | the same with `x-deserialize-skip-invalid-items` | [`Items`], [`OptionalItems`], [`PatchItems`] |
 //! | `x-deserialize-skip-invalid-items` | [`ValidItems`] |
 //! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
 //!
-//! Each member also has a way for the second attempt at a message whose first failed: [`RawJson::decode_leniently`]. That is
-//! [`OrDefault`] for a member that the protocol does not require, [`OrEmpty`] for a capability, and [`Respelled`] for one that
-//! is needed; a list without its bad items is read as [`Items`], [`OptionalItems`] or [`RequiredItems`].
+//! Each member also has a rule for the second, lenient attempt at a message ([`RawJson::decode_leniently`]): [`OrDefault`] for
+//! a member that the protocol does not require, [`OrEmpty`] for a capability, and [`Respelled`] for a required member. A list
+//! without its bad items is read by [`Items`], [`OptionalItems`] or [`RequiredItems`].
 //!
-//! These ways must go on after any fault, so they first take the member as JSON text, which succeeds for every
-//! well-formed value: also for a number that no type holds, a lone surrogate, or a nesting deeper than
-//! `serde_json` decodes. Nothing is buffered where the member is missing. What is left out is noted for
-//! [`collect_skipped`](crate::collect_skipped).
+//! The lenient rules must continue after any fault, so they first read the member as JSON text. That succeeds for every
+//! well-formed value, also for a number beyond every type, a lone surrogate, or nesting deeper than `serde_json` decodes.
+//! A missing member buffers nothing. Parts that are left out are reported to [`collect_skipped`](crate::collect_skipped).
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -32,17 +31,17 @@ use crate::raw::empty_array::{MapDeserializer, as_object};
 use crate::raw::skipped::{note_skipped, read_items};
 use crate::reader::{RESPELLED, Spelling, refuse_reserved};
 
-/// A way to read a value of the type `T`.
+/// A rule for reading a value of the type `T`.
 pub trait ReadAs<'de, T> {
     /// Reads the value.
     ///
     /// # Errors
     ///
-    /// When the way does not forgive what is wrong with the value.
+    /// When the rule does not accept the value.
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
 }
 
-/// Reads a value in the way `W`.
+/// Reads a value by the rule `W`.
 pub(super) struct Seed<W, T>(PhantomData<(W, T)>);
 
 impl<W, T> Seed<W, T> {
@@ -58,7 +57,7 @@ impl<'de, T, W: ReadAs<'de, T>> DeserializeSeed<'de> for Seed<W, T> {
     }
 }
 
-/// Anything that is wrong is an error.
+/// Every malformed value is an error.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct Strict;
@@ -70,7 +69,7 @@ impl<'de, T: Deserialize<'de>> ReadAs<'de, T> for Strict {
     }
 }
 
-/// A malformed value is the default. Never fails on JSON.
+/// A malformed value is read as the default. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct Lenient;
@@ -94,7 +93,7 @@ where
     Ok(decode(&undecoded(deserializer)?).unwrap_or_default())
 }
 
-/// An array of which bad items are dropped; empty when it is not an array. Never fails on JSON.
+/// An array without its bad items; empty if the value is not an array. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct Items;
@@ -105,7 +104,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for Items {
     }
 }
 
-/// An array of which bad items are dropped; `None` when it is not an array. Never fails on JSON.
+/// An array without its bad items; `None` if the value is not an array. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct OptionalItems;
@@ -116,7 +115,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Option<Vec<T>>> for OptionalItems {
     }
 }
 
-/// An array of which bad items are dropped, where `null` clears and anything else keeps. Never fails on JSON.
+/// An array without its bad items. `null` clears the list, and any other value keeps it. Never fails on JSON.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct PatchItems;
@@ -131,7 +130,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Patch<Vec<T>>> for PatchItems {
     }
 }
 
-/// An array of which bad items are dropped. Anything but an array is an error.
+/// An array without its bad items. A value that is not an array is an error.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct ValidItems;
@@ -142,7 +141,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for ValidItems {
     }
 }
 
-/// `null` is the default; anything else that is wrong is an error.
+/// `null` is read as the default; any other malformed value is an error.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct NullAsDefault;
@@ -153,7 +152,7 @@ impl<'de, T: Deserialize<'de> + Default> ReadAs<'de, T> for NullAsDefault {
     }
 }
 
-/// A required array of which bad items are dropped. `null` is empty; anything else but an array is an error.
+/// A required array without its bad items. `null` is empty; any other value that is not an array is an error.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct RequiredItems;
@@ -168,7 +167,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for RequiredItems {
     }
 }
 
-/// A map, or an option of one, in the way `W`. An empty array is an empty map.
+/// A map or an optional map, read by the rule `W`. An empty array is an empty map.
 #[derive(Debug)]
 pub struct MapAs<W>(PhantomData<W>);
 
@@ -178,7 +177,7 @@ impl<'de, T, W: ReadAs<'de, T>> ReadAs<'de, T> for MapAs<W> {
     }
 }
 
-/// The way `W`, or the default where that fails. Never fails on JSON.
+/// The rule `W`, or the default if `W` fails. Never fails on JSON.
 #[derive(Debug)]
 pub struct OrDefault<W>(PhantomData<W>);
 
@@ -189,8 +188,8 @@ impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrDefault<W> 
     }
 }
 
-/// A capability, which is offered if it is present: as [`OrDefault`], but anything other than `null` and `false` is
-/// an empty object. Never fails on JSON.
+/// A capability, whose presence offers it: as [`OrDefault`], but a malformed value other than `null` and `false` is read as an
+/// empty object. Never fails on JSON.
 #[derive(Debug)]
 pub struct OrEmpty<W>(PhantomData<W>);
 
@@ -205,7 +204,7 @@ impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrEmpty<W> {
     }
 }
 
-/// The way `W`, which gets another spelling of the same value where it fails.
+/// The rule `W`. If it fails, other spellings of the same value are tried.
 #[derive(Debug)]
 pub struct Respelled<W>(PhantomData<W>);
 
@@ -215,7 +214,7 @@ impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for Respelled<W> {
     }
 }
 
-/// JSON text that stays as it is. `null` is something, too.
+/// Undecoded JSON text. `null` counts as a value.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct RawOrNull;
@@ -226,7 +225,7 @@ impl<'de> ReadAs<'de, Option<RawJson>> for RawOrNull {
     }
 }
 
-/// JSON text that stays as it is, but must be an object; none when it is `null`.
+/// Undecoded JSON text that must be an object. `None` if it is `null`.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it only names a way")]
 pub struct RawObjectOrNull;
@@ -238,7 +237,7 @@ impl<'de> ReadAs<'de, Option<RawJson>> for RawObjectOrNull {
     }
 }
 
-/// Decodes a value; one that cannot be read is left out, which is noted.
+/// Decodes a value. One that cannot be read is left out and recorded.
 fn decode<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     read_as::<Strict, T>(raw.get()).inspect_err(|why| note::<T>(raw, why)).ok()
 }
@@ -247,7 +246,7 @@ fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
     read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
 }
 
-/// The texts of a value: as it is written, respelled, and as the object that an empty array stands for.
+/// The texts that are tried for a value: as written, respelled, and `{}` for an empty array.
 const SPELLINGS: [Spelling; 4] = [
     |text| Some(Cow::Borrowed(text)),
     RESPELLED[0],
@@ -255,7 +254,7 @@ const SPELLINGS: [Spelling; 4] = [
     |text| as_object(text).filter(|_| text.starts_with('[')).map(Cow::Borrowed),
 ];
 
-/// Reads a value in the way `W`, from the first of its spellings that can be read. The error is that of the first spelling.
+/// Reads a value by the rule `W` from the first spelling that can be read. The error is that of the first spelling.
 fn read_as<W, T>(text: &str) -> Result<T, serde_json::Error>
 where
     W: for<'a> ReadAs<'a, T>,
@@ -272,7 +271,7 @@ where
     Err(failure.expect("the first spelling is the text itself"))
 }
 
-/// Null counts as missing.
+/// Records a part that is left out, unless it is `null`, which counts as missing.
 fn note<T>(raw: &RawValue, why: &serde_json::Error) {
     if raw.get() != "null" {
         note_skipped::<T>(None, why);

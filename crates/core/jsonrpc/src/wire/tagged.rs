@@ -1,8 +1,8 @@
 //! Unions whose variant is named by one member: `{"type":"text","text":"…"}`.
 //!
-//! Derived code would first buffer the whole object, because the tag might come last. It nearly always comes first,
-//! and we always write it first. Then what follows is decoded straight into the variant's struct; only when it comes
-//! later are the members collected, as undecoded text.
+//! Code derived by serde would buffer the whole object, because the tag might come last. Nearly all peers write it first, and
+//! this side always does. After a leading tag, the other members are decoded directly into the variant's struct. If the tag
+//! comes later, the members before it are first collected as undecoded text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -94,7 +94,7 @@ type BorrowedMember<'de> = (Cow<'de, str>, &'de str);
 /// The members of an object whose tag does not come first.
 enum Collected<'de> {
     Borrowed(Vec<BorrowedMember<'de>>),
-    /// The input cannot lend them.
+    /// The members are copied, because the input cannot be borrowed from.
     Copied(RawObject),
 }
 
@@ -117,7 +117,7 @@ impl<'de> Collected<'de> {
     }
 }
 
-/// Puts members together. Fails with the names that [`read`] refuses.
+/// Builds an object of members. Fails for the names that [`read`] refuses.
 fn object_of(members: &[BorrowedMember<'_>]) -> Result<RawObjectBuilder, serde_json::Error> {
     let mut object = RawObjectBuilder::new();
     members.iter().try_for_each(|(name, value)| object.push_read(name, value))?;
@@ -215,7 +215,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<'de, A> {
     }
 }
 
-/// Puts an object together again whose tag came first and is unknown.
+/// Rebuilds an object whose leading tag is unknown.
 ///
 /// # Errors
 ///
@@ -226,16 +226,16 @@ pub fn with_tag<'de, D: Deserializer<'de>>(key: &str, tag: &str, members: D) -> 
     object.take_all(members)
 }
 
-/// Reads past the members of a variant that has none.
+/// Skips the members of a variant without members.
 ///
 /// # Errors
 ///
-/// When the text is not JSON, or the tag stands twice.
+/// When the text is not JSON, or the tag is repeated.
 pub fn ignore_members<'de, D: Deserializer<'de>>(members: D) -> Result<(), D::Error> {
     IgnoredAny::deserialize(members).map(drop)
 }
 
-/// Makes sure that an object with an unknown tag has the member that every variant must have.
+/// Checks that an object with an unknown tag has the member that every variant must have.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Undecoded values, borrowed from the input where it can lend them.
+//! Reads a value as undecoded text, borrowed from the input if possible.
 //!
 //! `serde_json` reads a `&RawValue` only from text in memory and a `Box<RawValue>` always with a copy. A message is text
 //! in memory nearly always, but may also come as a `Value`.
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::text::Text;
 
-/// Takes a value as JSON text. Succeeds for every well-formed one.
+/// Reads a value as JSON text. Succeeds for every well-formed value.
 pub(super) fn undecoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, RawValue>, D::Error> {
     let mut owned = None;
     match <&RawValue>::deserialize(Lender { deserializer, owned: &mut owned }) {
@@ -26,7 +26,7 @@ pub(super) fn undecoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Co
     }
 }
 
-/// Stands between a raw value and where it is read from, and keeps text that cannot be lent.
+/// Wraps the visitor of a raw value, and copies text that cannot be borrowed.
 struct Lender<'a, D> {
     deserializer: D,
     owned: &'a mut Option<String>,
