@@ -1,4 +1,4 @@
-//! The operations on files, as a trait.
+//! Traits for the operations on a directory and its files, which a real and a simulated disk implement.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,7 +21,7 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
     /// Renames a file, and replaces one of the new name.
     fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
-    /// Removes a file. Returns whether there was one.
+    /// Removes a file. Returns whether it existed.
     fn remove(&self, name: &OsStr) -> io::Result<bool>;
 
     /// Makes created, renamed and removed files durable.
@@ -46,12 +46,12 @@ pub trait FileSystem: fmt::Debug + Send + Sync {
         Ok(Some(bytes))
     }
 
-    /// Replaces a file as a whole: after a crash there is the old one or the new one, which is durable once this returns. Only
-    /// one caller at a time may replace a file, because the new one is written as `NAME.tmp`.
+    /// Replaces a file atomically: after a crash, the old or the new content exists. The new content is durable once this
+    /// returns. Only one caller at a time may replace a file, because the new content is first written as `NAME.tmp`.
     fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
         let mut temporary = name.to_owned();
         temporary.push(".tmp");
-        // A killed process may have left one.
+        // A killed process may have left a temporary file.
         self.remove(&temporary)?;
         let written = self.open(&temporary, Access::Create).and_then(|file| {
             file.write_all_at(bytes, 0)?;
@@ -149,7 +149,7 @@ pub enum Access {
     Create,
 }
 
-/// Differs between two contents of a file.
+/// A value that differs between two contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version(pub(crate) [i128; 4]);
 

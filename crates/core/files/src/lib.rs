@@ -1,4 +1,4 @@
-//! Private files of one program: directories that others cannot change, locks, replacement as a whole, checksummed lines.
+//! Private files of one program: directories that other users cannot change, locks, atomic replacement, checksummed lines.
 //!
 //! ```text
 //! PrivateDir ──┐
@@ -6,18 +6,17 @@
 //! Simulated ───┘       └─ try_lock ──▶ LockFile
 //! ```
 //!
-//! Each store of files had these parts of its own, with different limits, modes and rules for a damaged end. Now a race or an
-//! attack is fixed once.
+//! All stores of files use these parts, so a race or an attack is fixed in one place.
 //!
-//! Not here: the end of a journal. After a failed write one store truncates its journal and another rewrites it, so each has
-//! its own. Nor files that a person names on a command line, which may be links, devices or public.
+//! Two things are left to others. After a failed write, one store truncates its journal and another rewrites it, so each
+//! handles the end of its journal. Files that a person names on a command line may be links, devices or public.
 //!
 //! # Invariants
 //!
 //! - A file is opened relative to its directory's descriptor (Unix), so a later change of the directory's path has no effect.
 //! - No link in a directory is followed, and opening a pipe does not block.
 //! - A file is checked after it is opened, not before.
-//! - A lock is released explicitly: a child process that is being started holds a copy of the descriptor.
+//! - A lock is released explicitly, because a child process that is being started holds a copy of the descriptor.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod file_system;

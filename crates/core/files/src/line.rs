@@ -1,4 +1,4 @@
-//! Lines of text with their length and a checksum.
+//! Writes and reads lines with a length and a checksum, so that cut-off writes and damage are detected.
 //!
 //! ```text
 //! 0000002f 8d40f9c1 {"end":{"session":"…","stream":7}}⏎
@@ -7,26 +7,25 @@
 //! └ the length of the text in bytes; both in eight digits of lower-case hexadecimal
 //! ```
 //!
-//! A process that is killed leaves the beginning of its last write, which may end with zeros after a power cut. Bytes behind the
-//! valid lines are such a *torn* write if they have no line end of their own. Anything else is *damage*: a changed byte, or pages
-//! that a power cut has taken from unsynced lines. The checksum covers all lines before, so it also detects lines that are lost,
-//! doubled or moved.
+//! A killed process leaves the first part of its last write; after a power cut, zeros may follow it. Bytes after the valid lines
+//! are such a *torn* write if they contain no line end. Anything else is *damage*: a changed byte, or pages of unsynced lines
+//! that a power cut has erased. The checksum covers all lines up to its own, so it also detects lost, doubled and moved lines.
 
 use std::io::{self, BufRead, Read as _, Write as _};
 
 use crc32fast::Hasher;
 
-/// The longest text, in bytes: 1 GiB. A larger number in a line is damage, not a reason to allocate.
+/// The longest text, in bytes: 1 GiB. A larger length in a line counts as damage, and nothing is allocated for it.
 pub const TEXT_LIMIT: usize = 1 << 30;
 
 /// The two numbers and the two spaces in front of the text.
 const PREFIX: usize = 18;
 
-/// Appends the line of a text to `out`, and returns the checksum up to it. `checksum` is that of the line before, or 0.
+/// Appends the line of a text to `out`, and returns its checksum. `checksum` is that of the line before, or 0.
 ///
 /// # Errors
 ///
-/// The text is longer than [`TEXT_LIMIT`]. Then `out` is unchanged.
+/// If the text is longer than [`TEXT_LIMIT`]. `out` is then unchanged.
 pub fn write(out: &mut Vec<u8>, checksum: u32, text: &[u8]) -> io::Result<u32> {
     if text.len() > TEXT_LIMIT {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a text of more than 1 GiB"));
@@ -44,7 +43,7 @@ fn advance(checksum: u32, text: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The content of a file at an offset.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a reader that ignores an end would lose what follows")]
 pub enum Line {
@@ -54,7 +53,7 @@ pub enum Line {
     End,
     /// A write that was cut off.
     Torn,
-    /// Bytes that were not written there, and what is wrong with them.
+    /// Bytes that are neither a valid line nor a cut-off write, with the fault.
     Damaged(String),
 }
 
@@ -78,17 +77,17 @@ impl<R: BufRead> Lines<R> {
         Self { input, offset: 0, checksum: 0 }
     }
 
-    /// Returns the end of the valid lines so far.
+    /// Returns the offset of the end of the lines read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Returns the checksum up to there.
+    /// Returns the checksum of the lines read so far.
     pub fn checksum(&self) -> u32 {
         self.checksum
     }
 
-    /// Reads the next line. Must not be called again after anything but a text.
+    /// Reads the next line. Must not be called again after any result but [`Line::Text`].
     pub fn read(&mut self) -> io::Result<Line> {
         let mut line = self.take(PREFIX)?;
         if line.is_empty() {
@@ -116,15 +115,15 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads as many bytes, or fewer at the end of the file.
+    /// Reads `count` bytes, or fewer at the end of the file.
     fn take(&mut self, count: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(count as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Returns whether the text of a line ends before the end of the file, although its length differs: another line
-    /// follows in it, or its checksum fits the text without the last byte.
+    /// Returns whether a line has a wrong length, and so is not torn: the bytes after its prefix contain another line, or the
+    /// checksum matches them without the last byte.
     fn has_other_length(&self, text: &[u8], expected: u32) -> bool {
         let is_followed = text
             .iter()
@@ -136,7 +135,7 @@ impl<R: BufRead> Lines<R> {
         is_followed || text.split_last().is_some_and(is_complete)
     }
 
-    /// Returns what an invalid line is that begins with `rest`.
+    /// Returns whether an invalid line, which begins with `rest`, is torn or damaged.
     fn invalid(&mut self, mut rest: Vec<u8>, reason: &str) -> io::Result<Line> {
         if !rest.contains(&b'\n') {
             rest.clear();
@@ -148,13 +147,13 @@ impl<R: BufRead> Lines<R> {
 
 const OTHER_LENGTH: &str = "a text of another length than its line says";
 
-/// Returns the text of a line that is the first of its file and is given without its line end, or `None` if it is damaged.
+/// Returns the text of the first line of a file, which is passed without its line end. `None` if the line is damaged.
 pub fn parse_first(line: &[u8]) -> Option<&[u8]> {
     let (numbers, text) = line.split_at_checked(PREFIX)?;
     (prefix(numbers)? == (text.len(), advance(0, text))).then_some(text)
 }
 
-/// The length and the checksum of a line. Compared as text, so that a line has one valid encoding only.
+/// The length and the checksum of a line. They are compared as text, so that a line has only one valid encoding.
 fn prefix(prefix: &[u8]) -> Option<(usize, u32)> {
     let text = std::str::from_utf8(prefix).ok()?;
     let (length, checksum) = text.strip_suffix(' ')?.split_once(' ')?;
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_behind_a_cut_are_torn_and_lines_behind_them_are_damage() {
+    fn zeros_after_a_cut_are_torn_and_lines_after_them_are_damage() {
         let mut lines = Vec::new();
         let checksum = write(&mut lines, 0, b"first").unwrap();
         let end = lines.len();

@@ -1,9 +1,9 @@
-//! Locks between processes.
+//! File locks between processes, which a child process does not prolong.
 
 use std::fs::File;
 use std::io;
 
-/// The other locks that a lock excludes.
+/// The kind of a lock, by the other locks that it excludes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockMode {
@@ -31,8 +31,8 @@ impl FileLock {
     }
 }
 
-/// Unlocks explicitly: a child process that another thread is starting has a copy of the descriptor until it runs its program,
-/// and the lock would last as long.
+/// Unlocks explicitly. A child process that another thread is starting has a copy of the descriptor until it runs its program,
+/// and the lock would last until then.
 impl Drop for FileLock {
     fn drop(&mut self) {
         #[cfg(unix)]

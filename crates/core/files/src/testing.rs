@@ -1,8 +1,9 @@
-//! A simulated disk: it fails at any call, and a power cut takes what was not synced.
+//! A simulated disk for tests. A chosen call fails, and a power cut loses changes that were not synced.
 //!
-//! Of each page of a file that was written to since the last sync, the disk holds some state since then, and so it does of the
-//! file's length, all independent of each other. Of what was created, renamed and removed it holds some beginning, as file
-//! systems with a journal do. A page is much smaller than a real one, so that records have several.
+//! After a power cut, each page of a file that was written since the last sync has one of the contents that it had since then.
+//! The length of the file has one of its values since then. Pages and length are chosen independently of each other. Created,
+//! renamed and removed names survive up to some point in their order, as in a file system with a journal. A page is much
+//! smaller than a real one, so that a record spans several pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -11,19 +12,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Access, FileSystem, LockFile, RawFile, Version};
 
+/// The size of a page in bytes.
 const PAGE: usize = 64;
 
-/// A failure of one call or more.
+/// A failure of one or more calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The call fails, and has done nothing.
+    /// The call fails without any effect.
     Io,
-    /// The call finds no room, as do later calls that write.
+    /// The disk is full: the call fails if it writes, and so do later calls that write.
     Full,
-    /// The call writes one half, and the rest finds no room.
+    /// The call writes only the first half. Later calls that write fail, because the disk is full.
     Short,
-    /// The call fails, as do all later ones: the power is off.
+    /// The power is off: the call and all later calls fail.
     Off,
 }
 
@@ -32,7 +34,7 @@ pub enum Fault {
 pub struct Random(u64);
 
 impl Random {
-    /// Begins with a seed.
+    /// Makes a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -44,20 +46,20 @@ impl Random {
     }
 }
 
-/// A disk. Clones are one disk.
+/// A simulated disk. Clones share the disk.
 #[derive(Debug, Clone)]
 pub struct Simulated(Arc<Mutex<Disk>>);
 
 type Names = BTreeMap<OsString, usize>;
 
-/// The file of the first name, and the name that it has then, if any.
+/// The old name of a file, its new name if it still has one, and the index of the file.
 type NameChange = (OsString, Option<OsString>, usize);
 
 #[derive(Debug, Default)]
 struct Disk {
     names: Names,
     durable_names: Names,
-    /// The changes of names since, in order.
+    /// The changes of names since the last sync of the directory, in order.
     pending_names: Vec<NameChange>,
     files: Vec<File>,
     locked: BTreeSet<OsString>,
@@ -71,9 +73,9 @@ struct Disk {
 struct File {
     /// The bytes that programs read.
     content: Vec<u8>,
-    /// The bytes that the disk holds for sure.
+    /// The bytes that survive any power cut.
     durable: Vec<u8>,
-    /// The content after each change since the last sync, and the bytes that the change touched.
+    /// The content after each change since the last sync, and the range of bytes that the change touched.
     pending: Vec<(Vec<u8>, std::ops::Range<usize>)>,
     version: i128,
 }
@@ -84,13 +86,13 @@ impl Simulated {
         Self(Arc::new(Mutex::new(Disk { random: Random(seed), ..Disk::default() })))
     }
 
-    /// Has one of the calls from now on fail; the next one is number 0.
+    /// Makes a later call fail. The next call is number 0.
     pub fn fail(&self, call: u64, fault: Fault) {
         let mut disk = self.disk();
         disk.fault = Some((disk.calls + call, fault));
     }
 
-    /// Has no further call fail.
+    /// Removes the fault, so that no further call fails.
     pub fn heal(&self) {
         self.disk().fault = None;
     }
@@ -100,12 +102,12 @@ impl Simulated {
         self.disk().was_full
     }
 
-    /// Returns how many calls there were.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> u64 {
         self.disk().calls
     }
 
-    /// Returns a disk with what this one holds after a power cut.
+    /// Returns a disk with the files of this one after a power cut.
     pub fn after_power_cut(&self, seed: u64) -> Self {
         let disk = self.disk();
         let mut random = Random(seed);
@@ -135,7 +137,7 @@ fn apply(names: &mut Names, (from, to, file): &NameChange) {
 }
 
 impl Disk {
-    /// Whether the call fails that begins here. `Ok(true)` where it does half of its work.
+    /// Counts a call and applies the fault to it. `Ok(true)` if the call writes only half.
     fn call(&mut self, writes: bool) -> io::Result<bool> {
         let call = self.calls;
         self.calls += 1;
@@ -169,7 +171,7 @@ impl File {
         self.pending.push((self.content.clone(), touched));
     }
 
-    /// The bytes that the disk holds of it at some moment: each page in one of its states.
+    /// The content after a power cut: each page has one of its contents since the last sync.
     fn held(&self, random: &mut Random) -> Vec<u8> {
         let state = |count: usize| count.checked_sub(1).map(|last| &self.pending[last].0);
         let length = state(random.below(self.pending.len() + 1)).unwrap_or(&self.durable).len();
@@ -187,7 +189,7 @@ impl File {
         held
     }
 
-    /// Writes what was changed since the last sync, and nothing else.
+    /// Makes the pages durable that were changed since the last sync, and no others.
     fn sync(&mut self) {
         self.durable.resize(self.content.len(), 0);
         for (_, touched) in std::mem::take(&mut self.pending) {
@@ -199,7 +201,8 @@ impl File {
         }
     }
 
-    /// Some pages reach the disk. None is tried again: the operating system takes them for written.
+    /// Makes some of the changed pages durable. The others are lost for later syncs too, because the operating system regards
+    /// them as written.
     fn fail_to_sync(&mut self, random: &mut Random) {
         self.durable = self.held(random);
         self.pending.clear();
@@ -298,7 +301,7 @@ impl RawFile for Open {
         let bytes = if short { &bytes[..bytes.len() / 2] } else { bytes };
         let start = offset as usize;
         let end = start + bytes.len();
-        // One page after the other, as each may reach the disk before the next is written.
+        // Each page is one change, because it may reach the disk before the next page is written.
         let file = &mut disk.files[self.file];
         for from in (start..end).step_by(PAGE) {
             let to = end.min(from + PAGE);

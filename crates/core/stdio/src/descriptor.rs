@@ -23,16 +23,16 @@ pub(crate) struct Descriptor {
     registration: Registration,
     direction: Direction,
     mode: IoMode,
-    /// Whether the next call would have to wait after one that moved less than it could. Then that call is saved.
+    /// Whether the next call would block after a call that moved fewer bytes than it could. Then the next call is saved.
     short_is_last: bool,
     calls: u8,
 }
 
 #[derive(Debug)]
 enum Registration {
-    /// No call has had to wait yet. A file, or a stdout whose reader keeps up, stays so for ever.
+    /// No call would have blocked yet. A file, or a stdout whose reader keeps up, stays in this state.
     Fresh(OwnedFd),
-    /// The runtime reports when the next call will not have to wait.
+    /// The runtime reports when the next call will not block.
     Watched(AsyncFd<OwnedFd>),
     Closed,
 }
@@ -73,7 +73,7 @@ impl Descriptor {
         self.poll(cx, wanted, |mode, fd| mode.read(fd, buffer))
     }
 
-    /// Reads what is there now, also where the runtime has not reported it yet. Fails if nothing is there.
+    /// Reads available bytes, also if the runtime has not reported them yet. Fails if none are available.
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let fd = match &self.registration {
@@ -150,7 +150,7 @@ impl Descriptor {
         Poll::Pending
     }
 
-    /// Has the runtime watch the descriptor, the first time that a call has to wait.
+    /// Registers the descriptor with the runtime, when a call would block for the first time.
     fn watch(&mut self) -> io::Result<()> {
         require_runtime()?;
         let Registration::Fresh(fd) = std::mem::replace(&mut self.registration, Registration::Closed) else {
@@ -165,7 +165,7 @@ impl Descriptor {
     }
 }
 
-/// Has the current runtime watch `fd`.
+/// Registers `fd` with the current runtime.
 #[allow(
     deprecated,
     reason = "the successor is unsafe because of types that can exchange their descriptor, which an OwnedFd cannot"

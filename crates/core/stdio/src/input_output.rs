@@ -13,16 +13,15 @@ use futures::{AsyncRead, AsyncWrite};
 use crate::descriptor::Descriptor;
 use crate::threaded;
 
-/// Bytes that come in: our own stdin, or any other descriptor that can be read.
+/// A stream of incoming bytes: our own stdin, or any other readable descriptor.
 ///
-/// On Linux nothing blocks, no thread is involved, and the flags of the descriptor stay as they are, because
-/// other processes may share them. It has to be polled within a tokio runtime with I/O enabled; making it
-/// needs none.
+/// On Linux no call blocks, no thread is used, and the flags of the descriptor stay unchanged, because other processes may
+/// share them. It must be polled within a tokio runtime with I/O enabled, but can be made without a runtime.
 pub struct Input(Source);
 
-/// Bytes that go out: our own stdout or stderr, or any other descriptor that can be written. See [`Input`].
+/// A stream of outgoing bytes: our own stdout or stderr, or any other writable descriptor. See [`Input`].
 ///
-/// Closing it gives our duplicate of the descriptor back. It does not close the process's own stdout.
+/// Closing it closes our duplicate of the descriptor, but not the process's own stdout.
 pub struct Output(Target);
 
 enum Source {
@@ -38,7 +37,7 @@ enum Target {
 }
 
 impl Input {
-    /// Our own stdin. What `std::io::stdin()` has already read ahead is not seen here.
+    /// Our own stdin. Bytes that `std::io::stdin()` has already buffered are not read.
     ///
     /// # Errors
     ///
@@ -60,7 +59,7 @@ impl Input {
         Descriptor::shared(descriptor.into(), Direction::In).map(Self::from)
     }
 
-    /// Reads what is there now, also where the runtime has not reported it yet. Fails if nothing is there.
+    /// Reads available bytes, also if the runtime has not reported them yet. Fails if none are available.
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
@@ -78,7 +77,7 @@ impl Input {
 }
 
 impl Output {
-    /// Our own stdout. What `std::io::stdout()` holds in its buffer is not written first.
+    /// Our own stdout. Bytes in the buffer of `std::io::stdout()` are not written first.
     ///
     /// # Errors
     ///

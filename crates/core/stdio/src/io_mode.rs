@@ -10,29 +10,29 @@ use rustix::io::{Errno, ReadWriteFlags};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketType};
 use rustix::pipe::PIPE_BUF;
 
-/// How a call is kept from blocking.
+/// The way in which a read or write is kept from blocking.
 ///
-/// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with the process that started this one:
-/// setting it would make the reads and writes of other processes fail. So each call carries a flag of its own, wherever
-/// the kernel has one.
+/// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with the process that started this one.
+/// Setting it would make the reads and writes of other processes fail. So each call has its own flag, if the kernel has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IoMode {
     /// A pipe: the call carries `RWF_NOWAIT`.
     NoWait,
     /// A socket: the call carries `MSG_DONTWAIT`.
     DontWait,
-    /// A description that is ours alone, with `O_NONBLOCK`.
+    /// A file description of our own, with `O_NONBLOCK`.
     Nonblocking,
-    /// Anything without such a flag: `poll` with a time-out of zero before each plain call.
+    /// A descriptor without such a flag: `poll` with a time-out of zero before each plain call.
     Polled,
-    /// Something that never waits, such as a regular file.
+    /// A file that never blocks, such as a regular file.
     Plain,
 }
 
-/// A descriptor, how to use it, and whether a call that moved less than it could has emptied or filled it.
+/// A descriptor and its mode.
 pub(crate) struct Choice {
     pub(crate) fd: OwnedFd,
     pub(crate) mode: IoMode,
+    /// Whether a call that moves fewer bytes than it could has emptied or filled it.
     pub(crate) short_is_last: bool,
 }
 
@@ -46,7 +46,7 @@ impl Choice {
             FileType::Socket => {
                 (IoMode::DontWait, rustix::net::sockopt::socket_type(&fd)? == SocketType::STREAM)
             }
-            // In line mode a terminal gives one line a read, however many wait.
+            // In line mode, each read of a terminal returns one line, even if several are available.
             FileType::CharacterDevice if rustix::termios::isatty(&fd) => match reopen(&fd, direction) {
                 Some(fd) => return Ok(Self { fd, mode: IoMode::Nonblocking, short_is_last: false }),
                 None => (IoMode::Polled, false),
@@ -59,8 +59,8 @@ impl Choice {
     }
 }
 
-/// Opens a terminal again, so that `O_NONBLOCK` is on a description that is not shared. `None` if that is forbidden, or
-/// would open something else.
+/// Opens a terminal again, so that `O_NONBLOCK` is on a description that is not shared. `None` if that is forbidden, or would
+/// open another file.
 fn reopen(fd: &OwnedFd, direction: Direction) -> Option<OwnedFd> {
     let access = match direction {
         Direction::In => OFlags::RDONLY,
@@ -68,7 +68,7 @@ fn reopen(fd: &OwnedFd, direction: Direction) -> Option<OwnedFd> {
     };
     let before = rustix::fs::fstat(fd).ok()?;
     if before.st_rdev == rustix::fs::makedev(5, 2) {
-        // Opening the multiplexer, which is what the master's side of a terminal is, makes a new terminal.
+        // The master's side of a terminal is the multiplexer, and opening that makes a new terminal.
         return None;
     }
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
@@ -104,7 +104,7 @@ impl IoMode {
             }
             Self::Nonblocking | Self::Plain => rustix::io::writev(fd, pieces),
             Self::Polled => would_not_wait(fd, PollFlags::OUT).and_then(|()| {
-                // A pipe that can be written to takes this much without waiting, and no more is certain.
+                // A writable pipe takes this many bytes without blocking, but perhaps not more.
                 let piece = pieces.iter().find(|piece| !piece.is_empty()).map_or(&[][..], |piece| piece);
                 rustix::io::write(fd, &piece[..piece.len().min(PIPE_BUF)])
             }),

@@ -3,10 +3,10 @@
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 
-/// How a call is kept from blocking, on systems where only descriptions of our own are used this way.
+/// The way in which a read or write is kept from blocking. On these systems only pipes of our own are used without blocking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IoMode {
-    /// A description that is ours alone, with `O_NONBLOCK`.
+    /// A file description of our own, with `O_NONBLOCK`.
     Nonblocking,
 }
 

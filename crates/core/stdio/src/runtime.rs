@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Returns an error, rather than tokio's panic, where there is no runtime.
+/// Fails if there is no current runtime. Tokio would panic instead.
 pub(crate) fn require_runtime() -> io::Result<()> {
     tokio::runtime::Handle::try_current().map(drop).map_err(io::Error::other)
 }

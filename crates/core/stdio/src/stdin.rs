@@ -1,7 +1,7 @@
-//! Our own stdin, read by a thread that ends with the process.
+//! Reads our own stdin on a thread that ends with the process.
 //!
-//! A read of stdin may never end, and cannot be cancelled. A runtime waits for its own threads when it is dropped, so a read
-//! on one of those would keep the program from ending.
+//! A read of stdin may never return, and cannot be cancelled. A dropped runtime waits for its own threads, so a read on one
+//! of them would keep the program from ending.
 
 use std::io::{self, Read};
 use std::mem;

@@ -9,10 +9,9 @@ use futures::{Sink, Stream};
 
 use crate::{Input, Output};
 
-/// A transport on our own stdin and stdout, one frame a line: what an agent or server that was started by
-/// its client speaks on.
+/// A transport on our own stdin and stdout with one frame per line, for an agent or server that its client has started.
 ///
-/// While it exists, nothing else may write to stdout (`println!` does), nor read from stdin.
+/// While it exists, no other code may write to stdout (`println!` does) or read from stdin.
 ///
 /// ```no_run
 /// use agentwire_transport_stdio::stdio;
@@ -30,30 +29,30 @@ use crate::{Input, Output};
 ///
 /// # Errors
 ///
-/// When a descriptor cannot be duplicated or looked at. A runtime is needed only when it is first polled;
-/// if there is none then, that is an error of the stream or sink.
+/// When a descriptor cannot be duplicated or inspected. A runtime is needed from the first poll on; without one, the stream or
+/// sink returns an error.
 pub fn stdio() -> io::Result<Stdio> {
     Ok(Stdio { lines: lines(Input::stdin()?, Output::stdout()?) })
 }
 
 /// A transport on our own stdin and stdout; see [`stdio`].
 ///
-/// Closing it flushes and gives our duplicate of stdout back; the peer sees the end when the process ends.
+/// Closing it flushes, and closes our duplicate of stdout. The peer sees the end of the stream when the process ends.
 #[derive(Debug)]
 pub struct Stdio {
     lines: Lines<Input, Output>,
 }
 
 impl Stdio {
-    /// Takes lines of up to `bytes` bytes (default 32 MiB). A longer one is refused with an error that names
-    /// the limit, and the next line is read as usual. Must be set before anything is read.
+    /// Sets the limit of a line in bytes (default 32 MiB). A longer line is refused with an error that names the limit, and
+    /// the next line is read as usual. Must be set before the first read.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.lines = self.lines.limit(bytes);
         self
     }
 
-    /// Takes batches of up to `messages` messages (default 1024).
+    /// Sets how many messages a batch may have (default 1024).
     #[must_use]
     pub fn batch_limit(mut self, messages: usize) -> Self {
         self.lines = self.lines.batch_limit(messages);

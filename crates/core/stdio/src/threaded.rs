@@ -1,5 +1,5 @@
-//! Our own stdin and stdout on threads, where they cannot be used without blocking: stdin on one of ours, stdout on
-//! tokio's.
+//! Our own stdin and stdout on threads, for systems where they cannot be used without blocking. This crate's thread reads
+//! stdin, and tokio's threads write stdout.
 
 use std::io;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ pub(crate) fn stderr() -> Writer {
     Box::new(Adapted(tokio::io::stderr()))
 }
 
-/// A reader or writer of tokio's, with the traits of `futures`.
+/// Gives a reader or writer of tokio the traits of `futures`.
 #[cfg_attr(
     all(target_os = "linux", feature = "nonblocking", not(test)),
     allow(dead_code, reason = "only descriptors are used there")

@@ -1,4 +1,4 @@
-//! A directory that others cannot change.
+//! A directory that other users cannot change. `unix.rs` has its operations on Unix, `non_unix.rs` on every other system.
 
 #[cfg(not(unix))]
 mod non_unix;
@@ -10,7 +10,7 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A directory that belongs to this user and that others cannot change. Clones are one directory.
+/// A directory that belongs to this user and that other users cannot change. Clones share the directory.
 ///
 /// Files in it are refused if they are links or not regular, belong to another user, or give others more access than
 /// [`Privacy`] allows. New files have mode 0600. On systems other than Unix there are no modes, and the directory's access rules
@@ -68,7 +68,7 @@ impl PrivateDir {
     }
 }
 
-/// Why a directory or a file is refused, and what to do about it.
+/// Why a directory or a file is refused, with a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotPrivate(String);

@@ -1,4 +1,4 @@
-//! Directories on systems other than Unix.
+//! The operations of a private directory on systems other than Unix, which have no modes.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -64,7 +64,7 @@ impl FileSystem for PrivateDir {
         }
     }
 
-    /// Does nothing: directories cannot be synced here, and the file system makes their entries durable by itself.
+    /// Does nothing: directories cannot be synced on these systems, and the file system makes their entries durable by itself.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -77,5 +77,5 @@ impl FileSystem for PrivateDir {
     }
 }
 
-/// The file stays: here a program cannot check whether a locked file still has its name.
+/// The file is not removed, because a program cannot check on these systems whether a locked file still has its name.
 impl LockFile for FileLock {}

@@ -1,4 +1,4 @@
-//! Directories on Unix.
+//! The operations of a private directory on Unix, relative to its descriptor and with checks of owner and mode.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -54,7 +54,7 @@ impl PrivateDir {
     }
 }
 
-/// Refuses what another user owns, and what others have a forbidden permission on.
+/// Refuses a file or directory that another user owns, or on which others have a forbidden permission.
 fn check(what: &str, path: &Path, stat: &Stat, forbidden: Mode, remedy: &str) -> io::Result<()> {
     let (owner, user) = (stat.st_uid, rustix::process::geteuid().as_raw());
     if owner != user {
@@ -134,7 +134,7 @@ impl FileSystem for PrivateDir {
     }
 }
 
-/// A locked file that is removed before it is unlocked: its name must not lead to a lock that is about to be released.
+/// A locked file. It is removed before it is unlocked, so that no other process opens it by its name and waits for this lock.
 #[derive(Debug)]
 struct NamedLock {
     directory: PrivateDir,

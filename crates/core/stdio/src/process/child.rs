@@ -17,7 +17,7 @@ use crate::process::spawn_error::SpawnError;
 use crate::process::streams::{ChildStreams, Reading};
 use crate::runtime::require_runtime;
 
-/// How long a process that has closed its stdout or stdin has to end before only that counts as closed.
+/// How long a process may take to end after it has closed its stdout or stdin. After that, only the stream counts as ended.
 const END_DELAY: Duration = Duration::from_secs(1);
 
 /// A process and the transport on its stdin and stdout, one frame a line.
@@ -45,22 +45,20 @@ const END_DELAY: Duration = Duration::from_secs(1);
 /// # fn main() {}
 /// ```
 ///
-/// When the process ends by itself, the stream ends with a fault that holds an [`Exited`], a second later at
-/// most, also where a process that it started still holds its stdout. When it only closes its stdout, the stream
-/// just ends. Closing the sink ends the process: its stdin is closed; after
-/// the [grace time](Command::grace) its whole group gets SIGTERM; after that time again, SIGKILL. What it
-/// still writes is dropped, unless the stream is polled as well.
+/// When the process ends by itself, the stream ends with an error that holds an [`Exited`], at most a second later, even if a
+/// process that it started still holds its stdout. If it only closes its stdout, the stream ends without an error. Closing the
+/// sink ends the process: its stdin is closed; after the [grace time](Command::grace) its whole group gets SIGTERM; after
+/// another grace time, SIGKILL. Its further output is dropped, unless the stream is polled too.
 ///
-/// Dropping it kills the whole group at once, and blocks until the kernel has done so: some microseconds, and
-/// a second at most. It can be dropped anywhere, but must be polled within a tokio runtime that has I/O and
-/// time enabled.
+/// Dropping it kills the whole group at once, and blocks until the kernel has done so: some microseconds, and a second at
+/// most. It can be dropped anywhere, but must be polled within a tokio runtime that has I/O and time enabled.
 #[derive(Debug)]
 pub struct Child {
     streams: ChildStreams,
     grace: Duration,
     /// Whether the process has ended, and [`END_DELAY`] has passed while another one holds its stdout.
     is_orphaned: bool,
-    /// Completes [`END_DELAY`] after one of its streams has ended and the process has not, or the other way round.
+    /// Completes [`END_DELAY`] after a stream ended before the process, or the process before its stdout.
     end_timer: Option<Pin<Box<Sleep>>>,
     closing: Option<Closing>,
 }
@@ -88,8 +86,8 @@ impl Child {
         self.streams.group.id()
     }
 
-    /// The last lines of its stderr so far: up to 20 and up to 8 KiB. Show them with any error, such as a
-    /// handshake that gets no answer.
+    /// The last lines of its stderr so far: up to 20 lines and up to 8 KiB. Show them with any error, such as a handshake
+    /// without a response.
     pub fn stderr_tail(&self) -> String {
         self.streams.stderr.tail()
     }
@@ -138,7 +136,7 @@ impl Child {
         match self.streams.reading {
             Reading::Open => Poll::Pending,
             Reading::Ended => {
-                // After a close of ours its end is expected, and no error.
+                // After this side has closed the transport, the end of the process is expected and not an error.
                 let exited = if self.closing.is_some() { None } else { ready!(self.poll_exited()) };
                 self.streams.set_reading(Reading::Done);
                 Poll::Ready(exited.map(|exited| Err(TransportError::other(exited))))
@@ -174,7 +172,7 @@ impl Child {
         }))
     }
 
-    /// Goes on with the shutdown.
+    /// Continues the shutdown.
     fn poll_closed(&mut self) -> Poll<Result<(), TransportError>> {
         require_runtime()?;
         let grace = self.grace;

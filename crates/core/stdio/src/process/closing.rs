@@ -22,7 +22,7 @@ pub(super) struct Closing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Writes what is queued, then closes its stdin.
+    /// Writes queued bytes, then closes its stdin.
     Flush,
     /// Its stdin is closed. Waits for its end.
     Closed,
@@ -34,7 +34,7 @@ enum Step {
 }
 
 impl Closing {
-    /// Begins the first step. Needs a tokio runtime.
+    /// Starts the first step. Needs a tokio runtime.
     pub(super) fn new(grace: Duration) -> Self {
         Self { step: Step::Flush, grace, timer: Box::pin(tokio::time::sleep(grace)) }
     }
@@ -79,7 +79,7 @@ impl Closing {
     }
 }
 
-/// Writes what is queued, and closes its stdin. If it has not read all of that in time, its stdin is closed all the same.
+/// Writes queued bytes, then closes the child's stdin. If the grace time passes first, closes it and sends SIGTERM.
 fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> Poll<Step> {
     if child.group.is_finished() {
         child.outgoing = None;
@@ -102,7 +102,7 @@ fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> P
 
 /// Waits until the process has ended, and until all others that hold its stdout have closed it.
 ///
-/// Processes that it started may need the rest of the grace time. Their hold on stdout is how they are noticed.
+/// Processes that it started may need the rest of the grace time. They are noticed because they hold its stdout.
 fn poll_group_ended(child: &mut ChildStreams, cx: &mut Context<'_>) -> Poll<()> {
     child.discard(cx);
     match child.group.poll_ended(cx) {

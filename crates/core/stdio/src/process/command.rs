@@ -12,7 +12,7 @@ use agentwire_wire_derive::Build;
 
 use crate::process::programs::startable_program;
 
-/// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
+/// A program to start, with its arguments, environment and limits; [`Child::spawn`](super::Child::spawn) starts it.
 ///
 /// ```
 /// use agentwire_transport_stdio::{Command, Stderr};
@@ -23,7 +23,7 @@ use crate::process::programs::startable_program;
 /// # Ok::<(), agentwire_transport_stdio::ParseCommandError>(())
 /// ```
 ///
-/// Never start what an untrusted configuration names without asking: a command line is as good as a login.
+/// Never start a program that an untrusted configuration names without asking the user: a command line can do what the user can.
 #[derive(Clone, Build)]
 pub struct Command {
     program: OsString,
@@ -36,10 +36,10 @@ pub struct Command {
     /// looked up from either, depending on the system: use an absolute one.
     #[build(name = current_dir, into)]
     pub(super) directory: Option<PathBuf>,
-    /// Sets what becomes of its stderr (default [`Stderr::Forward`]).
+    /// Sets how its stderr is used (default [`Stderr::Forward`]).
     pub(super) stderr: Stderr,
-    /// Sets whether a guard stands beside the process (default true): a sleeping `/bin/sh` that kills the
-    /// whole process group as soon as we are gone, even by SIGKILL. Unix only: on Windows the system itself does so.
+    /// Sets whether the process group has a guard (default true): a sleeping `/bin/sh` that kills the whole group as soon as
+    /// this process has ended, even by SIGKILL. Unix only: on Windows the system itself kills it.
     pub(super) guard: bool,
     /// Sets how long each step of the shutdown waits before the next (default 2 seconds): for the end after
     /// its stdin was closed, then for the end after SIGTERM.
@@ -70,9 +70,9 @@ pub enum Stderr {
     /// there has their number.
     #[default]
     Forward,
-    /// Nothing more than the last lines.
+    /// Only the last lines are kept.
     Capture,
-    /// Not even those.
+    /// All of it is dropped, the last lines included.
     Discard,
     /// Each line is given to a function, without its line end, with U+FFFD for what is not UTF-8. A line of
     /// more than 8 KiB comes in parts. The function runs while the transport is polled, so it must not block.
@@ -85,7 +85,7 @@ pub enum Stderr {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseCommandError {
-    /// There is no word in it.
+    /// It has no words.
     #[error("the command line is empty")]
     Empty,
     /// A quote is not closed.

@@ -126,13 +126,13 @@ impl ProcessGroup {
 
     /// Whether the leader has ended. Processes that it started may still run.
     pub fn has_ended(&mut self) -> bool {
-        self.look();
+        self.check_leader();
         self.finished || self.lost || self.status.is_some()
     }
 
     /// How the leader ended. None while it runs, and where the system does not report it.
     pub fn status(&mut self) -> Option<ExitStatus> {
-        self.look();
+        self.check_leader();
         self.status
     }
 
@@ -182,7 +182,7 @@ impl ProcessGroup {
         #[cfg(unix)]
         self.signal(Signal::KILL);
         if !self.lost {
-            // In case it is in another group by now.
+            // The leader may have moved to another group.
             let _ = self.leader.kill();
         }
         // Last, so that the leader's exit code is that of a killed process.
@@ -190,8 +190,8 @@ impl ProcessGroup {
         drop(self.job.take());
     }
 
-    /// Kills and reaps what is left, so that no zombie remains, and returns how the leader ended. Blocks until the killed processes
-    /// have ended: microseconds as a rule, a second at most.
+    /// Kills and reaps the rest of the group, so that no zombie remains, and returns how the leader ended. Blocks until the
+    /// killed processes have ended: usually microseconds, a second at most.
     pub fn finish(&mut self) -> Option<ExitStatus> {
         if self.finished {
             return self.status;
@@ -210,9 +210,9 @@ impl ProcessGroup {
         self.status
     }
 
-    /// Looks whether the leader has ended, and how, without reaping it.
+    /// Checks whether the leader has ended, and how, without reaping it.
     #[cfg(unix)]
-    fn look(&mut self) {
+    fn check_leader(&mut self) {
         if self.finished || self.lost {
             return;
         }
@@ -224,9 +224,9 @@ impl ProcessGroup {
         }
     }
 
-    /// Looks whether the leader has ended, and how. On systems without groups it is reaped here.
+    /// Checks whether the leader has ended, and how. On systems without groups it is reaped here.
     #[cfg(not(unix))]
-    fn look(&mut self) {
+    fn check_leader(&mut self) {
         if self.finished || self.lost || self.status.is_some() {
             return;
         }

@@ -15,8 +15,8 @@ impl Job {
         win32job::Job::create_with_limit_info(&limits).ok().map(Self)
     }
 
-    /// Puts a process that was just started into the job. What it starts from then on is in the job too. `None` if the system refuses,
-    /// as it does if the process has ended.
+    /// Puts a process that was just started into the job. Processes that it starts from then on are in the job too. `None` if
+    /// the system refuses, as it does for a process that has ended.
     pub(super) fn holding(self, leader: &Child) -> Option<Self> {
         self.0.assign_process(leader.as_raw_handle() as isize).ok()?;
         Some(self)

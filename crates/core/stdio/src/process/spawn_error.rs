@@ -9,7 +9,7 @@ use agentwire_jsonrpc::Printable;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// The directory that it should start in is not there, or is none.
+    /// Its working directory does not exist, or is not a directory.
     #[error(
         "cannot start `{}` in {}: no such directory",
         Printable::new(program),
@@ -22,7 +22,7 @@ pub enum SpawnError {
         /// The directory, as the command named it.
         directory: PathBuf,
     },
-    /// The system refused to start it, or to give us our ends of its streams.
+    /// The system refused to start it, or its streams could not be used.
     #[error("cannot start `{}`", Printable::new(program))]
     #[non_exhaustive]
     Start {

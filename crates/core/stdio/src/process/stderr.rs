@@ -28,7 +28,7 @@ const CHUNK: usize = 16 << 10;
 /// The capacity of a pipe in bytes, at most, unless an administrator allows more.
 const MAX_PIPE: usize = 1 << 20;
 
-/// Reads a child's stderr at once, so that the child never blocks on it. Forwards the lines and keeps the last ones.
+/// Reads a child's stderr as it comes, so that the child never blocks on it. Forwards the lines and keeps the last ones.
 #[derive(Debug)]
 pub(super) struct Drain {
     input: Option<Input>,
@@ -39,7 +39,7 @@ pub(super) struct Drain {
 
 enum Target {
     Nowhere,
-    /// With the line that is not at its end.
+    /// A function, with the unfinished line.
     Ours(Vec<u8>, Forward),
     Lines(Vec<u8>, Arc<dyn Fn(&str) + Send + Sync>),
 }
@@ -48,7 +48,7 @@ impl Drain {
     /// Reads `input`, if there is one, of a process that runs `program`.
     pub(super) fn new(input: Option<Input>, stderr: &Stderr, program: &str) -> Self {
         let target = match stderr {
-            // Without a stderr of our own there is nothing to pass on to.
+            // Without a stderr of our own, the lines cannot be forwarded.
             Stderr::Forward => Output::stderr()
                 .map_or(Target::Nowhere, |ours| Target::Ours(Vec::new(), Forward::new(ours, program))),
             Stderr::Lines(call) => Target::Lines(Vec::new(), call.clone()),
@@ -57,21 +57,21 @@ impl Drain {
         Self { input, buffer: Vec::new(), tail: Vec::new(), target }
     }
 
-    /// Reads all that is there. The task of `cx` is woken for more.
+    /// Reads all available bytes. The task of `cx` is woken for more.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         while let Some(input) = &mut self.input {
             self.buffer.resize(CHUNK, 0);
             match Pin::new(input).poll_read(cx, &mut self.buffer) {
                 Poll::Pending => break,
                 Poll::Ready(Ok(count)) if count > 0 => self.take(count),
-                // The end of stderr. A stderr that cannot be read ends nothing else.
+                // The end of stderr. An error of stderr does not end the transport.
                 Poll::Ready(_) => self.end(),
             }
         }
         self.pass_on(cx);
     }
 
-    /// Takes what the killed processes have left in the pipe, also where the runtime has not reported it yet.
+    /// Reads the bytes that the killed processes have left in the pipe, also if the runtime has not reported them yet.
     pub(super) fn take_rest(&mut self) {
         // A process that left the group may still write, but the killed ones left no more than fits into a pipe.
         for _ in 0..MAX_PIPE / CHUNK {
@@ -135,7 +135,7 @@ impl Target {
         }
     }
 
-    /// Passes on the line that stderr ended in.
+    /// Forwards an unfinished last line at the end of stderr.
     fn end(&mut self) {
         if let Self::Ours(started, _) | Self::Lines(started, _) = self
             && !started.is_empty()
@@ -144,7 +144,7 @@ impl Target {
         }
     }
 
-    /// Passes on the current line.
+    /// Forwards the current line.
     fn give_line(&mut self) {
         let (Self::Ours(started, _) | Self::Lines(started, _)) = self else { return };
         let line = std::mem::take(started);
@@ -172,7 +172,7 @@ impl std::fmt::Debug for Target {
 #[derive(Debug)]
 struct Forward {
     ours: Output,
-    /// The beginning of each line, so that none looks like one of ours.
+    /// The prefix of each line, so that no line looks like one of ours.
     name: String,
     waiting: Vec<u8>,
     /// How many lines were left out.
@@ -187,7 +187,7 @@ impl Forward {
 
     fn take(&mut self, line: &str) {
         let line = format!("{}: {}\n", self.name, Printable::one_line(line));
-        // Once something is lost the rest is too, until there is room to say so.
+        // Once a line is dropped, later lines are too, until there is room for the line with their number.
         if self.lost > 0 || self.waiting.len() + line.len() > MAX_WAITING {
             self.lost += 1;
         } else {

@@ -21,11 +21,11 @@ pub(super) struct ChildStreams {
     pub(super) program: String,
     pub(super) group: ProcessGroup,
     incoming: Lines<Stdout, ()>,
-    /// None once our end of its stdin is closed.
+    /// `None` once our end of its stdin is closed.
     pub(super) outgoing: Option<Lines<(), Output>>,
     pub(super) stderr: Drain,
     pub(super) reading: Reading,
-    /// Whether it no longer reads its stdin.
+    /// Whether the child no longer reads its stdin.
     pub(super) is_broken: bool,
     pub(super) wakers: Arc<ChildWaker>,
     /// The same as `wakers`, for contexts.
@@ -106,7 +106,7 @@ impl ChildStreams {
         }
     }
 
-    /// Kills and reaps what is left of the group, and takes what lies in the pipe of its stderr.
+    /// Kills and reaps the rest of the group, and reads the rest of its stderr.
     pub(super) fn finish(&mut self) {
         self.group.finish();
         self.stderr.take_rest();

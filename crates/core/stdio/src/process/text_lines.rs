@@ -1,4 +1,4 @@
-//! Finds the lines on a child's stdout that are no JSON-RPC, such as a log, and hands them to a function.
+//! Finds the lines on a child's stdout that are not JSON-RPC, such as a log, and passes them to a function.
 
 use std::fmt;
 use std::io;
@@ -10,10 +10,10 @@ use futures::AsyncRead;
 
 use crate::input_output::Input;
 
-/// How many bytes of such a line are handed on.
+/// The most bytes of such a line that the function gets.
 const MAX_LINE: usize = 500;
 
-/// Gets one line.
+/// The function that gets each such line.
 pub(super) type ReportLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A child's stdout.
@@ -24,7 +24,7 @@ pub(super) struct Stdout {
 }
 
 impl Stdout {
-    /// Hands the lines that are no JSON-RPC to `report`, and all bytes to the reader.
+    /// Passes the lines that are not JSON-RPC to `report`, and all bytes to the reader.
     pub(super) fn new(input: Input, report: Option<ReportLine>) -> Self {
         Self { input, text: report.map(TextLines::new) }
     }

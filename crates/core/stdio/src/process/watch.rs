@@ -1,4 +1,4 @@
-//! Waits for the end of a process: with a pidfd on Linux, else by a check every 10 ms.
+//! Waits for the end of a process: by a pidfd on Linux, and by a check every 10 ms on other systems.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::time::Sleep;
 
-/// How often to look where the system has no descriptor for a process.
+/// The interval of the checks on a system without descriptors for processes.
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// Completes when a process may have ended: by a descriptor of the process on Linux, else at intervals.
@@ -46,7 +46,7 @@ impl Watch {
         }
     }
 
-    /// As [`poll`](Self::poll), but never completes where it would look at intervals.
+    /// As [`poll`](Self::poll), but never completes on a system that needs checks at intervals.
     pub(super) fn poll_reported(&mut self, process: u32, cx: &mut Context<'_>) -> Poll<()> {
         if let Self::Fresh = self
             && let Some(descriptor) = Self::descriptor(process)
