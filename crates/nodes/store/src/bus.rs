@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{NodeId, SessionId, StoreError};
 
-/// A message of a node to the others. Its JSON form is that of every store; a node that cannot read a message, because the sender
-/// is newer, ignores it.
+/// A message from one node to others. Every store uses its JSON form. A node that cannot read a message, because the sender is
+/// newer, ignores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub enum BusMessage {
     Anything,
     /// The client of a session has ended it.
     SessionEnded(SessionId),
-    /// The record of a session has another version.
+    /// The record of a session has changed, or may have.
     SessionChanged(SessionId),
     /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
@@ -42,29 +42,30 @@ pub enum BusMessage {
     /// The node no longer has the newest GET of a session. With true, it has no GET open and keeps the notifications. With false, it no
     /// longer delivers: it has yielded to a newer GET, or the session has ended there.
     ListenerLeft(SessionId, NodeId, bool),
-    /// A notification of the server that the sender has kept for the client of a session, for the node where that listens.
+    /// A notification of the server that the sender has kept for the client of a session. It is for the node at which the client
+    /// has a GET open.
     Server(SessionId, RawJson),
 }
 
-/// Where and when a client has opened a stream for what belongs to no request. Of two, the newer is the greater.
+/// The node at which a client has opened a GET, and the time. Of two, the newer one is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Listening {
-    /// Microseconds since 1970 by the node's clock, and more than in any other that the node knew of.
+    /// Microseconds since 1970 by the node's clock, raised if necessary above every other that the node knew.
     pub since: u64,
     /// The node.
     pub node: NodeId,
 }
 
 impl Listening {
-    /// A stream that was opened so many microseconds since 1970, at this node.
+    /// A GET that was opened `since` microseconds after 1970, at `node`.
     pub fn new(since: u64, node: NodeId) -> Self {
         Self { since, node }
     }
 }
 
 impl BusMessage {
-    /// The bytes of memory that it takes.
+    /// The bytes of memory that the message takes.
     pub(crate) fn size(&self) -> usize {
         let text = match self {
             Self::Resource(text) | Self::Task(text) | Self::CancelTask(text) => text.len(),
@@ -94,12 +95,12 @@ pub trait Bus: fmt::Debug + Send + Sync + 'static {
     /// Sends a message to every node but `from`.
     fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>>;
 
-    /// Sends a message to one node. Returns false where that node does not subscribe.
+    /// Sends a message to one node. Returns false if that node does not subscribe.
     fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Subscribes a node. Completes once later messages reach it.
     ///
-    /// The subscription continues after an interruption with [`BusEvent::Missed`]. It holds a bounded number of messages that are
-    /// not taken yet; beyond that it drops them, and reports that likewise.
+    /// The subscription continues after an interruption with [`BusEvent::Missed`]. It holds a bounded number of messages that
+    /// were not taken yet. Beyond that it drops them, and reports [`BusEvent::Missed`] as well.
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>>;
 }

@@ -1,4 +1,4 @@
-//! The clock by which a store of one process expires what it has.
+//! The clock by which a store of one process expires records and names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! The sessions that have ended of late. A store that fails over may lose its last writes, and a deletion with them.
+//! Remembers recently ended sessions, and deletes their records again after a failover: a store may lose its last writes, and
+//! deletions with them.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -15,21 +16,22 @@ const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 /// How many ends are remembered, at most. Each takes about 64 bytes.
 const LIMIT: usize = 65_536;
 
-/// How many records are deleted at once.
+/// The most records that are deleted at the same time.
 const AT_ONCE: usize = 16;
 
-/// How many pauses there are between two rounds. A client can make a node miss messages, and should cause few rounds by that.
+/// The number of pauses between two rounds of deletion. A client can make a node miss messages, and must not cause many rounds by
+/// that.
 const PAUSES: u32 = 10;
 
-/// The sessions that have ended of late.
+/// The recently ended sessions.
 #[derive(Debug, Default)]
 pub(crate) struct EndedSessions {
     ids: HashSet<SessionId>,
-    /// The same in the order of their ends.
+    /// The same ids in the order in which the sessions ended.
     order: VecDeque<(Instant, SessionId)>,
-    /// How often the store may have lost them so far.
+    /// The number of times that the store may have lost the deletions.
     doubts: u64,
-    /// Up to which of these times their records are deleted again.
+    /// The value of `doubts` after which the records were last deleted again.
     settled: u64,
 }
 
@@ -42,19 +44,19 @@ impl EndedSessions {
         }
     }
 
-    /// Returns whether a session has ended of late.
+    /// Returns whether a session has ended recently.
     pub(crate) fn contains(&mut self, session: SessionId, now: Instant) -> bool {
         self.remove_old(now);
         self.ids.contains(&session)
     }
 
-    /// The store may have lost the ends.
+    /// Notes that the store may have lost the deletions.
     pub(crate) fn doubt(&mut self) {
         self.doubts += 1;
     }
 
-    /// The sessions whose ends the store may have lost, the newest first, and how often it may have. `None` if their records are
-    /// deleted again.
+    /// The sessions whose deletion the store may have lost, the newest first, and the value of `doubts`. `None` if their records
+    /// were deleted again.
     fn doubted(&mut self, now: Instant) -> Option<(u64, Vec<SessionId>)> {
         if self.settled == self.doubts {
             return None;
@@ -63,7 +65,7 @@ impl EndedSessions {
         Some((self.doubts, self.order.iter().rev().map(|(_, session)| *session).collect()))
     }
 
-    /// Forgets the ends that are too old, and the oldest ones at the limit.
+    /// Forgets the sessions that ended too long ago, and the oldest ones at the limit.
     fn remove_old(&mut self, now: Instant) {
         while let Some((at, session)) = self.order.front()
             && (now.duration_since(*at) >= REMEMBERED || self.order.len() >= LIMIT)
@@ -77,7 +79,7 @@ impl EndedSessions {
     }
 }
 
-/// Calls `delete` for the sessions that have ended of late, whenever the store may have lost that.
+/// Calls `delete` for the recently ended sessions whenever the store may have lost their deletion.
 pub(crate) async fn delete_again<D, P>(
     ended: &Monitor<EndedSessions>,
     delete: impl Fn(SessionId) -> D,
@@ -89,7 +91,7 @@ pub(crate) async fn delete_again<D, P>(
     let delete = async |session| delete(session).await.is_err().then_some(session);
     loop {
         let (doubts, mut sessions) = ended.wait_until(|ended| ended.doubted(Instant::now())).await;
-        // A new doubt is about all of them.
+        // A new doubt concerns all of them, so it begins a new round.
         while !sessions.is_empty() && ended.with(|ended| ended.doubts == doubts) {
             let failed = stream::iter(sessions).map(&delete).buffer_unordered(AT_ONCE);
             sessions = failed.filter_map(std::future::ready).collect().await;

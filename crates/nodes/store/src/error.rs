@@ -1,13 +1,13 @@
-//! Why a store could not do what it was asked for.
+//! The errors of a store.
 
 use std::error::Error;
 
-/// Why a store could not do what it was asked for.
+/// Why a store could not do an operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The store cannot be reached, did not answer in time, or refuses for now. The operation may have been done or not. It may
-    /// succeed when it is repeated later.
+    /// The store cannot be reached, did not answer in time, or refuses for now. The operation may or may not have been done. It
+    /// may succeed when it is repeated later.
     #[error("the store is unavailable")]
     Away(#[source] Box<dyn Error + Send + Sync>),
     /// The place of an event is taken, or its stream has ended: another node has taken the stream over.
@@ -22,17 +22,17 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// An [`Away`](Self::Away).
+    /// Creates an [`Away`](Self::Away).
     pub fn away(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Away(source.into())
     }
 
-    /// A [`Full`](Self::Full).
+    /// Creates a [`Full`](Self::Full).
     pub fn full(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Full(source.into())
     }
 
-    /// A [`Damaged`](Self::Damaged).
+    /// Creates a [`Damaged`](Self::Damaged).
     pub fn damaged(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Damaged(source.into())
     }

@@ -1,4 +1,4 @@
-//! The events of resumable streams. MCP over HTTP and ACP over HTTP number them alike.
+//! The trait of a store for the events of resumable streams. MCP over HTTP and ACP over HTTP number events in the same way.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{NodeId, SessionId, StoreError};
 
-/// Stores the events of sessions, so that a client that lost a stream can resume it, at this node or at another.
+/// Stores the events of sessions, so that a client that lost a stream can resume it at any node.
 ///
 /// # Requirements on an implementation
 ///
@@ -20,31 +20,31 @@ use crate::{NodeId, SessionId, StoreError};
 ///   [`StoreError::TakenOver`].
 /// - After a last event, [`end`](Self::end) or [`take_over`](Self::take_over), no further event of that stream is replayed, and
 ///   one that is appended is refused with [`StoreError::TakenOver`]. This holds for as long as the store remembers the stream.
-/// - A replay has every event that was appended before at the same node, unless the store has refused or forgotten it, and what it has
-///   is durable unless the append has failed. While the store cannot tell, the replay fails with [`StoreError::Away`].
+/// - A replay has every event that was appended before at the same node, unless the store has refused or forgotten it. Its events
+///   are durable unless their append has failed. While the store cannot tell, the replay fails with [`StoreError::Away`].
 /// - A store may forget the oldest events of a session at any time. It bounds the events of each session, and their age or
 ///   those of all sessions.
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
-    /// Called before the first event of a session at this node. `owner` names the caller that the room of the session counts
-    /// for: a store can divide its room among owners by this. Does nothing by default.
+    /// Called before the first event of a session at this node. `owner` names the caller whose share of the room the session
+    /// uses; a store can divide its room among owners. Does nothing by default.
     fn open(&self, session: SessionId, owner: Option<&str>) {
         let _ = (session, owner);
     }
 
-    /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last. It is not repeated: a
-    /// store that cannot do it yet does it before it takes the first event, or refuses all events of the stream.
+    /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last. The call is not
+    /// repeated: a store that cannot do it yet does it before it takes the first event, or refuses all events of the stream.
     fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable;
 
-    /// Stores an event. With `is_last` the stream ends with it: the event and the end become durable together, so a node that
+    /// Stores an event. With `is_last` the stream ends with it. The event and the end become durable together, so a node that
     /// dies in between cannot leave a stream that has its result and seems to run.
     fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable;
 
-    /// Stores that a stream has no more events, where [`append`](Self::append) has not. A stream of which nothing is stored stays
+    /// Stores that a stream has ended without a last event in [`append`](Self::append). A stream without stored data stays
     /// unknown.
     fn end(&self, session: SessionId, stream: u64) -> Durable;
 
-    /// Returns the events of one stream after the given place, in order; where the oldest have been forgotten, those that are
-    /// left. Returns events of up to `limit` bytes of data together, and one more.
+    /// Returns the events of one stream after the given place, in order. If the oldest have been forgotten, returns the rest.
+    /// Returns events of up to `limit` bytes of data together, and one more.
     fn replay(
         &self,
         session: SessionId,
@@ -52,11 +52,12 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>>;
 
-    /// Ends a stream whose node has died, with `last` as its last event. That has its place [`TAKE_OVER_GAP`] behind the last event
-    /// that is stored: a client that was sent events which are not stored still resumes before it. Returns whether this call has
-    /// ended it: false where the stream has ended already or is unknown. Of several calls at once, one returns true.
+    /// Ends a stream whose node has died, with `last` as its last event. The place of that event is [`TAKE_OVER_GAP`] above the
+    /// place of the last stored event. So a client that has received events which are not stored still resumes before it. Returns
+    /// whether this call has ended the stream: false if the stream has ended already or is unknown. Of several calls at once, one
+    /// returns true.
     ///
-    /// The node of the stream, should it live, can append nothing more.
+    /// The former node of the stream, should it live, can append nothing more.
     fn take_over(
         &self,
         session: SessionId,
@@ -68,22 +69,22 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     fn forget(&self, session: SessionId);
 }
 
-/// How far behind the last stored event of a stream the last event of [`EventStore::take_over`] stands. No node sends as many events
-/// that are not stored yet.
+/// The difference between the place of the last stored event of a stream and that of the last event of [`EventStore::take_over`].
+/// No node sends as many events that are not stored yet.
 pub const TAKE_OVER_GAP: u64 = 1 << 32;
 
-/// When an operation is as durable as the store makes it.
+/// The durability of an operation: reached already, or reached when a future completes.
 #[expect(clippy::exhaustive_enums, reason = "an operation is durable already, or it is waited for")]
 #[must_use = "a result is written to the socket once it is durable"]
 pub enum Durable {
-    /// It is already.
+    /// The operation is durable.
     Now,
-    /// It is when this completes. Dropping this takes nothing back.
+    /// The operation is durable when this future completes. Dropping the future takes nothing back.
     Later(BoxFuture<'static, Result<(), StoreError>>),
 }
 
 impl Durable {
-    /// The operation has failed.
+    /// A failed operation.
     pub fn failed(error: StoreError) -> Self {
         Self::Later(Box::pin(std::future::ready(Err(error))))
     }
@@ -107,19 +108,19 @@ impl fmt::Debug for Durable {
     }
 }
 
-/// Where a stream runs, and what it owes.
+/// The node that runs a stream, and the requests that the stream must answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Runs {
     /// The node that runs it.
     pub node: NodeId,
-    /// The requests that it answers, none on the stream of a GET. A node that takes the stream over answers those of them with an
-    /// error that no stored event answers.
+    /// The requests that the stream answers; empty for the stream of a GET. A node that takes the stream over sends an error for
+    /// each of them that no stored event answers.
     pub requests: Vec<RequestId>,
 }
 
 impl Runs {
-    /// A stream of this node, which answers these requests.
+    /// A stream that `node` runs, and that answers `requests`.
     pub fn new(node: NodeId, requests: Vec<RequestId>) -> Self {
         Self { node, requests }
     }
@@ -131,28 +132,28 @@ impl Runs {
 pub struct Replay {
     /// The events.
     pub events: Vec<Event>,
-    /// The continuation behind the last of them.
+    /// The state of the stream after the last of them.
     pub rest: Rest,
 }
 
 impl Replay {
-    /// Events, and what comes behind them.
+    /// Replayed events, and the state of the stream after them.
     pub fn new(events: Vec<Event>, rest: Rest) -> Self {
         Self { events, rest }
     }
 }
 
-/// The continuation behind replayed events.
+/// The state of a stream after the replayed events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rest {
     /// The store does not know the stream.
     Unknown,
-    /// More stored events, for which the limit left no room.
+    /// The store has more events, for which the limit left no room.
     More,
-    /// The stream runs, so events may come. The value is that of [`EventStore::begin`], or `None` if that is forgotten.
+    /// The stream runs, so more events may come. The value is that of [`EventStore::begin`], or `None` if that is forgotten.
     Running(Option<Runs>),
-    /// Nothing: the stream has ended.
+    /// The stream has ended.
     Ended,
 }
 
@@ -179,8 +180,8 @@ impl Event {
 pub struct EventId {
     /// The number of the stream, counted from 1 within the session. Nodes take numbers in blocks, so there are gaps.
     pub stream: u64,
-    /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored. An
-    /// event that the store refuses leaves a gap.
+    /// The place on the stream. Messages are counted from 1. The event without data at the beginning has place 0 and is not
+    /// stored. An event that the store refuses leaves a gap.
     pub place: u64,
 }
 

@@ -1,18 +1,18 @@
-//! A batch of messages of a bus, without repeats.
+//! A batch of bus events that a node has received, without repeats.
 
 use crate::{BusEvent, BusMessage};
 
-/// Messages that waited together.
+/// Bus events that waited together.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) events: Vec<BusEvent>,
 }
 
 impl Batch {
-    /// The most messages of a batch.
+    /// The most events of a batch.
     pub(crate) const LONGEST: usize = 256;
 
-    /// Adds an event, unless the batch has the same one. Each message of a client is added.
+    /// Adds an event, unless the batch has an equal one. Messages from clients are always added.
     pub(crate) fn push(&mut self, event: BusEvent) {
         let event = match event {
             BusEvent::Message(BusMessage::Anything) => BusEvent::Missed,

@@ -1,16 +1,16 @@
-//! The state that the nodes of one server share, as traits, so that a client can be served by any of them.
+//! Traits for the state that the nodes of one server share. With them any node can serve any client.
 //!
 //! `agentwire_store` here is `agentwire::store` in the crate `agentwire`, with its feature `store`.
 //!
 //! - [`EventStore`]: the events of resumable streams, and where each stream runs.
 //! - [`SessionRecords`]: what a node needs to continue a session that another has opened.
 //! - [`Bus`]: messages between nodes, each at most once.
-//! - [`Nodes`]: leases, which say which nodes are alive.
+//! - [`Nodes`]: leases, from which a node finds out which nodes are alive.
 //! - [`OnceStore`]: names that are used once.
 //!
-//! [`Stores`] is one of each, and [`Node`] the node that a process is. [`Stores::memory`] is for one process. With the feature
-//! `file`, `FileStore` keeps sessions over a restart of the process. With `contract`, the module `contract` has the tests that
-//! every implementation passes. This crate does no network I/O and needs no runtime.
+//! [`Stores`] holds one of each. [`Node`] is this process among the nodes. [`Stores::memory`] is for one process. With the
+//! feature `file`, `FileStore` keeps sessions over a restart of the process. With `contract`, the module `contract` has the tests
+//! that every implementation passes. This crate does no network I/O and needs no runtime.
 //!
 //! ```text
 //!  node A                    store                     node B
@@ -42,13 +42,13 @@
 //!
 //! # Invariants
 //!
-//! - Of two events with one place of one stream, at most one is stored.
-//! - Nothing comes behind the end of a stream, from any node.
+//! - Of two events with the same place on a stream, at most one is stored.
+//! - No node can add an event after the end of a stream.
 //! - A session that has ended never comes back, and no number of a stream is given twice.
 //! - Everything that a client can make grow has a limit.
-//! - Times are those of the store's clock, never those of a node.
-//! - A node keeps its id for as long as its process runs. A lease that it loses, it takes again: what it runs goes on, unless
-//!   another node has found it [dead](Node::is_dead) since.
+//! - Times are those of the store's clock. The clocks of nodes are not used.
+//! - A node keeps its id for as long as its process runs. A node that loses its lease takes it again, and its streams continue,
+//!   unless another node has found it [dead](Node::is_dead) since.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;

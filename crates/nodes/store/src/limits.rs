@@ -30,26 +30,27 @@ impl StoreLimits {
         }
     }
 
-    /// The events of one session. Where it has more, its oldest are forgotten. A larger event is refused.
+    /// Sets the limit for the events of one session. Beyond it the session's oldest events are forgotten. A larger event is
+    /// refused.
     pub const fn session_events(mut self, bytes: usize) -> Self {
         self.session_events = bytes;
         self
     }
 
-    /// The events of all sessions. Where they have more, the owner that has most loses the oldest events of its largest session,
-    /// until a sixteenth is free.
+    /// Sets the limit for the events of all sessions. Beyond it the owner with the most bytes loses the oldest events of its
+    /// largest session, until a sixteenth is free.
     pub const fn events(mut self, bytes: usize) -> Self {
         self.events = bytes;
         self
     }
 
-    /// The records of sessions, of which one owner has up to a quarter. Where there is no room, no more are added.
+    /// Sets the limit for the records of sessions, of which one owner gets up to a quarter. Beyond it new records are refused.
     pub const fn records(mut self, bytes: usize) -> Self {
         self.records = bytes;
         self
     }
 
-    /// The names that are used once, of which one owner has up to a quarter. Where there is no room, no more are added.
+    /// Sets the limit for the names that are used once, of which one owner gets up to a quarter. Beyond it new names are refused.
     pub const fn names(mut self, bytes: usize) -> Self {
         self.names = bytes;
         self

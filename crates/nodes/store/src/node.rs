@@ -1,4 +1,4 @@
-//! The node that this process is: its lease, and the messages that it receives.
+//! This process as a node: renews its lease, sends messages to other nodes, and passes theirs to listeners.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,10 +17,10 @@ use crate::event_batch::Batch;
 use crate::outbox::Outbox;
 use crate::{BusEvent, BusMessage, Lease, NodeId, SessionId, StoreError, Stores, Subscription};
 
-/// The node that this process is: its lease, and the messages that it receives. Clones are one node.
+/// This process as a node: its lease, and its messages to and from other nodes. Clones are one node.
 ///
-/// Everything of one process that shares with other nodes has a clone of one `Node`: the endpoints of `agentwire-transport-http`,
-/// and the servers of `agentwire-mcp-server`.
+/// All parts of a process that share state with other nodes have a clone of one `Node`: the endpoints of
+/// `agentwire-transport-http`, and the servers of `agentwire-mcp-server`.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -28,7 +28,7 @@ struct Inner {
     stores: Stores,
     id: NodeId,
     lease: Mutex<Arc<dyn Lease>>,
-    /// The messages, unless [`Node::run`] has them.
+    /// The subscription, unless [`Node::run`] has taken it.
     subscription: Mutex<Option<Subscription>>,
     listeners: Mutex<Vec<Weak<dyn NodeListener>>>,
     outbox: Outbox,
@@ -36,9 +36,9 @@ struct Inner {
     is_released: AtomicBool,
 }
 
-/// Receives what [`Node::run`] receives. Its methods do not wait.
+/// Receives the messages that [`Node::run`] passes on. Its methods must not wait.
 pub trait NodeListener: Send + Sync {
-    /// Another node has sent a message, or messages may be lost. That a session has ended comes from this node too.
+    /// Called for a message of another node, and when messages may be lost. Also called when this node itself ends a session.
     fn on_event(&self, event: &BusEvent);
 }
 
@@ -69,14 +69,14 @@ impl Node {
         })))
     }
 
-    /// Names it on the bus and in [`Runs`](crate::Runs), for as long as the process runs.
+    /// The id of this node on the bus and in [`Runs`](crate::Runs), for as long as the process runs.
     pub fn id(&self) -> NodeId {
         self.0.id
     }
 
-    /// Whether another node has died, so that what it runs is to be ended in its place: its lease does not hold, and if it lived it
-    /// would have taken it again by now. False while that is unknown, because this node has not held its own lease for
-    /// [long enough](Lease::is_settled). False for this node.
+    /// Whether another node has died, so that this node should end its streams. True if its lease does not hold and it has had
+    /// time to take it again. False while that is unknown, because this node has not held its own lease for [long
+    /// enough](Lease::is_settled). False for this node.
     ///
     /// # Errors
     ///
@@ -86,11 +86,11 @@ impl Node {
         if node == self.0.id || nodes.is_alive(node).await? {
             return Ok(false);
         }
-        // After the other: a store that has lost what it had has lost this lease too, and this node may not know yet.
+        // After the other lease: a store that has lost its content has lost this lease too, and this node may not know that yet.
         Ok(nodes.is_alive(self.0.id).await? && self.0.lease.lock().is_settled())
     }
 
-    /// The stores that it shares with other nodes.
+    /// The stores that this node shares with other nodes.
     pub fn stores(&self) -> &Stores {
         &self.0.stores
     }
@@ -104,14 +104,16 @@ impl Node {
         self.0.stores.bus.publish(self.0.id, message).await
     }
 
-    /// Sends a message to every other node soon: [`run`](Self::run) does, again until the store has it. Of equal messages that
-    /// wait, one is sent. Beyond 1,024 messages or 1 MiB that wait, [`BusMessage::Anything`] is sent in their place.
+    /// Queues a message for every other node. [`run`](Self::run) sends it, and repeats that until the store has taken it. Of
+    /// equal queued messages, one is sent. If more than 1,024 messages or 1 MiB are queued, [`BusMessage::Anything`] is sent in
+    /// their place.
     pub fn announce(&self, message: BusMessage) {
         self.0.outbox.push(message);
     }
 
-    /// A session has ended at every node. Notifies the listeners of this node at once, and completes when the store has the message for
-    /// the others. Where the store fails, or this is dropped before, they are notified [soon](Self::announce).
+    /// Reports to all nodes that a session has ended. Notifies the listeners of this node at once, and completes when the store
+    /// has the message for the other nodes. If the store fails, or this future is dropped before, the message is
+    /// [queued](Self::announce).
     pub async fn end_session(&self, session: SessionId) {
         self.note_end(session);
         let message = BusMessage::SessionEnded(session);
@@ -121,18 +123,18 @@ impl Node {
         }
     }
 
-    /// A session has ended at every node, and they know or find out. Notifies the listeners of this node.
+    /// Notifies the listeners of this node that a session has ended. The other nodes know, or find it out.
     pub fn note_end(&self, session: SessionId) {
         self.pass_on(&BusEvent::Message(BusMessage::SessionEnded(session)));
     }
 
-    /// Whether this node knows that a session has ended, for 10 minutes and of up to 65,536 sessions. A store that fails over to a
-    /// replica may lose its last writes, and bring a deleted session back.
+    /// Whether this node knows that a session has ended. It remembers that for 10 minutes, and of up to 65,536 sessions. A store
+    /// that fails over to a replica may lose its last writes, and so bring a deleted session back.
     pub fn has_ended(&self, session: SessionId) -> bool {
         self.0.ended.with(|ended| ended.contains(session, Instant::now()))
     }
 
-    /// Passes the node's messages to a listener, until that is dropped. Does nothing for one that it has already.
+    /// Passes the node's messages to a listener until the listener is dropped. Does nothing for a listener that it has already.
     pub fn listen(&self, listener: Weak<dyn NodeListener>) {
         let mut listeners = self.0.listeners.lock();
         listeners.retain(|listener| listener.strong_count() > 0);
@@ -141,10 +143,10 @@ impl Node {
         }
     }
 
-    /// Passes messages to the listeners, sends what is [announced](Self::announce), and takes the lease again where it is lost, until
-    /// the node is [released](Self::release). After an interruption it deletes the records of the sessions that have ended of late
-    /// again. It waits for a `pause` before each further attempt while the store cannot be reached. While one call runs, others return
-    /// at once.
+    /// Passes messages to the listeners, sends [queued](Self::announce) messages, and takes the lease again when it is lost,
+    /// until the node is [released](Self::release). After an interruption it deletes the records of recently ended sessions
+    /// again. While the store cannot be reached, it waits for a `pause` before each further attempt. While one call runs, others
+    /// return at once.
     ///
     /// Of equal messages that wait, the listeners get one.
     pub async fn run<P: Future<Output = ()>>(&self, pause: impl Fn() -> P) {
@@ -155,8 +157,8 @@ impl Node {
         select(pin!(self.receive_all(guard, &pause)), select(sends, deletes)).await;
     }
 
-    /// Deletes the record of a session that has ended. If it was there, other nodes may go on with the session: one that has started
-    /// since, or has missed the message of its end.
+    /// Deletes the record of a session that has ended. If there was a record, other nodes may have continued the session: one
+    /// that has started since, or one that has missed the message about its end.
     async fn delete_record(&self, session: SessionId) -> Result<(), StoreError> {
         if self.0.stores.records.delete(session).await? {
             self.end_session(session).await;
@@ -164,7 +166,7 @@ impl Node {
         Ok(())
     }
 
-    /// Sends what is announced.
+    /// Sends the queued messages.
     async fn send_all<P: Future<Output = ()>>(&self, pause: &impl Fn() -> P) {
         loop {
             let message = self.0.outbox.next().await;
@@ -200,7 +202,7 @@ impl Node {
         }
     }
 
-    /// Passes messages on until the lease is lost. Returns false where the subscription has ended.
+    /// Passes messages on until the lease is lost. Returns false if the subscription has ended.
     async fn receive(&self, subscription: &mut Subscription, lost: impl Future<Output = ()>) -> bool {
         let mut lost = pin!(lost);
         loop {
@@ -234,16 +236,16 @@ impl Node {
         if self.is_released() { lease.release().await } else { Ok(()) }
     }
 
-    /// Completes when the store has taken a record: a round trip for the readiness of a server.
+    /// Completes when the store has made a write: a round trip for the readiness of a server.
     ///
     /// # Errors
     ///
-    /// When it does not.
+    /// When the store cannot be reached or takes no write.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.0.stores.nodes.check().await
     }
 
-    /// Releases the lease at once, and ends [`run`](Self::run): other nodes take over what still runs here.
+    /// Releases the lease at once, and ends [`run`](Self::run). Other nodes take over the streams that still run here.
     ///
     /// # Errors
     ///
@@ -285,7 +287,7 @@ async fn yield_now() {
     .await;
 }
 
-/// Announces a message when this is dropped, unless the store has it.
+/// Queues a message when this is dropped, unless the store has taken the message.
 struct Unsent<'a> {
     node: &'a Node,
     message: Option<BusMessage>,

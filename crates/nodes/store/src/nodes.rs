@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 
-/// Names a node for as long as its process runs: 64 bits of the operating system's randomness, so no two have the same. Written as 16
-/// hexadecimal digits.
+/// Names a node for as long as its process runs: 64 random bits of the operating system, so no two nodes have the same id.
+/// Written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// A new one. `None` if the system has no randomness.
+    /// A new id. `None` if the system has no randomness.
     pub fn random() -> Option<Self> {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).ok()?;
         Some(Self(u64::from_be_bytes(bytes)))
     }
 
-    /// The node of this number.
+    /// The id with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
@@ -64,7 +64,7 @@ impl TryFrom<String> for NodeId {
     }
 }
 
-/// The lease of a node. It is renewed until this is dropped, and then released.
+/// The lease of a node. It is renewed until it is dropped, and then released.
 pub trait Lease: fmt::Debug + Send + Sync + 'static {
     /// The node.
     fn node(&self) -> NodeId;
@@ -72,26 +72,26 @@ pub trait Lease: fmt::Debug + Send + Sync + 'static {
     /// Completes when the lease is lost: others may take over the streams of this node, until it [joins](Nodes::join) again.
     fn lost(&self) -> BoxFuture<'static, ()>;
 
-    /// Whether the lease has been renewed without a failure for the whole time of a lease. A store that was away for longer than
-    /// that has ended the leases of all nodes. Those that live take theirs again within the time of a lease, so until then the
-    /// end of another's lease proves nothing.
+    /// Whether the lease has been renewed without a failure for a whole lease time. A store that was away for longer than that
+    /// has ended the leases of all nodes. Living nodes take theirs again within one lease time. Until then, an ended lease of
+    /// another node does not prove that the node is dead.
     fn is_settled(&self) -> bool;
 
-    /// Releases it at once, unless its node has joined again since. After this, [`Nodes::is_alive`] returns false.
+    /// Releases the lease at once, unless its node has joined again since. After this, [`Nodes::is_alive`] returns false.
     fn release(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 
-/// The living nodes, by leases.
+/// The leases of all nodes, from which a node finds out which nodes are alive.
 pub trait Nodes: fmt::Debug + Send + Sync + 'static {
     /// Takes the lease of a node, for the first time or again.
     fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;
 
-    /// Returns whether the lease of a node holds, by the clock of the store. [`Node::is_dead`](crate::Node::is_dead) knows what it
-    /// means that it does not.
+    /// Returns whether the lease of a node holds, by the clock of the store. [`Node::is_dead`](crate::Node::is_dead) decides
+    /// whether a node without a lease is dead.
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Completes when the store has written something as it writes the record of a session: a round trip for the
-    /// readiness of a node. A store that answers but takes no writes is not ready.
+    /// Completes when the store has made a write like that of a session's record: a round trip for the readiness of a node. A
+    /// store that answers but takes no writes is not ready.
     fn check(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 

@@ -1,4 +1,4 @@
-//! The messages that a node sends to all others soon.
+//! A bounded queue of messages from a node to all others, without repeats.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,13 @@ use agentwire_sync::Monitor;
 
 use crate::BusMessage;
 
-/// How many messages wait, at most.
+/// The most messages in the queue.
 const MESSAGES: usize = 1024;
 
-/// The bytes of the messages that wait, at most.
+/// The most bytes of messages in the queue.
 const BYTES: usize = 1 << 20;
 
-/// The messages that a node sends to all others soon. Of equal messages, one waits.
+/// The queue of messages from a node to all others. Of equal messages, it holds one.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox(Monitor<Waiting>);
 
@@ -35,7 +35,7 @@ impl Outbox {
 
 impl Waiting {
     fn push(&mut self, message: BusMessage) {
-        // The last ones first: a server often announces the same again.
+        // The newest first: a server often announces the same again.
         if self.messages.iter().rev().any(|other| *other == message) {
             return;
         }

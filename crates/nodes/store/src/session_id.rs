@@ -5,15 +5,15 @@ use std::fmt;
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-/// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits.
+/// Names a session: 128 random bits of the operating system, on the wire 32 hexadecimal digits.
 ///
-/// A caller that knows it can send messages to the session, so the debug form does not show it.
+/// A caller that knows the id can send messages to the session, so the debug form does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SessionId(u128);
 
 impl SessionId {
-    /// A new one. `None` if the system has no randomness.
+    /// A new id. `None` if the system has no randomness.
     pub fn random() -> Option<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
@@ -43,7 +43,7 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// Has a bit that no digit has.
+/// Has a bit that the value of no digit has.
 const NO_DIGIT: u8 = 0x80;
 
 /// Reads up to 16 hexadecimal digits.

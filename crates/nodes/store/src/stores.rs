@@ -1,10 +1,10 @@
-//! All that the nodes of a server share, as one value.
+//! One value that holds the five stores that the nodes of a server share.
 
 use std::sync::Arc;
 
 use crate::{Bus, EventStore, Nodes, OnceStore, SessionRecords};
 
-/// All that the nodes of a server share.
+/// The stores that the nodes of a server share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stores {
@@ -21,7 +21,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Stores of one value that implements all traits.
+    /// One store that implements all five traits.
     pub fn of<S: EventStore + SessionRecords + Bus + Nodes + OnceStore>(store: &Arc<S>) -> Self {
         Self {
             events: store.clone(),
@@ -32,7 +32,7 @@ impl Stores {
         }
     }
 
-    /// Stores of one value each.
+    /// A store for each trait.
     pub fn new(
         events: Arc<dyn EventStore>,
         records: Arc<dyn SessionRecords>,
