@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agentwire_mcp_server::schema::task_extension::TaskStatus;
 use agentwire_mcp_server::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError, Tasks};
 use agentwire_store::{
-    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, Runs, SessionId, StoreError,
-    Stores, Subscription,
+    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, SessionId, StoreError, Stores,
+    StreamRun, Subscription,
 };
 use anyhow::{Result, bail};
 use bytes::Bytes;
@@ -73,7 +73,7 @@ impl EventStore for LosesEvents {
         self.store.open(session, owner);
     }
 
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         self.store.begin(session, stream, runs)
     }
 

@@ -16,7 +16,7 @@ pub(crate) mod writer;
 use std::sync::Arc;
 
 use agentwire_store::{
-    Durable, Event, EventId, EventStore, Replay, Rest, Runs, SessionId, StoreError, TAKE_OVER_GAP,
+    Durable, Event, EventId, EventStore, Replay, Rest, SessionId, StoreError, StreamRun, TAKE_OVER_GAP,
 };
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -38,7 +38,7 @@ impl EventStore for RedisStore {
         self.shares.open(session, owner);
     }
 
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         match serde_json::to_vec(&runs) {
             Ok(runs) => self.events.write(session, stream, Change::Begin(runs.into())),
             Err(error) => Durable::failed(StoreError::damaged(error)),
@@ -159,7 +159,7 @@ struct Page {
     entries: Vec<StreamEntry>,
     /// The last entry and the one before it.
     newest: Vec<StreamEntry>,
-    runs: Option<Runs>,
+    runs: Option<StreamRun>,
 }
 
 /// Returns none for a stream that is one event.

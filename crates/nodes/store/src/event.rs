@@ -33,7 +33,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 
     /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last. The call is not
     /// repeated: a store that cannot do it yet does it before it takes the first event, or refuses all events of the stream.
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable;
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable;
 
     /// Stores an event. With `is_last` the stream ends with it. The event and the end become durable together, so a node that
     /// dies in between cannot leave a stream that has its result and seems to run.
@@ -111,7 +111,7 @@ impl fmt::Debug for Durable {
 /// The node that runs a stream, and the requests that the stream must answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Runs {
+pub struct StreamRun {
     /// The node that runs it.
     pub node: NodeId,
     /// The requests that the stream answers; empty for the stream of a GET. A node that takes the stream over sends an error for
@@ -119,7 +119,7 @@ pub struct Runs {
     pub requests: Vec<RequestId>,
 }
 
-impl Runs {
+impl StreamRun {
     /// A stream that `node` runs, and that answers `requests`.
     pub fn new(node: NodeId, requests: Vec<RequestId>) -> Self {
         Self { node, requests }
@@ -152,7 +152,7 @@ pub enum Rest {
     /// The store has more events, for which the limit left no room.
     More,
     /// The stream runs, so more events may come. The value is that of [`EventStore::begin`], or `None` if that is forgotten.
-    Running(Option<Runs>),
+    Running(Option<StreamRun>),
     /// The stream has ended.
     Ended,
 }

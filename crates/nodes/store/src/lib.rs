@@ -24,12 +24,12 @@
 //! ```
 //!
 //! ```
-//! use agentwire_store::{Clock, Event, EventId, Node, Rest, Runs, SessionId, StoreLimits, Stores};
+//! use agentwire_store::{Clock, Event, EventId, Node, Rest, SessionId, StoreLimits, Stores, StreamRun};
 //!
 //! # futures::executor::block_on(async {
 //! let stores = Stores::memory(&StoreLimits::new(), &Clock::system());
 //! let node = Node::join(stores.clone()).await?;
-//! let (session, runs) = (SessionId::random().unwrap(), Runs::new(node.id(), vec![1_i64.into()]));
+//! let (session, runs) = (SessionId::random().unwrap(), StreamRun::new(node.id(), vec![1_i64.into()]));
 //! stores.events.begin(session, 1, runs).wait().await?;
 //! let event = Event::new(EventId::new(1, 1), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into());
 //! stores.events.append(session, event.clone(), true).wait().await?;
@@ -52,13 +52,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;
+mod bus_batch;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod ended;
 mod error;
 mod event;
-mod event_batch;
 #[cfg(feature = "file")]
 mod file;
 mod limits;
@@ -75,7 +75,7 @@ mod table;
 pub use bus::{Bus, BusEvent, BusMessage, Listening, Subscription};
 pub use clock::Clock;
 pub use error::StoreError;
-pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, TAKE_OVER_GAP};
+pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, StreamRun, TAKE_OVER_GAP};
 #[cfg(feature = "file")]
 pub use file::{FileStore, FileStoreConfig};
 pub use limits::StoreLimits;

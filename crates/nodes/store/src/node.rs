@@ -12,8 +12,8 @@ use agentwire_sync::{Monitor, Mutex};
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt, StreamExt};
 
+use crate::bus_batch::BusBatch;
 use crate::ended::{EndedSessions, delete_again};
-use crate::event_batch::Batch;
 use crate::outbox::Outbox;
 use crate::{BusEvent, BusMessage, Lease, NodeId, SessionId, StoreError, Stores, Subscription};
 
@@ -69,7 +69,7 @@ impl Node {
         })))
     }
 
-    /// The id of this node on the bus and in [`Runs`](crate::Runs), for as long as the process runs.
+    /// The id of this node on the bus and in [`StreamRun`](crate::StreamRun), for as long as the process runs.
     pub fn id(&self) -> NodeId {
         self.0.id
     }
@@ -211,17 +211,17 @@ impl Node {
                 Either::Left((None, _)) => return false,
                 Either::Right(_) => return true,
             };
-            let mut batch = Batch::default();
+            let mut batch = BusBatch::default();
             batch.push(first);
             let mut taken = 1;
-            while taken < Batch::LONGEST
+            while taken < BusBatch::LONGEST
                 && let Some(Some(event)) = subscription.next().now_or_never()
             {
                 batch.push(event);
                 taken += 1;
             }
             batch.events.iter().for_each(|event| self.pass_on(event));
-            if taken == Batch::LONGEST {
+            if taken == BusBatch::LONGEST {
                 // A node that sends without a pause must not keep the thread.
                 yield_now().await;
             }

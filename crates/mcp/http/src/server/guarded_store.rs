@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
-use agentwire_store::{Durable, Event, EventId, EventStore, Node, Replay, Runs, SessionId, StoreError};
+use agentwire_store::{Durable, Event, EventId, EventStore, Node, Replay, SessionId, StoreError, StreamRun};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -57,7 +57,7 @@ impl GuardedStore {
         stream: u64,
         requests: impl IntoIterator<Item = RequestId>,
     ) -> Option<Stored> {
-        let runs = Runs::new(self.node.as_ref()?.id(), requests.into_iter().collect());
+        let runs = StreamRun::new(self.node.as_ref()?.id(), requests.into_iter().collect());
         stored(|| self.events.begin(session, stream, runs))
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_store::{EventStore, NodeId, Runs, SessionId, SessionRecord, SessionRecords};
+use agentwire_store::{EventStore, NodeId, SessionId, SessionRecord, SessionRecords, StreamRun};
 use futures::{StreamExt, stream};
 
 use crate::engine::Engine;
@@ -84,7 +84,7 @@ mod long {
             let together = (used_cpu(&engine).await - cpu) / 20_000.0;
             let session = SessionId::random().unwrap();
             let start = Instant::now();
-            store.begin(session, 1, Runs::new(NodeId::new(1), Vec::new())).wait().await.unwrap();
+            store.begin(session, 1, StreamRun::new(NodeId::new(1), Vec::new())).wait().await.unwrap();
             let all = (1..=50_000).map(|place| store.append(session, event(1, place, &text), false));
             stream::iter(all).map(agentwire_store::Durable::wait).buffered(1000).for_each(async |_| ()).await;
             let rate = 50_000.0 / start.elapsed().as_secs_f64();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agentwire_jsonrpc::RequestId;
 use agentwire_mcp_redis::RedisStore;
 use agentwire_store::{
-    Event, EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError, TAKE_OVER_GAP,
+    Event, EventId, EventStore, NodeId, Replay, Rest, SessionId, StoreError, StreamRun, TAKE_OVER_GAP,
 };
 
 use crate::engine::{Engine, until};
@@ -18,8 +18,8 @@ fn session() -> SessionId {
     SessionId::random().unwrap()
 }
 
-fn runs() -> Runs {
-    Runs::new(NodeId::new(7), vec![RequestId::from(1_u64)])
+fn runs() -> StreamRun {
+    StreamRun::new(NodeId::new(7), vec![RequestId::from(1_u64)])
 }
 
 async fn append(store: &RedisStore, session: SessionId, event: Event) {

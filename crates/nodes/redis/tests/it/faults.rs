@@ -6,8 +6,8 @@ use std::time::Duration;
 use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_redis::{ConnectError, RedisConfig, RedisStore};
 use agentwire_store::{
-    Bus, BusEvent, BusMessage, EventId, EventStore, NodeId, Nodes, Rest, Runs, SessionId, SessionRecord,
-    SessionRecords, StoreError,
+    Bus, BusEvent, BusMessage, EventId, EventStore, NodeId, Nodes, Rest, SessionId, SessionRecord,
+    SessionRecords, StoreError, StreamRun,
 };
 use agentwire_test_support::free_port;
 use futures::StreamExt;
@@ -137,7 +137,7 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let session = create(&store).await.unwrap();
     let lease = store.join(NodeId::new(1)).await.unwrap();
-    store.begin(session, 1, Runs::new(lease.node(), Vec::new())).wait().await.unwrap();
+    store.begin(session, 1, StreamRun::new(lease.node(), Vec::new())).wait().await.unwrap();
     engine.kill();
     assert!(is_away(&store.touch(session, HOUR).await), "it may come back");
     engine.restart().await;

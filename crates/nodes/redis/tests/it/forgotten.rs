@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_redis::RedisStore;
-use agentwire_store::{EventStore, NodeId, Rest, Runs, SessionId, StoreError};
+use agentwire_store::{EventStore, NodeId, Rest, SessionId, StoreError, StreamRun};
 use tokio::time::sleep;
 
 use crate::engine::{Engine, until};
@@ -90,7 +90,7 @@ async fn whose_stream_has_run_for_long() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_time(TIME)).await.unwrap();
     let session = session();
-    store.begin(session, 1, Runs::new(NodeId::new(7), Vec::new())).wait().await.unwrap();
+    store.begin(session, 1, StreamRun::new(NodeId::new(7), Vec::new())).wait().await.unwrap();
     sleep(TIME * 9 / 20).await;
     store.append(session, event(1, 1, "x"), false).wait().await.unwrap();
     sleep(TIME * 9 / 10).await;

@@ -1,6 +1,6 @@
 //! Lost connections, and the end of the store.
 
-use crate::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores};
+use crate::{EventId, NodeId, Rest, SessionId, StoreError, Stores, StreamRun};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join};
 
@@ -140,7 +140,7 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         let next = block.expect("there are numbers").end;
         let id = NodeId::random().expect("the system has randomness");
         let lease = node.nodes.join(id).await.expect("a node joins");
-        let runs = Runs::new(lease.node(), vec![1_u64.into()]);
+        let runs = StreamRun::new(lease.node(), vec![1_u64.into()]);
         let begun = node.events.begin(session, 1, runs.clone()).wait().await;
         assert!(begun.is_ok(), "{begun:?}");
         append(&*node.events, session, 1, 1..=3).await;

@@ -1,6 +1,6 @@
 //! Append, replay, order, isolation, limits and the end of streams.
 
-use crate::{EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError};
+use crate::{EventId, EventStore, NodeId, Replay, Rest, SessionId, StoreError, StreamRun};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
@@ -37,7 +37,7 @@ pub fn a_replay_has_what_was_appended_before(fixture: &dyn Fixture) -> BoxFuture
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
         for stream in 1..=5 {
-            drop(node.events.begin(session, stream, Runs::new(NodeId::new(1), vec![stream.into()])));
+            drop(node.events.begin(session, stream, StreamRun::new(NodeId::new(1), vec![stream.into()])));
             for count in 1..=50 {
                 drop(node.events.append(session, event(stream, count), count == 50));
                 if count % 10 == 0 {
@@ -127,7 +127,7 @@ pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (writer, reader, session) = (fixture.node().await, fixture.node().await, session());
         assert_eq!(rest(&*reader.events, session, 1).await, Rest::Unknown);
-        let runs = Runs::new(NodeId::new(u64::MAX), vec![7_u64.into(), "seven".into()]);
+        let runs = StreamRun::new(NodeId::new(u64::MAX), vec![7_u64.into(), "seven".into()]);
         for stream in [1, 2, 3] {
             let begun = writer.events.begin(session, stream, runs.clone()).wait().await;
             assert!(begun.is_ok(), "{begun:?}");
@@ -185,7 +185,7 @@ pub fn a_stream_without_events_is_forgotten_once_it_ends(fixture: &dyn Fixture) 
         let (node, session) = (fixture.node().await, session());
         append(&*node.events, session, 1, [1]).await;
         for stream in 2..1000 {
-            drop(node.events.begin(session, stream, Runs::new(NodeId::new(1), vec![stream.into()])));
+            drop(node.events.begin(session, stream, StreamRun::new(NodeId::new(1), vec![stream.into()])));
             drop(node.events.end(session, stream));
         }
         let ended = node.events.end(session, 1).wait().await;

@@ -1,6 +1,6 @@
 //! Leases of nodes.
 
-use crate::{Lease, NodeId, Rest, Runs, StoreError, Stores};
+use crate::{Lease, NodeId, Rest, StoreError, Stores, StreamRun};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -38,7 +38,7 @@ pub fn a_node_that_was_stopped_writes_nothing_any_more(fixture: &dyn Fixture) ->
     Box::pin(async {
         let (old, new, session) = (fixture.node().await, fixture.node().await, session());
         let lease = join(&old).await;
-        let runs = Runs::new(lease.node(), vec![1_u64.into()]);
+        let runs = StreamRun::new(lease.node(), vec![1_u64.into()]);
         let begun = old.events.begin(session, 1, runs.clone()).wait().await;
         assert!(begun.is_ok(), "{begun:?}");
         append(&*old.events, session, 1, [1]).await;

@@ -1,6 +1,6 @@
 //! Two writers of one stream, and streams that are taken over.
 
-use crate::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores, TAKE_OVER_GAP};
+use crate::{EventId, NodeId, Rest, SessionId, StoreError, Stores, StreamRun, TAKE_OVER_GAP};
 use futures_util::future::{BoxFuture, join, join_all};
 
 use crate::contract::Fixture;
@@ -160,7 +160,7 @@ pub fn a_result_and_a_take_over_exclude_each_other(fixture: &dyn Fixture) -> Box
 
 async fn begin(node: &Stores, session: SessionId, stream: u64) {
     let begun =
-        node.events.begin(session, stream, Runs::new(NodeId::new(1), vec![stream.into()])).wait().await;
+        node.events.begin(session, stream, StreamRun::new(NodeId::new(1), vec![stream.into()])).wait().await;
     assert!(begun.is_ok(), "{begun:?}");
 }
 

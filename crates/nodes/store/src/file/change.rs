@@ -4,7 +4,7 @@ use agentwire_jsonrpc::RequestId;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, EventId, NodeId, Runs, SessionId, SessionRecord};
+use crate::{Event, EventId, NodeId, SessionId, SessionRecord, StreamRun};
 
 /// The text of the first line of a journal: the version of its form.
 pub(super) const FORM: &[u8] = b"agentwire-store 1";
@@ -50,8 +50,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    pub(super) fn begin(session: SessionId, stream: u64, runs: Runs) -> Self {
-        let Runs { node, requests } = runs;
+    pub(super) fn begin(session: SessionId, stream: u64, runs: StreamRun) -> Self {
+        let StreamRun { node, requests } = runs;
         Self::Begin { session, stream, node, requests }
     }
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn each_change_is_read_back() {
         let session = SessionId::random().unwrap();
-        let runs = Runs::new(NodeId::new(9), vec![1_u64.into(), "a".into()]);
+        let runs = StreamRun::new(NodeId::new(9), vec![1_u64.into(), "a".into()]);
         let record = SessionRecord::new(Some([7; 32]), vec![RawJson::NULL, RawJson::EMPTY_OBJECT]);
         let event = |data: &'static str, is_last| {
             let event = Event::new(EventId::new(3, 4), Bytes::from_static(data.as_bytes()));

@@ -21,10 +21,11 @@ use self::change::Change;
 use self::directory::Directory;
 use self::journal::Journal;
 use self::tables::Tables;
-use self::writer::Shared;
+use self::writer::JournalWriter;
 use crate::{
     Clock, Durable, Event, EventId, EventStore, Lease, MemoryBus, MemoryNodes, NodeId, Nodes, OnceStore,
-    Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits, Stores, StreamBlock,
+    Replay, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits, Stores, StreamBlock,
+    StreamRun,
 };
 
 /// How a [`FileStore`] works.
@@ -53,7 +54,7 @@ pub struct FileStoreConfig {
 /// Dropping the store writes what waits, which blocks.
 #[derive(Debug)]
 pub struct FileStore {
-    shared: Arc<Shared>,
+    shared: Arc<JournalWriter>,
     writer: Option<JoinHandle<()>>,
     nodes: MemoryNodes,
     bus: MemoryBus,
@@ -84,7 +85,7 @@ impl FileStore {
         tables.prune(now);
         let journal =
             Journal::create(loaded, &tables.changes(), config.is_synced).map_err(StoreError::away)?;
-        let shared = Arc::new(Shared::new(tables, config.clock.clone()));
+        let shared = Arc::new(JournalWriter::new(tables, config.clock.clone()));
         let writer = shared.clone();
         let writer = thread::Builder::new()
             .name("agentwire-store".to_owned())
@@ -161,7 +162,7 @@ impl EventStore for FileStore {
         });
     }
 
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         self.events(|tables, changes| {
             tables.events.begin(session, stream, runs.clone())?;
             changes.push(Change::begin(session, stream, runs));

@@ -4,7 +4,7 @@ use super::change::Change;
 use crate::table::event::EventTable;
 use crate::table::once::OnceTable;
 use crate::table::record::{RecordTable, StoredRecord};
-use crate::{Runs, SessionId, StoreLimits};
+use crate::{SessionId, StoreLimits, StreamRun};
 
 /// The content of a store.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Tables {
         match change {
             Change::Open { session, owner } => self.events.open(session, owner.as_deref()),
             Change::Begin { session, stream, node, requests } => {
-                let _ = self.events.begin(session, stream, Runs::new(node, requests));
+                let _ = self.events.begin(session, stream, StreamRun::new(node, requests));
             }
             Change::Event { session, event, is_last } => {
                 let _ = self.events.append(session, event, is_last);

@@ -14,16 +14,16 @@ use crate::Clock;
 /// tables, which are bounded.
 const QUEUE: usize = 16 << 20;
 
-/// The content of a store, and what waits to be written.
+/// The tables of a store, and the queue of changes for the journal. A thread [runs](Self::run) it.
 #[derive(Debug)]
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct JournalWriter {
+    state: Mutex<WriterState>,
     work: Condvar,
     clock: Clock,
 }
 
 #[derive(Debug)]
-struct State {
+struct WriterState {
     tables: Tables,
     queue: Vec<Change>,
     queued: usize,
@@ -42,9 +42,9 @@ enum Work {
     Replace(Vec<Change>),
 }
 
-impl Shared {
+impl JournalWriter {
     pub(super) fn new(tables: Tables, clock: Clock) -> Self {
-        let state = State {
+        let state = WriterState {
             tables,
             queue: Vec::new(),
             queued: 0,
@@ -132,7 +132,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl WriterState {
     fn push(&mut self, changes: Vec<Change>) {
         if self.overflowed {
             return;
@@ -154,11 +154,11 @@ mod tests {
     use super::*;
     use crate::StoreLimits;
 
-    fn shared(directory: &std::path::Path) -> (Shared, Journal) {
+    fn shared(directory: &std::path::Path) -> (JournalWriter, Journal) {
         let opened = Directory::open(&directory.join("store")).unwrap();
         let loaded = journal::load(opened, |_| {}).unwrap();
         let journal = Journal::create(loaded, &[], false).unwrap();
-        (Shared::new(Tables::new(&StoreLimits::new()), Clock::manual()), journal)
+        (JournalWriter::new(Tables::new(&StoreLimits::new()), Clock::manual()), journal)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::future::{self, BoxFuture};
 
 use crate::table::event::EventTable;
-use crate::{Durable, Event, EventId, EventStore, Replay, Runs, SessionId, StoreError, StoreLimits};
+use crate::{Durable, Event, EventId, EventStore, Replay, SessionId, StoreError, StoreLimits, StreamRun};
 
 /// Keeps the newest events in memory: up to 4 MiB of one session and 16 MiB of all sessions by default. The overhead of each
 /// event counts too.
@@ -33,7 +33,7 @@ impl EventStore for MemoryEventStore {
         self.0.lock().open(session, owner);
     }
 
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         durable(self.0.lock().begin(session, stream, runs))
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 
 use super::log::{Account, LOG_COST, Log};
-use crate::{Event, EventId, Replay, Rest, Runs, SessionId, StoreError, StoreLimits};
+use crate::{Event, EventId, Replay, Rest, SessionId, StoreError, StoreLimits, StreamRun};
 
 /// The events of all sessions.
 #[derive(Debug)]
@@ -36,7 +36,12 @@ impl EventTable {
         }
     }
 
-    pub(crate) fn begin(&mut self, session: SessionId, stream: u64, runs: Runs) -> Result<(), StoreError> {
+    pub(crate) fn begin(
+        &mut self,
+        session: SessionId,
+        stream: u64,
+        runs: StreamRun,
+    ) -> Result<(), StoreError> {
         self.change(session, |log, _| log.begin(stream, runs))
     }
 
@@ -222,7 +227,7 @@ mod tests {
         let mut table = table(1 << 20, 1 << 20);
         let session = open(&mut table, None);
         let before = table.size;
-        let runs = Runs::new(crate::NodeId::new(1), vec!["a long id of a request".into()]);
+        let runs = StreamRun::new(crate::NodeId::new(1), vec!["a long id of a request".into()]);
         for stream in 1..1000 {
             table.begin(session, stream, runs.clone()).unwrap();
             table.end(session, stream);

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 
-use crate::{Event, EventId, Replay, Rest, Runs, StoreError, TAKE_OVER_GAP};
+use crate::{Event, EventId, Replay, Rest, StoreError, StreamRun, TAKE_OVER_GAP};
 
 /// The bytes of an event beside its text: its place in the queue, up to half of which is empty, and the overhead of the
 /// allocator, of [`Bytes`] and of the lines around the text in the response.
@@ -47,7 +47,7 @@ struct Stream {
     ended: bool,
     /// Whether it was taken over. Then it is remembered without events as well, because its node may still append.
     taken_over: bool,
-    runs: Option<Box<Runs>>,
+    runs: Option<Box<StreamRun>>,
 }
 
 impl Log {
@@ -69,7 +69,7 @@ impl Log {
         self.events.is_empty() && self.streams.is_empty()
     }
 
-    pub(crate) fn begin(&mut self, number: u64, runs: Runs) -> Result<(), StoreError> {
+    pub(crate) fn begin(&mut self, number: u64, runs: StreamRun) -> Result<(), StoreError> {
         match self.position(number) {
             Ok(_) => Err(StoreError::TakenOver),
             Err(position) => {
@@ -179,7 +179,7 @@ impl Log {
 
     /// The numbers of its streams, where they run, whether they have ended, and whether they were taken over.
     #[cfg(feature = "file")]
-    pub(crate) fn streams(&self) -> impl Iterator<Item = (u64, Option<&Runs>, bool, bool)> {
+    pub(crate) fn streams(&self) -> impl Iterator<Item = (u64, Option<&StreamRun>, bool, bool)> {
         self.streams
             .iter()
             .map(|stream| (stream.number, stream.runs.as_deref(), stream.ended, stream.taken_over))
@@ -194,7 +194,7 @@ impl Log {
         self.grow(size);
     }
 
-    fn add_stream(&mut self, position: usize, number: u64, runs: Option<Box<Runs>>) {
+    fn add_stream(&mut self, position: usize, number: u64, runs: Option<Box<StreamRun>>) {
         if self.streams.capacity() == 0 {
             self.streams.reserve_exact(1);
         }

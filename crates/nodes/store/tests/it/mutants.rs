@@ -8,8 +8,8 @@ use std::time::Duration;
 use agentwire_store::contract::{Fixture, Test, buses, cuts, events, leases, once, records, writers};
 use agentwire_store::{
     Bus, BusMessage, Clock, Durable, Event, EventId, EventStore, Lease, MemoryBus, MemoryNodes, NodeId,
-    Nodes, OnceStore, Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits,
-    Stores, StreamBlock, Subscription, TAKE_OVER_GAP,
+    Nodes, OnceStore, Replay, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits, Stores,
+    StreamBlock, StreamRun, Subscription, TAKE_OVER_GAP,
 };
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -213,7 +213,7 @@ impl Mutant {
 }
 
 impl EventStore for Mutant {
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         if self.is(Fault::NoRuns) {
             return Durable::Now;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use agentwire_store::{Event, EventId, Replay, Rest, Runs, StoreError};
+use agentwire_store::{Event, EventId, Replay, Rest, StoreError, StreamRun};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -139,7 +139,7 @@ impl Missed {
     }
 
     /// The stream has not ended, and does not run here.
-    async fn follow(mut self, text: Bytes, runs: Option<Runs>) -> Result<Replayed, Failure> {
+    async fn follow(mut self, text: Bytes, runs: Option<StreamRun>) -> Result<Replayed, Failure> {
         let Self { session, after, resources, store, following, .. } = &mut self;
         let then = match following.find((session, after.stream), runs, store, resources).await? {
             Found::Nothing => Then::End,

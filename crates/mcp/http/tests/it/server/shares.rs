@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_store::{
-    Durable, Event, EventId, EventStore, MemoryEventStore, Replay, Runs, SessionId, StoreError, StoreLimits,
+    Durable, Event, EventId, EventStore, MemoryEventStore, Replay, SessionId, StoreError, StoreLimits,
+    StreamRun,
 };
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{AnswerForm, Body, Endpoint, EndpointConfig, RemoteAddr};
@@ -321,7 +322,7 @@ impl EventStore for Panics {
         panic!("open");
     }
 
-    fn begin(&self, _: SessionId, _: u64, _: Runs) -> Durable {
+    fn begin(&self, _: SessionId, _: u64, _: StreamRun) -> Durable {
         panic!("begin");
     }
 

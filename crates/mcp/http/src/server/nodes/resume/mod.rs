@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, RequestId, Response, code};
-use agentwire_store::{Event, EventId, Replay, Rest, Runs, SessionId, StoreError};
+use agentwire_store::{Event, EventId, Replay, Rest, SessionId, StoreError, StreamRun};
 use bytes::Bytes;
 
 use crate::server::endpoint::resources::Resources;
@@ -54,7 +54,7 @@ impl Following {
     pub(crate) async fn find(
         &mut self,
         (session, stream): (&Session, u64),
-        runs: Option<Runs>,
+        runs: Option<StreamRun>,
         store: &GuardedStore,
         resources: &Arc<Resources>,
     ) -> Result<Found, StoreError> {

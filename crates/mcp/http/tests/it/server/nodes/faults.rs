@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_store::{
-    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, Runs, SessionId, SessionRecord,
-    SessionRecords, StoreError, Stores, StreamBlock, Subscription,
+    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, SessionId, SessionRecord,
+    SessionRecords, StoreError, Stores, StreamBlock, StreamRun, Subscription,
 };
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -168,7 +168,7 @@ impl Faults {
 
 impl EventStore for Faults {
     /// While it is away, this is done later, and is an error all the same.
-    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+    fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         let begun = self.stores.events.begin(session, stream, runs);
         self.durable(|| begun)
     }

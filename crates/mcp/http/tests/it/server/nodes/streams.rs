@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_store::{NodeId, Runs};
+use agentwire_store::{NodeId, StreamRun};
 use agentwire_transport_http::server::EndpointConfig;
 use futures::FutureExt;
 use http::StatusCode;
@@ -228,7 +228,7 @@ async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
 async fn a_stream_is_not_taken_over_because_the_store_was_away() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
-    let runs = Runs::new(NodeId::new(1), vec![5_u64.into()]);
+    let runs = StreamRun::new(NodeId::new(1), vec![5_u64.into()]);
     cluster.stores.events.begin(id(&session), 900, runs).wait().await.unwrap();
     cluster.leases.interrupt();
     let node = cluster.replicas[0].node.id();

@@ -4,11 +4,11 @@ use crate::{BusEvent, BusMessage};
 
 /// Bus events that waited together.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct BusBatch {
     pub(crate) events: Vec<BusEvent>,
 }
 
-impl Batch {
+impl BusBatch {
     /// The most events of a batch.
     pub(crate) const LONGEST: usize = 256;
 
