@@ -12,7 +12,7 @@ pub mod client {
     pub use crate::client::exchange::event_stream::EventStream;
     pub use crate::client::trace::trace_headers;
     pub use crate::client::url::redirect::send_within_origin;
-    pub use crate::client::url::uri::{Astray, is_same_origin, within_origin};
+    pub use crate::client::url::uri::{OriginError, is_same_origin, within_origin};
 }
 
 /// Parts of a server.
@@ -26,6 +26,6 @@ pub mod server {
     pub use crate::server::request::body_buffer::BodyBuffer;
     pub use crate::server::request::post::read_frame;
     pub use crate::server::response::refusal::Refusal;
+    pub use crate::server::session::deliver::cancelled_by;
     pub use crate::server::session::session_table::{NoSession, SessionTable};
-    pub use crate::server::session::take::cancelled_by;
 }

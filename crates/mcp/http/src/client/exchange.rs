@@ -7,7 +7,7 @@ pub(crate) mod body;
 pub(crate) mod event_stream;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 pub(crate) mod inflate;
-pub(crate) mod mirror;
+pub(crate) mod param_headers;
 pub(crate) mod purpose;
 pub(crate) mod requests;
 pub(crate) mod route;
@@ -361,7 +361,7 @@ impl Exchange {
                 }
             }
             (Purpose::Call { kind: MessageKind::ListTools, modern: true, .. }, Ok(result)) => {
-                self.requests.mirror().learn(result);
+                self.requests.param_headers().learn(result);
             }
             _ => {}
         }

@@ -233,7 +233,7 @@ impl Http {
             Some(mut headers) => {
                 if let (MessageKind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame)
                 {
-                    self.requests.mirror().add(call.params.as_ref(), &mut headers);
+                    self.requests.param_headers().add(call.params.as_ref(), &mut headers);
                 }
                 let version = headers.get(crate::header::PROTOCOL_VERSION).cloned();
                 let mut session = self.requests.session();

@@ -12,7 +12,7 @@ use crate::server::admission::bearer::BearerCheck;
 use crate::server::admission::guard::{Accepts, Guard};
 use crate::server::admission::quota::Quota;
 use crate::server::admission::record_limits::RecordLimits;
-use crate::server::guarded_store::GuardedStore;
+use crate::server::endpoint_store::EndpointStore;
 use crate::server::nodes::sealed::sealed_sessions::SealedSessions;
 use crate::server::warning::Warnings;
 
@@ -51,7 +51,7 @@ pub struct EndpointConfig {
     /// How many bytes of the [`request_budget`](Self::request_budget) the bodies may take that belong to no session and
     /// are still being read (default 16 MiB, of which one caller gets half). One more gets 503. What has arrived in
     /// one piece with its head does not count.
-    pub(crate) opening_budget: usize,
+    pub(crate) sessionless_body_budget: usize,
     /// How many requests without a session may be unanswered (default 10,000). One more gets 503.
     pub(crate) exchange_limit: usize,
     /// How many requests of one session may be unanswered, and how many GET streams it may have open (default 256
@@ -90,7 +90,7 @@ pub struct EndpointConfig {
     /// connections (default: streams stay open). It needs an event store.
     #[build(optional)]
     pub(crate) stream_time: Option<Duration>,
-    pub(crate) store: Option<GuardedStore>,
+    pub(crate) store: Option<EndpointStore>,
     pub(crate) sealed: Option<SealedSessions>,
     /// How many bytes a message may have to be given to the event store (default 1 MiB). A longer one is sent
     /// once and not kept.
@@ -130,7 +130,7 @@ impl EndpointConfig {
             bearer: None,
             limits: Limits::new(),
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
-            opening_budget: 16 << 20,
+            sessionless_body_budget: 16 << 20,
             exchange_limit: 10_000,
             stream_limit: 256,
             session_high_water: 1 << 20,
@@ -142,7 +142,7 @@ impl EndpointConfig {
             follower_limit: 256,
             record_limits: RecordLimits { subscriptions: 256, bytes: 256 << 10, budget: 64 << 20 },
             stream_time: None,
-            store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
+            store: Some(EndpointStore::new(Arc::new(MemoryEventStore::default()))),
             sealed: None,
             event_limit: 1 << 20,
             warnings: Warnings::default(),

@@ -31,11 +31,11 @@ pub(crate) struct InlineTask {
 
 /// The future that runs a session in a task of its own; requests may poll the same session inline. The session is dropped with
 /// it, or after the last inline poll.
-pub(crate) struct TaskHandle(Arc<InlineTask>);
+pub(crate) struct SessionTask(Arc<InlineTask>);
 
 impl InlineTask {
     /// Makes the task of a session, and the reference through which requests poll it.
-    pub(crate) fn new(running: BoxFuture<'static, ()>) -> (TaskHandle, Weak<Self>) {
+    pub(crate) fn new(running: BoxFuture<'static, ()>) -> (SessionTask, Weak<Self>) {
         let wakes = CoalescingWaker::new();
         let waker = wakes.clone().into();
         let task = Arc::new(Self {
@@ -45,7 +45,7 @@ impl InlineTask {
             waker,
         });
         let inline = Arc::downgrade(&task);
-        (TaskHandle(task), inline)
+        (SessionTask(task), inline)
     }
 
     /// Polls the future after `announce`, which wakes it.
@@ -86,7 +86,7 @@ impl InlineTask {
     }
 }
 
-impl Future for TaskHandle {
+impl Future for SessionTask {
     type Output = ();
 
     fn poll(self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

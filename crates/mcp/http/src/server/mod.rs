@@ -67,13 +67,13 @@ pub(crate) mod admission;
 mod coalescing_waker;
 pub(crate) mod config;
 pub(crate) mod endpoint;
-mod exchange;
-mod guarded_store;
+mod endpoint_store;
 mod inline_task;
 mod nodes;
 pub(crate) mod request;
 pub(crate) mod response;
 mod response_stream;
+mod running_exchange;
 #[cfg(feature = "hyper")]
 mod serve;
 pub(crate) mod session;

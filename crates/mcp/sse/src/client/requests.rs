@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_transport_http::client::{Body, HttpClient, HttpError, Refusal, Wait};
-use agentwire_transport_http::runtime::client::{Astray, EventStream, send_within_origin, within_origin};
+use agentwire_transport_http::runtime::client::{
+    EventStream, OriginError, send_within_origin, within_origin,
+};
 use bytes::Bytes;
 use futures_util::{StreamExt, future};
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
@@ -76,7 +78,7 @@ impl Requests {
             }
         };
         let endpoint = within_origin(&url, &endpoint).map_err(|astray| match astray {
-            Astray::Foreign => SseError::ForeignEndpoint { uri: endpoint.to_string() },
+            OriginError::Foreign => SseError::ForeignEndpoint { uri: endpoint.to_string() },
             _ => SseError::InvalidEndpoint { uri: endpoint.to_string() },
         })?;
         Ok(OpenStream { endpoint, events })

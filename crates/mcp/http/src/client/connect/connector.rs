@@ -87,7 +87,7 @@ pub(crate) struct Connector {
     proxies: Arc<Proxies>,
     trust: Trust,
     /// The connector for TLS, once a connection has needed it.
-    tls: Arc<OnceCell<HttpsConnector<Route>>>,
+    tls: Arc<OnceCell<HttpsConnector<ProxyConnector>>>,
     timeout: Duration,
 }
 
@@ -101,31 +101,31 @@ impl Connector {
         Self { direct, proxies, trust, tls: Arc::default(), timeout }
     }
 
-    async fn connect(mut self, to: Uri) -> Result<MaybeHttpsStream<Line>, BoxError> {
+    async fn connect(mut self, to: Uri) -> Result<MaybeHttpsStream<ClientConnection>, BoxError> {
         let plain = match self.proxies.intercept(&to) {
             _ if to.scheme() != Some(&Scheme::HTTP) => None,
-            None => Some((to.clone(), End::Server)),
+            None => Some((to.clone(), RemoteEnd::Server)),
             Some(proxy) if proxy.uri().scheme() == Some(&Scheme::HTTP) => {
-                Some((proxy.uri().clone(), End::Proxy))
+                Some((proxy.uri().clone(), RemoteEnd::Proxy))
             }
             Some(_) => None,
         };
         if let Some((to, end)) = plain {
             let stream = MaybeHttpsStream::Http(self.direct.call(to).await?);
-            return Ok(MaybeHttpsStream::Http(Line { stream, end }));
+            return Ok(MaybeHttpsStream::Http(ClientConnection { stream, end }));
         }
         let with_tls = async { Ok::<_, BoxError>(self.with_tls(self.trust.clone().settings().await?)) };
         let mut tls = self.tls.get_or_try_init(|| with_tls).await?.clone();
         tls.call(to).await
     }
 
-    fn with_tls(&self, mut tls: ClientConfig) -> HttpsConnector<Route> {
+    fn with_tls(&self, mut tls: ClientConfig) -> HttpsConnector<ProxyConnector> {
         // The offered protocols depend on the other end, and are set below.
         tls.alpn_protocols.clear();
         let to_proxies =
             HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http().enable_http1();
         let (direct, proxies) = (self.direct.clone(), self.proxies.clone());
-        let route = Route { to_proxies: to_proxies.wrap_connector(direct.clone()), direct, proxies };
+        let route = ProxyConnector { to_proxies: to_proxies.wrap_connector(direct.clone()), direct, proxies };
         let schemes = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         #[cfg(feature = "http2")]
         let schemes = schemes.enable_all_versions();
@@ -136,7 +136,7 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = MaybeHttpsStream<Line>;
+    type Response = MaybeHttpsStream<ClientConnection>;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
 
@@ -155,16 +155,16 @@ impl Service<Uri> for Connector {
 
 /// The way to a server, or to the proxy in front of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Route {
+pub(crate) struct ProxyConnector {
     direct: HttpConnector,
     to_proxies: HttpsConnector<HttpConnector>,
     proxies: Arc<Proxies>,
 }
 
-impl Service<Uri> for Route {
-    type Response = Line;
+impl Service<Uri> for ProxyConnector {
+    type Response = ClientConnection;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+    type Future = BoxFuture<'static, Result<ClientConnection, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.direct.poll_ready(cx).map_err(Into::into)
@@ -176,44 +176,46 @@ impl Service<Uri> for Route {
             let connecting = self.direct.call(to);
             return Box::pin(async move {
                 let stream = MaybeHttpsStream::Http(connecting.await?);
-                Ok(Line { stream, end: End::Server })
+                Ok(ClientConnection { stream, end: RemoteEnd::Server })
             });
         };
         if to.scheme() == Some(&Scheme::HTTP) {
             let connecting = self.to_proxies.call(proxy.uri().clone());
-            return Box::pin(async move { Ok(Line { stream: connecting.await?, end: End::Proxy }) });
+            return Box::pin(async move {
+                Ok(ClientConnection { stream: connecting.await?, end: RemoteEnd::Proxy })
+            });
         }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), self.to_proxies.clone());
         if let Some(authorization) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(authorization.clone());
         }
         let connecting = tunnel.call(to);
-        Box::pin(async move { Ok(Line { stream: connecting.await?, end: End::Server }) })
+        Box::pin(async move { Ok(ClientConnection { stream: connecting.await?, end: RemoteEnd::Server }) })
     }
 }
 
 /// A connection to a server, also through a tunnel, or to a proxy that passes requests on.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ClientConnection {
     stream: MaybeHttpsStream<TokioIo<TcpStream>>,
-    end: End,
+    end: RemoteEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum RemoteEnd {
     Server,
     Proxy,
 }
 
-impl Connection for Line {
+impl Connection for ClientConnection {
     /// Only whether requests name the whole URL, as a proxy wants it. What was agreed with a proxy holds for no server
     /// behind it.
     fn connected(&self) -> Connected {
-        Connected::new().proxy(self.end == End::Proxy)
+        Connected::new().proxy(self.end == RemoteEnd::Proxy)
     }
 }
 
-impl Read for Line {
+impl Read for ClientConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -223,7 +225,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for ClientConnection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, buffer)
     }

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::client::exchange::body;
 use crate::client::exchange::body::{Incoming, REFUSAL_TIME};
-use crate::client::exchange::mirror::Mirror;
+use crate::client::exchange::param_headers::ParamHeaders;
 use crate::client::url::redirect::send_within_origin;
 use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait};
 use crate::header;
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     pub(crate) config: Config,
     client: Box<dyn HttpClient>,
     session: Mutex<SessionHeaders>,
-    mirror: Mutex<Mirror>,
+    param_headers: Mutex<ParamHeaders>,
     /// A permit for each request that may be unanswered.
     permits: Arc<Semaphore>,
 }
@@ -57,7 +57,7 @@ pub(crate) enum Content {
 impl Requests {
     pub(crate) fn new(config: Config, client: Box<dyn HttpClient>) -> Self {
         let permits = Arc::new(Semaphore::new(config.request_limit));
-        Self { config, client, session: Mutex::default(), mirror: Mutex::default(), permits }
+        Self { config, client, session: Mutex::default(), param_headers: Mutex::default(), permits }
     }
 
     /// Waits until fewer requests than the limit are unanswered. The permit is held until the answer.
@@ -71,8 +71,8 @@ impl Requests {
         self.session.lock()
     }
 
-    pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
-        self.mirror.lock()
+    pub(crate) fn param_headers(&self) -> MutexGuard<'_, ParamHeaders> {
+        self.param_headers.lock()
     }
 
     /// Sends a message.

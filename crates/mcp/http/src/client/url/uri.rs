@@ -6,7 +6,7 @@ use http::uri::{PathAndQuery, Scheme};
 /// Why a reference is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Astray {
+pub enum OriginError {
     /// It is not a URI of HTTP.
     Invalid,
     /// It is of another origin: another scheme, host or port.
@@ -22,17 +22,17 @@ pub enum Astray {
 /// # Errors
 ///
 /// When the result has another origin, or is not a URI of HTTP.
-pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
+pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, OriginError> {
     let reference = reference.trim_ascii().split('#').next().unwrap_or_default();
     // Browsers read a backslash as a slash.
     if reference.is_empty() || !reference.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-        return Err(Astray::Invalid);
+        return Err(OriginError::Invalid);
     }
     let path = match absolute(base, reference) {
         Some(absolute) => {
-            let absolute: Uri = absolute.parse().map_err(|_| Astray::Invalid)?;
+            let absolute: Uri = absolute.parse().map_err(|_| OriginError::Invalid)?;
             if !is_same_origin(base, &absolute) {
-                return Err(Astray::Foreign);
+                return Err(OriginError::Foreign);
             }
             absolute.path_and_query().map_or("/", PathAndQuery::as_str).to_owned()
         }
@@ -44,8 +44,8 @@ pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
         }
     };
     let mut parts = base.clone().into_parts();
-    parts.path_and_query = Some(without_dots(&path).parse().map_err(|_| Astray::Invalid)?);
-    Uri::from_parts(parts).map_err(|_| Astray::Invalid)
+    parts.path_and_query = Some(without_dots(&path).parse().map_err(|_| OriginError::Invalid)?);
+    Uri::from_parts(parts).map_err(|_| OriginError::Invalid)
 }
 
 /// A reference with a scheme or an authority of its own, with both.
@@ -130,7 +130,7 @@ mod tests {
             "https://example.com@evil.example/m",
             "ftp://example.com/m",
         ] {
-            assert_eq!(within_origin(&base, reference), Err(Astray::Foreign), "{reference}");
+            assert_eq!(within_origin(&base, reference), Err(OriginError::Foreign), "{reference}");
         }
         for reference in [
             "",
@@ -145,7 +145,7 @@ mod tests {
             assert!(within_origin(&base, reference).is_err(), "{reference}");
         }
         let local: Uri = "http://127.0.0.1:3000/sse".parse().unwrap();
-        assert_eq!(within_origin(&local, "http://localhost:3000/m"), Err(Astray::Foreign));
+        assert_eq!(within_origin(&local, "http://localhost:3000/m"), Err(OriginError::Foreign));
         assert!(within_origin(&local, "///evil.example/m").is_err());
     }
 }

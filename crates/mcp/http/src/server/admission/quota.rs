@@ -249,7 +249,7 @@ impl Reservation {
     /// written, for example, or its connection has ended.
     #[must_use]
     pub fn held_by(self, bytes: Bytes) -> Bytes {
-        Bytes::from_owner(Held { bytes, _reservation: self })
+        Bytes::from_owner(ReservedBytes { bytes, _reservation: self })
     }
 
     #[inline]
@@ -270,12 +270,12 @@ impl Drop for Reservation {
 }
 
 /// See [`Reservation::held_by`].
-struct Held {
+struct ReservedBytes {
     bytes: Bytes,
     _reservation: Reservation,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for ReservedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

@@ -11,7 +11,7 @@ use crate::server::EndpointConfig;
 use crate::server::admission::quota::Quota;
 use crate::server::endpoint::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::endpoint::drain::Drain;
-use crate::server::nodes::endpoint_nodes::Nodes;
+use crate::server::nodes::endpoint_nodes::EndpointNodes;
 
 /// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Resources {
     pub(crate) requests: Quota,
     /// Those of their bodies that are still being read and belong to no session.
     pub(crate) opening: Quota,
-    pub(crate) nodes: Nodes,
+    pub(crate) nodes: EndpointNodes,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
     /// How many futures that serve sessions have not ended.
@@ -47,14 +47,14 @@ pub(crate) enum NoExchange {
 impl Resources {
     pub(crate) fn new(config: EndpointConfig, jobs: UnboundedSender<BoxFuture<'static, ()>>) -> Self {
         // Both limits have room for the longest body.
-        let opening_of_caller = (config.opening_budget / 2).max(config.limits.longest_request());
-        let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
+        let opening_of_caller = (config.sessionless_body_budget / 2).max(config.limits.longest_request());
+        let opening = Quota::new(config.sessionless_body_budget.max(opening_of_caller), opening_of_caller);
         let drain = Arc::new(Drain::new());
         Self {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
             opening,
-            nodes: Nodes::new(&config),
+            nodes: EndpointNodes::new(&config),
             config,
             clock: Arc::new(Clock::new(drain.clone())),
             exchanges: AtomicUsize::new(0),

@@ -11,10 +11,10 @@ use crate::server::Spawner;
 
 /// The futures that a spawner runs, with a handle to abort each.
 #[derive(Debug, Default)]
-pub(crate) struct SpawnedTasks(Arc<Mutex<Known>>);
+pub(crate) struct SpawnedTasks(Arc<Mutex<RunningTasks>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct RunningTasks {
     running: Slab<AbortHandle>,
     /// Nothing more is run.
     closed: bool,
@@ -70,7 +70,7 @@ impl Drop for SpawnedTasks {
 
 /// The slot of a future among those that run.
 struct TaskSlot {
-    known: Weak<Mutex<Known>>,
+    known: Weak<Mutex<RunningTasks>>,
     number: usize,
 }
 
@@ -94,6 +94,6 @@ impl Drop for TaskSlot {
     }
 }
 
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+fn lock(known: &Mutex<RunningTasks>) -> MutexGuard<'_, RunningTasks> {
     known.lock()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agentwire_store::{EventStore, Node, SessionId};
 
-use crate::server::guarded_store::GuardedStore;
+use crate::server::endpoint_store::EndpointStore;
 use crate::server::warning::Warnings;
 use crate::server::{EndpointConfig, EndpointWarning, SealedSessions};
 
@@ -13,7 +13,7 @@ impl EndpointConfig {
     /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
     #[must_use]
     pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
-        self.store = store.map(GuardedStore::new);
+        self.store = store.map(EndpointStore::new);
         self
     }
 
@@ -44,7 +44,7 @@ impl EndpointConfig {
     #[track_caller]
     pub fn node(mut self, node: Node) -> Self {
         assert!(self.sealed.is_none(), "an endpoint has a node or sealed sessions, not both");
-        self.store = Some(GuardedStore::of_node(node));
+        self.store = Some(EndpointStore::of_node(node));
         self
     }
 
@@ -111,7 +111,7 @@ impl EndpointConfig {
 
     /// The node, where other nodes share what this endpoint has.
     pub(crate) fn shared_node(&self) -> Option<&Node> {
-        self.store.as_ref().and_then(GuardedStore::node)
+        self.store.as_ref().and_then(EndpointStore::node)
     }
 
     /// Whether other nodes share what this endpoint has.

@@ -10,7 +10,7 @@ use crate::server::session::session_table::CALLER_SESSIONS;
 
 /// The state of an endpoint that several nodes serve.
 #[derive(Debug)]
-pub(crate) struct Nodes {
+pub(crate) struct EndpointNodes {
     /// The name of this node in requests to clients, so that answers find it. `None` if it is the only node.
     pub(super) id: Option<NodeId>,
     /// The sessions of other nodes that are being loaded.
@@ -20,7 +20,7 @@ pub(crate) struct Nodes {
     pub(super) followers: Followers,
 }
 
-impl Nodes {
+impl EndpointNodes {
     pub(crate) fn new(config: &EndpointConfig) -> Self {
         Self {
             id: id(config),

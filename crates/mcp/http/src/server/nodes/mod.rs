@@ -5,7 +5,7 @@
 //! | place | asks | answer of one node |
 //! |---|---|---|
 //! | a session | [`SessionPeers`](peers::SessionPeers), one field | the default of each method, after one comparison |
-//! | a request | [`Preparing`](load::prepare::Preparing): is the session here, and is all of the frame for it? | goes on at once |
+//! | a request | [`RequestPreparation`](load::preparation::RequestPreparation): is the session here, and is all of the frame for it? | goes on at once |
 //! | a resumed stream | [`Following`](resume::Following): is the rest at another node? | the stream has ended |
 //! | the endpoint | [`listen`], [`run`] and [`tick`]: messages of others, jobs, time | nothing |
 //!

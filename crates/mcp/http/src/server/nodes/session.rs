@@ -24,8 +24,8 @@ use crate::server::nodes::record::{self, principal_digest};
 use crate::server::nodes::sealed::sealed_session::SealedSession;
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
+use crate::server::session::deliver::cancelled_by;
 use crate::server::session::sessions::Sessions;
-use crate::server::session::take::cancelled_by;
 use crate::server::{Caller, Head, Principal};
 
 /// Calls of this node's requests.
@@ -211,7 +211,7 @@ impl Session {
 
     /// Whether the time to live of the record should be restarted, or the record looked at.
     pub(super) fn is_due(&self, now: u32, every: u32) -> bool {
-        let heard = (self.lock().heard, self.is_used());
-        self.shared().is_some_and(|shared| shared.is_due(now, heard, every))
+        let activity = (self.lock().last_request, self.is_used());
+        self.shared().is_some_and(|shared| shared.is_due(now, activity, every))
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
     sessions.iter().for_each(|session| session.note_left(&core.resources));
     let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
     let is_due = |session: &Arc<Session>| session.is_due(now, every);
-    let due: Vec<_> = sessions.into_iter().filter(is_due).map(Look).collect();
+    let due: Vec<_> = sessions.into_iter().filter(is_due).map(DueSession).collect();
     if due.is_empty() {
         return;
     }
@@ -36,15 +36,15 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
 
 /// A session whose record is looked at. It is not due again before this is dropped, so that a store that is slow to answer is not asked
 /// more and more.
-struct Look(Arc<Session>);
+struct DueSession(Arc<Session>);
 
-impl Drop for Look {
+impl Drop for DueSession {
     fn drop(&mut self) {
         self.0.shared().iter().for_each(|shared| shared.end_look());
     }
 }
 
-async fn look(core: &Arc<EndpointCore>, due: Look) {
+async fn look(core: &Arc<EndpointCore>, due: DueSession) {
     let session = &due.0;
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
     if shared.is_stale() {

@@ -29,12 +29,12 @@ const FIELD_COST: usize = 256;
 /// The headers of a request, with the values of each [`Field`].
 pub(crate) struct Fields<'a> {
     headers: &'a HeaderMap,
-    found: [Found<'a>; FIELDS],
+    found: [FieldValues<'a>; FIELDS],
     len: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Found<'a> {
+enum FieldValues<'a> {
     Nothing,
     One(&'a HeaderValue),
     Several,
@@ -71,12 +71,16 @@ impl Field {
 
 impl<'a> Fields<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
-        let (mut found, mut len) = ([Found::Nothing; FIELDS], 0);
+        let (mut found, mut len) = ([FieldValues::Nothing; FIELDS], 0);
         for (name, value) in headers {
             len += FIELD_COST + name.as_str().len() + value.len();
             if let Some(field) = Field::of(name) {
                 let place = &mut found[field as usize];
-                *place = if matches!(place, Found::Nothing) { Found::One(value) } else { Found::Several };
+                *place = if matches!(place, FieldValues::Nothing) {
+                    FieldValues::One(value)
+                } else {
+                    FieldValues::Several
+                };
             }
         }
         Self { headers, found, len }
@@ -90,9 +94,9 @@ impl<'a> Fields<'a> {
     /// Every value of a header.
     pub(crate) fn all(&self, field: Field) -> impl Iterator<Item = &'a HeaderValue> + use<'a> {
         let (one, several) = match self.found[field as usize] {
-            Found::Nothing => (None, None),
-            Found::One(value) => (Some(value), None),
-            Found::Several => (None, Some(self.headers.get_all(field.name()))),
+            FieldValues::Nothing => (None, None),
+            FieldValues::One(value) => (Some(value), None),
+            FieldValues::Several => (None, Some(self.headers.get_all(field.name()))),
         };
         one.into_iter().chain(several.into_iter().flatten())
     }
@@ -100,7 +104,7 @@ impl<'a> Fields<'a> {
     /// The value of a header that occurs once.
     pub(crate) fn only(&self, field: Field) -> Option<&'a HeaderValue> {
         match self.found[field as usize] {
-            Found::One(value) => Some(value),
+            FieldValues::One(value) => Some(value),
             _ => None,
         }
     }
@@ -108,9 +112,9 @@ impl<'a> Fields<'a> {
     /// The value of a header, if it has one. Fails where there are several, which two readers could read differently.
     pub(crate) fn single(&self, field: Field) -> Result<Option<&'a [u8]>, Denied> {
         match self.found[field as usize] {
-            Found::Nothing => Ok(None),
-            Found::One(value) => Ok(Some(value.as_bytes().trim_ascii())),
-            Found::Several => Err(twice(&field.name())),
+            FieldValues::Nothing => Ok(None),
+            FieldValues::One(value) => Ok(Some(value.as_bytes().trim_ascii())),
+            FieldValues::Several => Err(twice(&field.name())),
         }
     }
 }

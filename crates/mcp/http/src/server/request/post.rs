@@ -16,11 +16,11 @@ use crate::header;
 use crate::server::admission::operation::{Call, call_of};
 use crate::server::request::fields::{Field, Fields, single};
 use crate::server::response::refusal::Refusal;
-use crate::server::session::take::asked;
+use crate::server::session::deliver::asked;
 use crate::server::{EndpointConfig, Head};
 
 /// The outcome of a POST.
-pub(crate) enum Routed {
+pub(crate) enum PostTarget {
     /// It belongs to a session that should exist.
     Session(SessionId, Frame),
     /// It opens one.
@@ -29,7 +29,7 @@ pub(crate) enum Routed {
     Exchange(Message),
 }
 
-impl Routed {
+impl PostTarget {
     /// The id of a request among the content.
     pub(crate) fn request(&self) -> Option<RequestId> {
         let frame = match self {
@@ -47,7 +47,7 @@ impl Routed {
     }
 }
 
-impl Routed {
+impl PostTarget {
     /// The requests and notifications among the content.
     pub(crate) fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         let (one, several) = match self {
@@ -69,10 +69,10 @@ pub(crate) struct PostHeaders {
 
 #[derive(Clone, Copy)]
 enum Version {
-    Unsaid,
+    Absent,
     Known(Revision),
     /// Another.
-    Strange,
+    Unknown,
 }
 
 #[derive(Clone, Copy)]
@@ -87,10 +87,10 @@ impl PostHeaders {
     /// An error where a header stands there twice.
     pub(crate) fn of(fields: &Fields<'_>, config: &EndpointConfig) -> Result<Self, Refusal> {
         let version = match fields.single(Field::ProtocolVersion)? {
-            None => Version::Unsaid,
+            None => Version::Absent,
             Some(version) => {
                 let known = std::str::from_utf8(version).ok().and_then(Revision::parse);
-                known.map_or(Version::Strange, Version::Known)
+                known.map_or(Version::Unknown, Version::Known)
             }
         };
         let session = match fields.single(Field::SessionId)? {
@@ -115,18 +115,18 @@ pub(crate) fn routed(
     claims: PostHeaders,
     head: &Head,
     body: Bytes,
-) -> Result<Routed, Refusal> {
+) -> Result<PostTarget, Refusal> {
     let frame = read_frame(body, config.batch_limit)?;
     match claims.version {
         Version::Known(revision) if revision.is_modern() && config.era.includes(revision) => {
             return exchange(head, frame, revision.as_str());
         }
         Version::Known(revision) if config.era.includes(revision) => {}
-        Version::Unsaid if config.era.includes(Revision::LATEST_LEGACY) => {}
+        Version::Absent if config.era.includes(Revision::LATEST_LEGACY) => {}
         Version::Known(revision) => {
             return Err(Refusal::unsupported_version(config, id_of(&frame), revision.as_str()));
         }
-        Version::Strange => {
+        Version::Unknown => {
             let version = single(head.headers(), &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
             // The service may know a revision that the transport does not. It is not a session's, because the body names it too.
@@ -137,7 +137,7 @@ pub(crate) fn routed(
             }
             return Err(Refusal::unsupported_version(config, id_of(&frame), &version));
         }
-        Version::Unsaid => {
+        Version::Absent => {
             let id = id_of(&frame);
             if let Frame::Single(Message::Request(request)) = &frame
                 && request.method == method::INITIALIZE
@@ -157,7 +157,7 @@ pub(crate) fn routed(
         let why = "the MCP-Protocol-Version header is not the version in _meta, which has no sessions";
         return Err(Refusal::header_mismatch(id_of(&frame), why));
     }
-    Ok(Routed::Session(session, frame))
+    Ok(PostTarget::Session(session, frame))
 }
 
 /// Whether a message names a revision without sessions.
@@ -196,7 +196,7 @@ pub fn read_frame(body: Bytes, batch_limit: usize) -> Result<Frame, Refusal> {
 }
 
 /// A message without a session and a modern revision can only open a session.
-fn initialize(frame: Frame) -> Result<Routed, Refusal> {
+fn initialize(frame: Frame) -> Result<PostTarget, Refusal> {
     let id = id_of(&frame);
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
@@ -209,7 +209,7 @@ fn initialize(frame: Frame) -> Result<Routed, Refusal> {
             Err(Refusal::header_mismatch(id, why))
         }
         Message::Request(request) if request.method == method::INITIALIZE => {
-            Ok(Routed::Initialize(copied(request)))
+            Ok(PostTarget::Initialize(copied(request)))
         }
         _ => Err(Refusal::no_session().under(id)),
     }
@@ -223,7 +223,7 @@ fn copied(request: Request) -> Request {
 
 /// Checks that a message may come without a session, and that its headers repeat the members that route it. The head
 /// keeps the places of the params' members.
-fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Routed, Refusal> {
+fn exchange(head: &Head, frame: Frame, version: &str) -> Result<PostTarget, Refusal> {
     let id = id_of(&frame);
     let message = match frame {
         Frame::Single(message @ (Message::Request(_) | Message::Notification(_))) => message,
@@ -235,7 +235,7 @@ fn exchange(head: &Head, frame: Frame, version: &str) -> Result<Routed, Refusal>
     if let Err(why) = agree(head, &message, version) {
         return Err(Refusal::header_mismatch(id, why));
     }
-    Ok(Routed::Exchange(message))
+    Ok(PostTarget::Exchange(message))
 }
 
 fn agree(head: &Head, message: &Message, version: &str) -> Result<(), &'static str> {

@@ -10,11 +10,11 @@ use futures::FutureExt;
 use http_body::{Frame, SizeHint};
 
 use crate::server::admission::quota::{MIN_COST, Reservation};
-use crate::server::exchange::StreamedExchange;
 use crate::server::response::queue::{Queue, STRIDE};
-use crate::server::response::replayed::{Replayed, Then};
+use crate::server::response::replay_piece::{AfterReplay, ReplayPiece};
 use crate::server::response::text::Text;
 use crate::server::response_stream::{BoxError, StreamReader};
+use crate::server::running_exchange::StreamedExchange;
 
 /// The body of a response.
 ///
@@ -86,9 +86,9 @@ impl Body {
     }
 
     /// A stream that is resumed, with the memory of its request.
-    pub(crate) fn replayed(first: Replayed, reservation: Option<Reservation>) -> Self {
-        let Replayed { text, then } = first;
-        if let Then::End = then {
+    pub(crate) fn replayed(first: ReplayPiece, reservation: Option<Reservation>) -> Self {
+        let ReplayPiece { text, then } = first;
+        if let AfterReplay::End = then {
             return Self::text(text.into(), reservation);
         }
         let mut content = ReplayContent { text, then, reservation };
@@ -175,7 +175,7 @@ impl StreamContent {
 /// A stream that is resumed: what its client has missed, and then what comes.
 struct ReplayContent {
     text: Bytes,
-    then: Then,
+    then: AfterReplay,
     /// The memory of the request, unless a reader has it.
     reservation: Option<Reservation>,
 }
@@ -183,7 +183,7 @@ struct ReplayContent {
 impl ReplayContent {
     /// Starts the timers of the reader that the stream has got.
     fn enter(&mut self) {
-        if let Then::Live(reader) = &mut self.then {
+        if let AfterReplay::Live(reader) = &mut self.then {
             if let Some(reservation) = self.reservation.take() {
                 reader.reserve(reservation);
             }
@@ -194,17 +194,19 @@ impl ReplayContent {
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         loop {
             match &mut self.then {
-                Then::Live(reader) if !self.text.is_empty() => {
+                AfterReplay::Live(reader) if !self.text.is_empty() => {
                     return Poll::Ready(Some(Ok(Frame::data(reader.replay(&mut self.text)))));
                 }
                 _ if !self.text.is_empty() => {
                     let piece = self.text.split_to(self.text.len().min(STRIDE));
                     return Poll::Ready(Some(Ok(Frame::data(piece))));
                 }
-                Then::Live(reader) => return reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data))),
-                Then::End => return Poll::Ready(None),
-                Then::More(next) => {
-                    let Replayed { text, then } = ready!(next.poll_unpin(cx));
+                AfterReplay::Live(reader) => {
+                    return reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data)));
+                }
+                AfterReplay::End => return Poll::Ready(None),
+                AfterReplay::More(next) => {
+                    let ReplayPiece { text, then } = ready!(next.poll_unpin(cx));
                     (self.text, self.then) = (text, then);
                     self.enter();
                 }
@@ -215,9 +217,9 @@ impl ReplayContent {
     fn is_at_end(&self) -> bool {
         self.text.is_empty()
             && match &self.then {
-                Then::More(_) => false,
-                Then::Live(reader) => reader.is_at_end(),
-                Then::End => true,
+                AfterReplay::More(_) => false,
+                AfterReplay::Live(reader) => reader.is_at_end(),
+                AfterReplay::End => true,
             }
     }
 }

@@ -1,13 +1,13 @@
 //! The response to one HTTP request, from its body to the head of the response.
 
 pub(crate) mod body;
-mod exchange;
+mod body_reader;
 mod heads;
+mod pending_exchange;
 mod posted;
 pub(crate) mod queue;
-mod reading;
 pub(crate) mod refusal;
-pub(crate) mod replayed;
+pub(crate) mod replay_piece;
 mod resume;
 pub(crate) mod text;
 
@@ -26,16 +26,16 @@ use crate::server::admission::cors::CorsHeaders;
 use crate::server::admission::operation::check_calls;
 use crate::server::admission::quota::Reservation;
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::load::prepare::{Next, Prepare, Preparing};
+use crate::server::nodes::load::preparation::{PostPreparation, PreparedRequest, RequestPreparation};
 use crate::server::nodes::record::take_numbers;
-use crate::server::request::post::{PostHeaders, Routed, check_batch, routed};
+use crate::server::request::post::{PostHeaders, PostTarget, check_batch, routed};
 use crate::server::request::session_request::{Get, Post};
-use crate::server::response::exchange::PendingExchange;
+use crate::server::response::body_reader::BodyReader;
 use crate::server::response::heads::{empty, event_stream};
-use crate::server::response::posted::{Delivering, Opening, Waiting};
-use crate::server::response::reading::Reading;
+use crate::server::response::pending_exchange::PendingExchange;
+use crate::server::response::posted::{FrameDelivery, NewSession, PostedResponse};
 use crate::server::response::refusal::Refusal;
-use crate::server::response::resume::Resuming;
+use crate::server::response::resume::ResumedResponse;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 use crate::server::session::connection::Connection;
@@ -52,17 +52,17 @@ pub struct ResponseFuture<B> {
 
 enum ResponseState<B> {
     /// Reads the body of a POST.
-    Reading(Reading<B>),
+    Reading(BodyReader<B>),
     /// Waits until the session is here, and has what of the request is for it.
-    Preparing(Preparing),
+    Preparing(RequestPreparation),
     /// Waits until the session has room for the message.
-    Delivering(Delivering),
+    Delivering(FrameDelivery),
     /// Waits for the first frame that answers a POST of a session.
-    Waiting(Waiting),
+    Waiting(PostedResponse),
     /// Runs the service of a request without a session, until the form of the response is known.
     Exchange(PendingExchange),
     /// Waits for the events that a resumed stream has missed.
-    Resuming(Resuming),
+    Resuming(ResumedResponse),
     /// None once the response has been returned.
     Ready(Option<Response<Body>>),
 }
@@ -74,7 +74,7 @@ impl<B> ResponseFuture<B> {
         post_headers: PostHeaders,
         body: B,
     ) -> Self {
-        Self::new(core, ResponseState::Reading(Reading::new(head, post_headers, body)))
+        Self::new(core, ResponseState::Reading(BodyReader::new(head, post_headers, body)))
     }
 
     pub(crate) fn refused(core: &Arc<EndpointCore>, refusal: Refusal) -> Self {
@@ -102,12 +102,12 @@ impl<B> ResponseFuture<B> {
 
     /// The same for a session that is not here, and may be loaded.
     pub(crate) fn loading(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
-        Self::new(core, ResponseState::Preparing(Preparing::get(core, id, head, get)))
+        Self::new(core, ResponseState::Preparing(RequestPreparation::get(core, id, head, get)))
     }
 
     /// Ends a session that may not be here alone.
     pub(crate) fn deleting(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
-        Self::new(core, ResponseState::Preparing(Preparing::delete(core, id, head)))
+        Self::new(core, ResponseState::Preparing(RequestPreparation::delete(core, id, head)))
     }
 
     fn new(core: &Arc<EndpointCore>, state: ResponseState<B>) -> Self {
@@ -210,16 +210,16 @@ fn begin<B>(
         check_calls(check, routed.calls()).map_err(|refusal| refusal.under(id))?;
     }
     match routed {
-        Routed::Exchange(Message::Request(request)) => {
+        PostTarget::Exchange(Message::Request(request)) => {
             PendingExchange::start(core, head, request, reservation).map(ResponseState::Exchange)
         }
-        Routed::Exchange(Message::Notification(notification)) => {
+        PostTarget::Exchange(Message::Notification(notification)) => {
             core.service.notification(notification, Some(head));
             Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))))
         }
-        Routed::Exchange(Message::Response(_)) => Err(Refusal::no_session()),
-        Routed::Session(id, frame) => deliver(core, head, id, frame, reservation),
-        Routed::Initialize(request) => open(core, &head, request, reservation),
+        PostTarget::Exchange(Message::Response(_)) => Err(Refusal::no_session()),
+        PostTarget::Session(id, frame) => deliver(core, head, id, frame, reservation),
+        PostTarget::Initialize(request) => open(core, &head, request, reservation),
     }
 }
 
@@ -239,7 +239,7 @@ fn deliver<B>(
     let post = Post { id, frame, reservation, head };
     match found.filter(|found| !found.is_awaited_by(&post.frame, &core.resources)) {
         Some(found) => deliver_to(core, found, post),
-        None => Preparing::load(core, session, post).map(ResponseState::Preparing),
+        None => RequestPreparation::load(core, session, post).map(ResponseState::Preparing),
     }
 }
 
@@ -250,23 +250,23 @@ fn deliver_to<B>(
     post: Post,
 ) -> Result<ResponseState<B>, Refusal> {
     check_batch(&post.frame, || session.revision())?;
-    Ok(match Preparing::post(core, session, post) {
-        Prepare::Ready(session, post) => delivering(session, post),
-        Prepare::Waits(preparing) => ResponseState::Preparing(preparing),
+    Ok(match RequestPreparation::post(core, session, post) {
+        PostPreparation::Ready(session, post) => delivering(session, post),
+        PostPreparation::Waits(preparing) => ResponseState::Preparing(preparing),
     })
 }
 
 fn delivering<B>(session: Arc<Session>, post: Post) -> ResponseState<B> {
-    ResponseState::Delivering(Delivering::new(session, post))
+    ResponseState::Delivering(FrameDelivery::new(session, post))
 }
 
 /// Goes on with a request that has been prepared.
-fn go_on<B>(core: &Arc<EndpointCore>, next: Next) -> Result<ResponseState<B>, Refusal> {
+fn go_on<B>(core: &Arc<EndpointCore>, next: PreparedRequest) -> Result<ResponseState<B>, Refusal> {
     match next {
-        Next::Loaded(session, post) => deliver_to(core, session, post),
-        Next::Post(session, post) => Ok(delivering(session, post)),
-        Next::Get(session, get) => open_stream(core, session, get),
-        Next::Done(status) => Ok(ResponseState::Ready(Some(empty(status)))),
+        PreparedRequest::Loaded(session, post) => deliver_to(core, session, post),
+        PreparedRequest::Post(session, post) => Ok(delivering(session, post)),
+        PreparedRequest::Get(session, get) => open_stream(core, session, get),
+        PreparedRequest::Done(status) => Ok(ResponseState::Ready(Some(empty(status)))),
     }
 }
 
@@ -294,7 +294,7 @@ fn open_stream<B>(
         }
         live => live,
     };
-    let resuming = Resuming::new(session, after, live, (resources, store.clone()), reservation);
+    let resuming = ResumedResponse::new(session, after, live, (resources, store.clone()), reservation);
     Ok(ResponseState::Resuming(resuming))
 }
 
@@ -327,5 +327,10 @@ fn open<B>(
     if !core.offer(connection) {
         return Err(refuse(core.unserved_refusal()));
     }
-    Ok(ResponseState::Waiting(Waiting::opening(reader, id, Opening { session, id: header }, is_running)))
+    Ok(ResponseState::Waiting(PostedResponse::opening(
+        reader,
+        id,
+        NewSession { session, id: header },
+        is_running,
+    )))
 }

@@ -25,36 +25,36 @@ use crate::server::{AnswerForm, Body, Head};
 const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A frame that waits until its session has room for it.
-pub(super) struct Delivering {
+pub(super) struct FrameDelivery {
     session: Arc<Session>,
     /// None once the session has it.
     post: Option<Post>,
 }
 
 /// A request that waits for the first frame of its response.
-pub(super) struct Waiting {
+pub(super) struct PostedResponse {
     /// None once it has become the body.
     reader: Option<StreamReader>,
     id: RequestId,
     /// The head of the request. The response reuses its header table where nothing else holds it. `None` for one that opens a session.
     head: Option<Arc<Head>>,
     /// The session that the request opens.
-    opens: Option<Box<Opening>>,
+    opens: Option<Box<NewSession>>,
     /// The response that opens a session, until that can go on.
-    creating: Option<Box<Creating>>,
+    creating: Option<Box<SessionCreation>>,
     /// When a task must serve the sessions of the endpoint. `None` if one does.
     run_by: Option<Pin<Box<Sleep>>>,
     head_delay: HeadDelay,
 }
 
 /// A session that a request opens, and the id that its client gets.
-pub(super) struct Opening {
+pub(super) struct NewSession {
     pub(super) session: Arc<Session>,
     pub(super) id: HeaderValue,
 }
 
 /// A response that waits until its session can go on.
-struct Creating {
+struct SessionCreation {
     response: Option<Response<Body>>,
     created: BoxFuture<'static, Result<(), Refusal>>,
     session: Arc<Session>,
@@ -69,7 +69,7 @@ enum HeadDelay {
     Polls(u8),
 }
 
-impl Delivering {
+impl FrameDelivery {
     pub(super) fn new(session: Arc<Session>, post: Post) -> Self {
         Self { session, post: Some(post) }
     }
@@ -79,7 +79,7 @@ impl Delivering {
         &mut self,
         cx: &mut Context<'_>,
         core: &Arc<EndpointCore>,
-    ) -> Poll<Result<Option<Waiting>, Refusal>> {
+    ) -> Poll<Result<Option<PostedResponse>, Refusal>> {
         let resources = &core.resources;
         take_numbers(core, &self.session);
         let Some(post) = &self.post else { return Poll::Ready(Err(Refusal::unanswered())) };
@@ -95,14 +95,19 @@ impl Delivering {
                 AnswerForm::Json => HeadDelay::Unlimited,
             };
             let (reader, head) = (Some(reader), Some(head));
-            Waiting { reader, id, head, opens: None, creating: None, run_by: None, head_delay }
+            PostedResponse { reader, id, head, opens: None, creating: None, run_by: None, head_delay }
         })))
     }
 }
 
-impl Waiting {
+impl PostedResponse {
     /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
-    pub(super) fn opening(reader: StreamReader, id: RequestId, opening: Opening, is_running: bool) -> Self {
+    pub(super) fn opening(
+        reader: StreamReader,
+        id: RequestId,
+        opening: NewSession,
+        is_running: bool,
+    ) -> Self {
         let run_by = (!is_running).then(|| Box::pin(tokio::time::sleep(RUN_TIMEOUT)));
         let (opens, head_delay) = (Some(Box::new(opening)), HeadDelay::Unlimited);
         Self { reader: Some(reader), id, head: None, opens, creating: None, run_by, head_delay }
@@ -150,10 +155,11 @@ impl Waiting {
             return Poll::Ready(Err(Refusal::unanswered().under(self.id.clone())));
         };
         if let Some(opening) = self.opens.take().filter(|opening| opening.session.is_open()) {
-            let Opening { session, id } = *opening;
+            let NewSession { session, id } = *opening;
             response.headers_mut().insert(header::SESSION_ID, id);
             if let Some(created) = session.create(core) {
-                self.creating = Some(Box::new(Creating { response: Some(response), created, session }));
+                self.creating =
+                    Some(Box::new(SessionCreation { response: Some(response), created, session }));
                 return self.poll_response(cx, core);
             }
         }

@@ -13,11 +13,11 @@ use http::Response;
 use crate::server::Body;
 use crate::server::admission::quota::{QuotaExceeded, Reservation};
 use crate::server::endpoint::resources::Resources;
-use crate::server::guarded_store::GuardedStore;
-use crate::server::nodes::resume::{Following, Found};
+use crate::server::endpoint_store::EndpointStore;
+use crate::server::nodes::resume::{Following, StreamLocation};
 use crate::server::response::heads::event_stream;
 use crate::server::response::refusal::Refusal;
-use crate::server::response::replayed::{Replayed, Then};
+use crate::server::response::replay_piece::{AfterReplay, ReplayPiece};
 use crate::server::response_stream::ResumedStream;
 use crate::server::session::Session;
 use crate::sse;
@@ -26,23 +26,23 @@ use crate::sse;
 const AROUND_EVENT: usize = 64;
 
 /// A resumed stream that waits for the events it has missed.
-pub(super) struct Resuming {
-    first: BoxFuture<'static, Result<Replayed, Refusal>>,
+pub(super) struct ResumedResponse {
+    first: BoxFuture<'static, Result<ReplayPiece, Refusal>>,
     /// The memory of the request. None once it has gone on.
     reservation: Option<Reservation>,
 }
 
-impl Resuming {
+impl ResumedResponse {
     /// A client resumes the stream after that event. `live` is its stream where that runs here.
     pub(super) fn new(
         session: Arc<Session>,
         after: EventId,
         live: Option<ResumedStream>,
-        (resources, store): (&Arc<Resources>, GuardedStore),
+        (resources, store): (&Arc<Resources>, EndpointStore),
         reservation: Reservation,
     ) -> Self {
         let resources = resources.clone();
-        let missed = Missed {
+        let missed = MissedEvents {
             session,
             after,
             live,
@@ -86,30 +86,32 @@ impl Failure {
 }
 
 /// The part of a stream that a client has missed.
-struct Missed {
+struct MissedEvents {
     session: Arc<Session>,
     /// The last event that the client has, or is about to be sent.
     after: EventId,
     /// The stream, where it runs here.
     live: Option<ResumedStream>,
     resources: Arc<Resources>,
-    store: GuardedStore,
+    store: EndpointStore,
     following: Following,
 }
 
-impl Missed {
+impl MissedEvents {
     /// The next piece.
-    async fn next(mut self) -> Result<Replayed, Failure> {
+    async fn next(mut self) -> Result<ReplayPiece, Failure> {
         let has_missed_none = self.live.as_ref().is_some_and(|live| live.place == self.after.place);
         let replay = match self.store.replay(self.session.id(), self.after).await {
-            Err(_) if has_missed_none => return Ok(Replayed { text: Bytes::new(), then: self.into_live() }),
+            Err(_) if has_missed_none => {
+                return Ok(ReplayPiece { text: Bytes::new(), then: self.into_live() });
+            }
             replay => replay?,
         };
         let Replay { events, rest, .. } = replay;
         if rest == Rest::Ended
             && let Some(live) = self.live.take_if(|live| live.reader.is_running())
         {
-            live.reader.take_away();
+            live.reader.cut_taken_over();
         }
         let last = self.live.as_ref().map_or(u64::MAX, |live| live.place);
         let is_missed = |event: &Event| event.id.place > self.after.place && event.id.place <= last;
@@ -120,44 +122,46 @@ impl Missed {
         }
         let is_known = !events.is_empty();
         match rest {
-            Rest::More if self.after.place < last => Ok(Replayed { text, then: Then::More(self.more()) }),
-            _ if self.live.is_some() => Ok(Replayed { text, then: self.into_live() }),
+            Rest::More if self.after.place < last => {
+                Ok(ReplayPiece { text, then: AfterReplay::More(self.more()) })
+            }
+            _ if self.live.is_some() => Ok(ReplayPiece { text, then: self.into_live() }),
             Rest::Running(runs) => self.follow(text, runs).await,
             Rest::Unknown if !is_known => Err(Failure::Unknown),
-            _ => Ok(Replayed { text, then: Then::End }),
+            _ => Ok(ReplayPiece { text, then: AfterReplay::End }),
         }
     }
 
     /// The pieces after the first: the head of the response has been sent, so the client comes back where one fails.
-    fn more(self) -> BoxFuture<'static, Replayed> {
+    fn more(self) -> BoxFuture<'static, ReplayPiece> {
         let resources = self.resources.clone();
         async move { self.next().await.unwrap_or_else(|_| come_back(Bytes::new(), &resources)) }.boxed()
     }
 
-    fn into_live(self) -> Then {
-        self.live.map_or(Then::End, |live| Then::Live(live.reader))
+    fn into_live(self) -> AfterReplay {
+        self.live.map_or(AfterReplay::End, |live| AfterReplay::Live(live.reader))
     }
 
     /// The stream has not ended, and does not run here.
-    async fn follow(mut self, text: Bytes, runs: Option<StreamRun>) -> Result<Replayed, Failure> {
+    async fn follow(mut self, text: Bytes, runs: Option<StreamRun>) -> Result<ReplayPiece, Failure> {
         let Self { session, after, resources, store, following, .. } = &mut self;
         let then = match following.find((session, after.stream), runs, store, resources).await? {
-            Found::Nothing => Then::End,
-            Found::Here(reader) => Then::Live(reader),
-            Found::Stored => Then::More(self.more()),
-            Found::Later(pause) => return Ok(self.look_again(pause, text)),
-            Found::Away => return Ok(come_back(text, &self.resources)),
+            StreamLocation::Nothing => AfterReplay::End,
+            StreamLocation::Here(reader) => AfterReplay::Live(reader),
+            StreamLocation::Stored => AfterReplay::More(self.more()),
+            StreamLocation::Later(pause) => return Ok(self.look_again(pause, text)),
+            StreamLocation::Away => return Ok(come_back(text, &self.resources)),
         };
-        Ok(Replayed { text, then })
+        Ok(ReplayPiece { text, then })
     }
 
     /// The stored events, and after a pause those that were stored since.
-    fn look_again(self, pause: Duration, text: Bytes) -> Replayed {
+    fn look_again(self, pause: Duration, text: Bytes) -> ReplayPiece {
         let next = async move {
             tokio::time::sleep(pause).await;
             self.more().await
         };
-        Replayed { text, then: Then::More(next.boxed()) }
+        ReplayPiece { text, then: AfterReplay::More(next.boxed()) }
     }
 
     /// The events as they are sent. The store shares its copy; the text that is sent is new for each client that resumes.
@@ -176,10 +180,10 @@ impl Missed {
 }
 
 /// The client comes back soon for the rest.
-fn come_back(text: Bytes, resources: &Resources) -> Replayed {
+fn come_back(text: Bytes, resources: &Resources) -> ReplayPiece {
     let mut text = Vec::from(text);
     sse::retry(resources.config.moved_retry, &mut text);
     // Ends the block, so that a client sees the field.
     text.push(b'\n');
-    Replayed { text: text.into(), then: Then::End }
+    ReplayPiece { text: text.into(), then: AfterReplay::End }
 }

@@ -7,7 +7,7 @@ use agentwire_store::{Event, EventId, SessionId};
 use bytes::Bytes;
 
 use crate::server::EndpointConfig;
-use crate::server::guarded_store::{GuardedStore, Stored};
+use crate::server::endpoint_store::{EndpointStore, Stored};
 use crate::server::response::queue::COPY_LIMIT;
 use crate::server::response::text::Text;
 use crate::server::response_stream::state::{Phase, StreamState};
@@ -114,7 +114,7 @@ impl ResponseStream {
         &self,
         size: usize,
         config: &'a EndpointConfig,
-    ) -> Option<(SessionId, &'a GuardedStore)> {
+    ) -> Option<(SessionId, &'a EndpointStore)> {
         let remember = self.session.zip(config.store.as_ref());
         remember.filter(|_| self.number > 0 && size <= config.event_limit)
     }

@@ -5,9 +5,9 @@
 
 mod answer;
 mod events;
-mod held;
 mod reader;
 mod state;
+mod unstored_events;
 
 use std::task::{Context, Poll, Waker};
 
@@ -318,9 +318,9 @@ impl ResponseStream {
     }
 
     /// The stream was taken over elsewhere: nothing more is sent here.
-    fn take_away(&self) {
+    fn cut_taken_over(&self) {
         let mut state = self.lock();
-        state.take_away();
+        state.cut_taken_over();
         wake(state, StreamState::all);
     }
 

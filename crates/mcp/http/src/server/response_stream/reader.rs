@@ -97,8 +97,8 @@ impl StreamReader {
     }
 
     /// The stream was taken over elsewhere: nothing more is sent here.
-    pub(crate) fn take_away(&self) {
-        self.stream.take_away();
+    pub(crate) fn cut_taken_over(&self) {
+        self.stream.cut_taken_over();
     }
 
     /// Holds memory while the stream is read, unless the stream holds that of its requests.

@@ -14,7 +14,7 @@ use http::StatusCode;
 use crate::server::admission::quota::{MIN_COST, Reservation};
 use crate::server::response::queue::Queue;
 use crate::server::response::text::Text;
-use crate::server::response_stream::held::{Held, Stored, TakenOver};
+use crate::server::response_stream::unstored_events::{Stored, TakenOver, UnstoredEvents};
 
 /// Memory for what waits is reserved in multiples of so many bytes.
 const STEP: usize = 4 << 10;
@@ -27,7 +27,7 @@ pub(super) struct StreamState {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
     /// The events behind the queue that wait for the store. `None` with a store that makes nothing wait.
-    held: Option<Box<Held>>,
+    held: Option<Box<UnstoredEvents>>,
     /// Whether the store was asked to remember that the stream runs.
     pub(super) begun: bool,
     /// Whether the store may have nothing of the stream, because it has refused the last part that was waited for. Then an event has an
@@ -219,7 +219,7 @@ impl StreamState {
         };
         match stored {
             Ok(()) => self.phase = Phase::Event(text),
-            Err(StoreError::TakenOver) => self.take_away(),
+            Err(StoreError::TakenOver) => self.cut_taken_over(),
             // No client can resume the stream.
             Err(_) => self.phase = Phase::Event(text.slice(ids..)),
         }
@@ -260,7 +260,7 @@ impl StreamState {
         match held.poll(cx, &mut self.queue, &mut self.is_lost) {
             Poll::Ready(Ok(())) => Poll::Ready(()),
             Poll::Ready(Err(TakenOver)) => {
-                self.take_away();
+                self.cut_taken_over();
                 Poll::Ready(())
             }
             Poll::Pending => Poll::Pending,
@@ -268,7 +268,7 @@ impl StreamState {
     }
 
     /// The stream was taken over elsewhere: nothing more is sent here.
-    pub(super) fn take_away(&mut self) {
+    pub(super) fn cut_taken_over(&mut self) {
         self.end();
         self.cut(Cut::TakenOver);
     }

@@ -15,7 +15,7 @@ use crate::server::serve::connection_state::ConnectionState;
 #[derive(Debug)]
 pub(crate) struct Connections {
     limits: ConnectionLimits,
-    known: Mutex<Known>,
+    known: Mutex<OpenConnections>,
 }
 
 /// How many connections there may be.
@@ -30,7 +30,7 @@ pub(crate) struct ConnectionLimits {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct OpenConnections {
     open: Slab<Entry>,
     /// How many each caller has.
     callers: HashMap<Caller, Count>,
@@ -118,12 +118,12 @@ impl Connections {
         Poll::Pending
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, OpenConnections> {
         self.known.lock()
     }
 }
 
-impl Known {
+impl OpenConnections {
     fn len(&self) -> usize {
         self.open.len() - self.evicted
     }

@@ -25,7 +25,7 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 ///
 /// hyper's header and disconnect timeouts allocate per request and fragment the heap, so the socket is timed here.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct TimedSocket {
     io: TcpStream,
     state: Arc<ConnectionState>,
     place: ConnectionSlot,
@@ -53,7 +53,7 @@ pub(crate) struct Timeouts {
     pub(crate) write: Duration,
 }
 
-impl Watched {
+impl TimedSocket {
     pub(crate) fn new(
         io: TcpStream,
         state: Arc<ConnectionState>,
@@ -153,7 +153,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for TimedSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -172,7 +172,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for TimedSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(cx, buf);
         self.watch(cx, written)

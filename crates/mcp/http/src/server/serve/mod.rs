@@ -3,7 +3,7 @@
 mod connection_state;
 mod connections;
 mod descriptors;
-mod guarded;
+mod guarded_response;
 mod io;
 mod request_body;
 mod routes;
@@ -31,8 +31,8 @@ use crate::server::endpoint::drain::CUT_TIME;
 use crate::server::endpoint::spawned_tasks::SpawnedTasks;
 use crate::server::serve::connection_state::ConnectionState;
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
-use crate::server::serve::guarded::Guarded;
-use crate::server::serve::io::{Timeouts, Watched};
+use crate::server::serve::guarded_response::GuardedResponse;
+use crate::server::serve::io::{TimedSocket, Timeouts};
 use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
@@ -274,7 +274,7 @@ impl Acceptor {
         let _ = stream.set_nodelay(true);
         let timeouts =
             Timeouts { head: self.header_timeout, idle: self.idle_timeout, write: self.write_timeout };
-        let io = TokioIo::new(Watched::new(stream, state.clone(), place, timeouts));
+        let io = TokioIo::new(TimedSocket::new(stream, state.clone(), place, timeouts));
         let remote = RemoteAddr::new(address);
         let service = RouteService { routes: self.routes.clone(), state: state.clone(), remote };
         let connection = Box::pin(builder.serve_connection(io, service).into_owned());
@@ -311,9 +311,9 @@ struct RouteService {
 }
 
 impl hyper::service::Service<Request<Incoming>> for RouteService {
-    type Response = Response<Guarded<Body>>;
+    type Response = Response<GuardedResponse<Body>>;
     type Error = Infallible;
-    type Future = Guarded<
+    type Future = GuardedResponse<
         Map<BoxFuture<'static, Response<Body>>, fn(Response<Body>) -> Result<Response<Body>, Infallible>>,
     >;
 
@@ -322,7 +322,7 @@ impl hyper::service::Service<Request<Incoming>> for RouteService {
         let (head, body) = request.into_parts();
         let body = RequestBody::new(body, &head.headers, &self.state);
         let request = Request::from_parts(head, body);
-        Guarded::new(self.routes.answer(request, self.remote).map(Ok), guard)
+        GuardedResponse::new(self.routes.answer(request, self.remote).map(Ok), guard)
     }
 }
 

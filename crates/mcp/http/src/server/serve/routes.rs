@@ -128,7 +128,7 @@ impl Routes {
             + 'static,
         S::Future: Send,
     {
-        self.at(path, Wrapped { service, mount: None })
+        self.at(path, ServiceMount { service, mount: None })
     }
 
     /// Wraps everything that has been added so far in a tower layer. What a mount runs beside its requests, and its
@@ -165,7 +165,7 @@ impl Routes {
     {
         let wrap = |(path, mount): (Arc<str>, Arc<dyn Mount>)| {
             let service = layer(MountService(mount.clone()));
-            let wrapped: Arc<dyn Mount> = Arc::new(Wrapped { service, mount: Some(mount) });
+            let wrapped: Arc<dyn Mount> = Arc::new(ServiceMount { service, mount: Some(mount) });
             (path, wrapped)
         };
         Self(self.0.into_iter().map(wrap).collect())
@@ -225,12 +225,12 @@ impl fmt::Debug for MountService {
 }
 
 /// A tower service, and the mount behind it if it is a layer around one.
-struct Wrapped<S> {
+struct ServiceMount<S> {
     service: S,
     mount: Option<Arc<dyn Mount>>,
 }
 
-impl<S> Mount for Wrapped<S>
+impl<S> Mount for ServiceMount<S>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
         + Clone

@@ -19,7 +19,7 @@ impl Session {
         if state.closed {
             return Err(DeliverError::Gone);
         }
-        state.heard = resources.now();
+        state.last_request = resources.now();
         let attached = state.listeners.iter().filter(|listener| listener.is_attached()).count();
         if attached >= resources.config.stream_limit {
             return Err(DeliverError::TooMany(resources.config.stream_limit));
@@ -50,7 +50,7 @@ impl Session {
         if state.closed {
             return Err(DeliverError::Gone);
         }
-        state.heard = resources.now();
+        state.last_request = resources.now();
         let of_number = |stream: &&Arc<ResponseStream>| stream.number() == after.stream;
         let listener = state.listeners.iter().find(of_number).cloned();
         let found = listener.clone().or_else(|| state.routes.streams().find(of_number).cloned());

@@ -1,6 +1,7 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
 pub(crate) mod connection;
+pub(crate) mod deliver;
 mod ending;
 mod full_streams;
 mod listen;
@@ -8,7 +9,6 @@ mod pending;
 pub(crate) mod session_table;
 pub(crate) mod sessions;
 pub(crate) mod state;
-pub(crate) mod take;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,8 +66,12 @@ impl Session {
     ) -> Self {
         // Mostly one message waits at a time.
         let inbox = VecDeque::with_capacity(1);
-        let state =
-            SessionState { inbox, initialize: Some(initialize), heard: now, ..SessionState::default() };
+        let state = SessionState {
+            inbox,
+            initialize: Some(initialize),
+            last_request: now,
+            ..SessionState::default()
+        };
         Self {
             id,
             principal,
@@ -194,12 +198,12 @@ impl Session {
         state.full.relieve(&state.routes, now, resources);
         // An answer is also waited for by a client that has lost its stream, and comes back for it.
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
-            state.heard = now;
+            state.last_request = now;
         }
         if state.routes.len() == 0 && self.peers.has_expired(resources) {
             return true;
         }
-        now.wrapping_sub(state.heard)
+        now.wrapping_sub(state.last_request)
             >= if self.is_used() { resources.ticks.idle } else { resources.ticks.opening }
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct SessionState {
     pub(super) revision: Option<Revision>,
     pub(crate) streams: u64,
     /// The tick of the client's last request.
-    pub(crate) heard: u32,
+    pub(crate) last_request: u32,
     /// Nothing more comes from the client.
     pub(crate) closed: bool,
     /// The input ends with the last unanswered request, because the endpoint shuts down.

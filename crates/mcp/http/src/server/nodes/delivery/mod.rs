@@ -20,7 +20,7 @@ pub(crate) struct Delivery {
     /// When the client has opened the newest GET here.
     own_since: u64,
     /// Whether it is here and other nodes do not know of its end.
-    is_announced: bool,
+    has_open_claim: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Delivery {
     /// The node that opens a session delivers at first.
     pub(crate) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
-        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, is_announced: false }
+        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, has_open_claim: false }
     }
 
     /// Whether another node delivers.
@@ -67,7 +67,7 @@ impl Delivery {
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
         let newest = Listening::new(since, node);
-        *self = Self { deliverer: Deliverer::This, newest, own_since: since, is_announced: true };
+        *self = Self { deliverer: Deliverer::This, newest, own_since: since, has_open_claim: true };
         newest
     }
 
@@ -93,7 +93,7 @@ impl Delivery {
 
     /// Whether other nodes should learn that no GET is open here any more: a client may have an older one elsewhere.
     pub(crate) fn ends(&mut self) -> bool {
-        self.deliverer == Deliverer::This && std::mem::take(&mut self.is_announced)
+        self.deliverer == Deliverer::This && std::mem::take(&mut self.has_open_claim)
     }
 
     /// A node that has delivered has no GET any more. `keeps` is whether it keeps messages, `listens` whether a GET is open here.

@@ -14,7 +14,7 @@ use crate::server::{Caller, Principal};
 /// The sessions that are being loaded. Requests of one session wait for one load.
 #[derive(Debug)]
 pub(crate) struct Loads {
-    pub(crate) open: Mutex<HashMap<Key, Loading>>,
+    pub(crate) open: Mutex<HashMap<Key, LoadResult>>,
     pub(crate) places: Places,
     /// Counts the requests that wait for a place.
     pub(crate) waiting: Quota,
@@ -24,7 +24,7 @@ pub(crate) struct Loads {
 pub(crate) type Key = (SessionId, Option<Principal>);
 
 /// The result of a load, once there is one.
-pub(crate) type Loading = Arc<Monitor<Option<Result<(), NotLoaded>>>>;
+pub(crate) type LoadResult = Arc<Monitor<Option<Result<(), NotLoaded>>>>;
 
 /// Why a session is not loaded.
 #[derive(Clone, Copy, Debug)]

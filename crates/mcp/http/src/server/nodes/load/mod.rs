@@ -2,7 +2,7 @@
 //! this node.
 
 pub(crate) mod loads;
-pub(crate) mod prepare;
+pub(crate) mod preparation;
 
 use std::collections::hash_map::Entry;
 use std::future::poll_fn;
@@ -17,7 +17,7 @@ use http::StatusCode;
 use crate::server::admission::record_limits::record_size;
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::endpoint::resources::Resources;
-use crate::server::nodes::load::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
+use crate::server::nodes::load::loads::{Key, LoadPlace, LoadResult, Loads, NotLoaded};
 use crate::server::nodes::record::change::feed;
 use crate::server::nodes::record::principal_digest;
 use crate::server::nodes::record::shared::SharedSession;
@@ -87,7 +87,7 @@ async fn begin_in_time(
     id: SessionId,
     head: &Arc<Head>,
     origin: &Origin,
-) -> Result<Loading, Refusal> {
+) -> Result<LoadResult, Refusal> {
     let Loads { open, places, waiting } = &core.resources.nodes.loads;
     let key = (id, head.extensions().get::<Principal>().cloned());
     let begun = open.lock().get(&key).cloned();
@@ -115,7 +115,13 @@ async fn begin_in_time(
 }
 
 /// Begins to load a session, unless that has begun.
-fn begin(core: &Arc<EndpointCore>, key: Key, head: &Arc<Head>, origin: &Origin, place: LoadPlace) -> Loading {
+fn begin(
+    core: &Arc<EndpointCore>,
+    key: Key,
+    head: &Arc<Head>,
+    origin: &Origin,
+    place: LoadPlace,
+) -> LoadResult {
     let loading = match core.resources.nodes.loads.open.lock().entry(key.clone()) {
         Entry::Occupied(loading) => return loading.get().clone(),
         Entry::Vacant(entry) => entry.insert(Arc::new(Monitor::new(None))).clone(),
@@ -133,7 +139,7 @@ fn begin(core: &Arc<EndpointCore>, key: Key, head: &Arc<Head>, origin: &Origin, 
 struct LoadEntry {
     core: Arc<EndpointCore>,
     key: Key,
-    loading: Loading,
+    loading: LoadResult,
     _place: LoadPlace,
 }
 

@@ -10,7 +10,7 @@ use agentwire_store::{Event, EventId, Replay, Rest, SessionId, StoreError, Strea
 use bytes::Bytes;
 
 use crate::server::endpoint::resources::Resources;
-use crate::server::guarded_store::GuardedStore;
+use crate::server::endpoint_store::EndpointStore;
 use crate::server::nodes::resume::followers::Follower;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
@@ -36,7 +36,7 @@ pub(crate) struct Following {
 }
 
 /// The place of the rest of a stream.
-pub(crate) enum Found {
+pub(crate) enum StreamLocation {
     /// There is none.
     Nothing,
     /// At this node, from now on.
@@ -55,20 +55,20 @@ impl Following {
         &mut self,
         (session, stream): (&Session, u64),
         runs: Option<StreamRun>,
-        store: &GuardedStore,
+        store: &EndpointStore,
         resources: &Arc<Resources>,
-    ) -> Result<Found, StoreError> {
-        let Some(node) = store.node() else { return Ok(Found::Nothing) };
+    ) -> Result<StreamLocation, StoreError> {
+        let Some(node) = store.node() else { return Ok(StreamLocation::Nothing) };
         if runs.as_ref().is_some_and(|runs| runs.requests.is_empty()) {
             // The stream of a GET belongs to no node: it goes on where the client is.
-            return Ok(session.listen(resources).map_or(Found::Away, Found::Here));
+            return Ok(session.listen(resources).map_or(StreamLocation::Away, StreamLocation::Here));
         }
         let is_dead = match &runs {
             Some(runs) if runs.node == node.id() => {
                 // It has ended here: the store is about to have its end, or has lost it.
                 if self.settled < SETTLE_ATTEMPTS {
                     self.settled += 1;
-                    return Ok(Found::Later(SETTLE_TIME));
+                    return Ok(StreamLocation::Later(SETTLE_TIME));
                 }
                 true
             }
@@ -77,12 +77,12 @@ impl Following {
         };
         if !is_dead {
             let is_followed = self.follows((session, stream), resources);
-            return Ok(if is_followed { Found::Later(FOLLOW_TIME) } else { Found::Away });
+            return Ok(if is_followed { StreamLocation::Later(FOLLOW_TIME) } else { StreamLocation::Away });
         }
         let requests = runs.map_or(Vec::new(), |runs| runs.requests);
         let last = unanswered(store, session.id(), stream, requests).await?;
         store.take_over(session.id(), stream, last).await?;
-        Ok(Found::Stored)
+        Ok(StreamLocation::Stored)
     }
 
     /// Whether the store is asked for more of a stream that runs at another node.
@@ -99,7 +99,7 @@ impl Following {
 
 /// The errors for those of the requests that no stored event answers. `None` if all are answered.
 async fn unanswered(
-    store: &GuardedStore,
+    store: &EndpointStore,
     session: SessionId,
     stream: u64,
     mut requests: Vec<RequestId>,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use agentwire_store::StoreError;
 use futures::FutureExt;
 
-pub(super) use crate::server::guarded_store::Stored;
+pub(super) use crate::server::endpoint_store::Stored;
 use crate::server::response::queue::Queue;
 
 /// The stream was taken over elsewhere.
@@ -17,7 +17,7 @@ pub(super) struct TakenOver;
 /// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client
 /// that has read one of those must find it in the store when it resumes the stream, wherever that is.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct UnstoredEvents {
     /// The first part. Few streams have more of them at a time.
     first: Option<Part>,
     rest: VecDeque<Part>,
@@ -35,7 +35,7 @@ struct Part {
     bytes: Queue,
 }
 
-impl Held {
+impl UnstoredEvents {
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
     }

@@ -21,19 +21,19 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 
 /// A request that waits for the store, or for other nodes.
-pub(crate) struct Preparing {
-    prepared: BoxFuture<'static, Result<Prepared, Refusal>>,
+pub(crate) struct RequestPreparation {
+    prepared: BoxFuture<'static, Result<PreparationResult, Refusal>>,
     /// None once it has gone on.
-    then: Option<Prepares>,
+    then: Option<Continuation>,
 }
 
-enum Prepared {
+enum PreparationResult {
     Session(Arc<Session>),
     Done(StatusCode),
 }
 
 /// The work that continues once the session is open here.
-enum Prepares {
+enum Continuation {
     /// A POST whose session has been loaded for it.
     Loaded(Post),
     Post(Post),
@@ -42,7 +42,7 @@ enum Prepares {
 }
 
 /// The work of a prepared request.
-pub(crate) enum Next {
+pub(crate) enum PreparedRequest {
     Loaded(Arc<Session>, Post),
     Post(Arc<Session>, Post),
     Get(Arc<Session>, Get),
@@ -50,28 +50,28 @@ pub(crate) enum Next {
 }
 
 /// The work of the shared store for a POST.
-pub(crate) enum Prepare {
+pub(crate) enum PostPreparation {
     /// Nothing: the session is here.
     Ready(Arc<Session>, Post),
-    Waits(Preparing),
+    Waits(RequestPreparation),
 }
 
-impl Preparing {
+impl RequestPreparation {
     /// Divides a frame between its session and other nodes. `session` is here.
     #[inline]
-    pub(crate) fn post(core: &Arc<EndpointCore>, session: Arc<Session>, post: Post) -> Prepare {
+    pub(crate) fn post(core: &Arc<EndpointCore>, session: Arc<Session>, post: Post) -> PostPreparation {
         match core.resources.nodes.id {
-            None => Prepare::Ready(session, post),
+            None => PostPreparation::Ready(session, post),
             Some(node) => Self::divided(core, node, session, post),
         }
     }
 
-    fn divided(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> Prepare {
+    fn divided(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> PostPreparation {
         // Most POSTs: one request, which no other node is concerned with.
         if let Frame::Single(Message::Request(request)) = &post.frame
             && !is_change(request)
         {
-            return Prepare::Ready(session, post);
+            return PostPreparation::Ready(session, post);
         }
         let Post { id: request, frame, reservation, head } = post;
         let (frame, forwards) = address::incoming(node, frame, |id| session.has_request(id));
@@ -79,7 +79,9 @@ impl Preparing {
         let changes = frame.as_ref().filter(|_| is_shared).map(changes).unwrap_or_default();
         let then = frame.map(|frame| Post { id: request.clone(), frame, reservation, head });
         let then = match then {
-            Some(post) if forwards.is_empty() && changes.is_empty() => return Prepare::Ready(session, post),
+            Some(post) if forwards.is_empty() && changes.is_empty() => {
+                return PostPreparation::Ready(session, post);
+            }
             then => then,
         };
         let is_done = then.is_none();
@@ -91,11 +93,15 @@ impl Preparing {
             for (_, ready) in changes.into_iter().filter(|(id, _)| id.is_none()) {
                 record_ready(&core.sessions, &session, ready).await?;
             }
-            Ok(if is_done { Prepared::Done(StatusCode::ACCEPTED) } else { Prepared::Session(session) })
+            Ok(if is_done {
+                PreparationResult::Done(StatusCode::ACCEPTED)
+            } else {
+                PreparationResult::Session(session)
+            })
         };
         let prepared = prepared.map(|result: Result<_, Refusal>| result.map_err(|why| why.under(request)));
-        let then = then.map_or(Prepares::Nothing, Prepares::Post);
-        Prepare::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
+        let then = then.map_or(Continuation::Nothing, Continuation::Post);
+        PostPreparation::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
     }
 
     /// Loads the session of a POST, if there may be one elsewhere.
@@ -106,16 +112,16 @@ impl Preparing {
         let (core, head, request) = (core.clone(), post.head.clone(), post.id.clone());
         let prepared = async move {
             let loaded = load::find(&core, id, &head).await;
-            loaded.map(Prepared::Session).map_err(|why| why.under(request))
+            loaded.map(PreparationResult::Session).map_err(|why| why.under(request))
         };
-        Ok(Self { prepared: prepared.boxed(), then: Some(Prepares::Loaded(post)) })
+        Ok(Self { prepared: prepared.boxed(), then: Some(Continuation::Loaded(post)) })
     }
 
     /// Loads the session of a GET.
     pub(crate) fn get(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
         let core = core.clone();
-        let prepared = async move { load::find(&core, id, &head).await.map(Prepared::Session) };
-        Self { prepared: prepared.boxed(), then: Some(Prepares::Get(get)) }
+        let prepared = async move { load::find(&core, id, &head).await.map(PreparationResult::Session) };
+        Self { prepared: prepared.boxed(), then: Some(Continuation::Get(get)) }
     }
 
     /// Ends a session at all nodes.
@@ -127,18 +133,25 @@ impl Preparing {
             let value = head.headers().get(header::SESSION_ID).cloned();
             sealed::delete(core.clone(), id, value, (principal, head.caller())).boxed()
         };
-        let prepared = deleted.map(|deleted| deleted.map(|()| Prepared::Done(StatusCode::NO_CONTENT)));
-        Self { prepared: prepared.boxed(), then: Some(Prepares::Nothing) }
+        let prepared =
+            deleted.map(|deleted| deleted.map(|()| PreparationResult::Done(StatusCode::NO_CONTENT)));
+        Self { prepared: prepared.boxed(), then: Some(Continuation::Nothing) }
     }
 
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, Refusal>> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<PreparedRequest, Refusal>> {
         let prepared = ready!(self.prepared.poll_unpin(cx))?;
         Poll::Ready(Ok(match (prepared, self.then.take()) {
-            (Prepared::Session(session), Some(Prepares::Loaded(post))) => Next::Loaded(session, post),
-            (Prepared::Session(session), Some(Prepares::Post(post))) => Next::Post(session, post),
-            (Prepared::Session(session), Some(Prepares::Get(get))) => Next::Get(session, get),
-            (Prepared::Done(status), _) => Next::Done(status),
-            (Prepared::Session(_), _) => return Poll::Ready(Err(Refusal::unanswered())),
+            (PreparationResult::Session(session), Some(Continuation::Loaded(post))) => {
+                PreparedRequest::Loaded(session, post)
+            }
+            (PreparationResult::Session(session), Some(Continuation::Post(post))) => {
+                PreparedRequest::Post(session, post)
+            }
+            (PreparationResult::Session(session), Some(Continuation::Get(get))) => {
+                PreparedRequest::Get(session, get)
+            }
+            (PreparationResult::Done(status), _) => PreparedRequest::Done(status),
+            (PreparationResult::Session(_), _) => return Poll::Ready(Err(Refusal::unanswered())),
         }))
     }
 }

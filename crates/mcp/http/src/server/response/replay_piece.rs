@@ -9,22 +9,22 @@ use crate::server::response_stream::StreamReader;
 
 /// A piece of a stream that its client has missed.
 #[derive(Debug)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayPiece {
     pub(crate) text: Bytes,
-    pub(crate) then: Then,
+    pub(crate) then: AfterReplay,
 }
 
 /// The continuation after a piece.
-pub(crate) enum Then {
+pub(crate) enum AfterReplay {
     /// Another, once the client has taken this one.
-    More(BoxFuture<'static, Replayed>),
+    More(BoxFuture<'static, ReplayPiece>),
     /// Live events.
     Live(StreamReader),
     /// Nothing.
     End,
 }
 
-impl fmt::Debug for Then {
+impl fmt::Debug for AfterReplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::More(_) => "More",

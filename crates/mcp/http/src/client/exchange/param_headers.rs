@@ -20,7 +20,7 @@ const MAX_HEADERS: usize = 64;
 /// The arguments of tools that are repeated in headers (since 2026-07-28), as read from results of `tools/list`; see
 /// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
 #[derive(Debug, Default)]
-pub(crate) struct Mirror {
+pub(crate) struct ParamHeaders {
     tools: HashMap<String, Vec<(HeaderName, HeaderMark)>>,
 }
 
@@ -42,7 +42,7 @@ struct Call {
     arguments: RawJson,
 }
 
-impl Mirror {
+impl ParamHeaders {
     /// Takes the result of `tools/list`. A tool in it replaces the one of its name that was known.
     pub(crate) fn learn(&mut self, result: &RawJson) {
         if self.tools.is_empty() && !result.as_str().contains(HeaderMark::KEYWORD) {
@@ -89,11 +89,12 @@ mod tests {
     use super::*;
 
     fn headers(schema: Value, arguments: Value) -> Vec<(String, String)> {
-        let mut mirror = Mirror::default();
-        mirror.learn(&RawJson::encode(&json!({"tools": [{"name": "t", "inputSchema": schema}]})).unwrap());
+        let mut param_headers = ParamHeaders::default();
+        param_headers
+            .learn(&RawJson::encode(&json!({"tools": [{"name": "t", "inputSchema": schema}]})).unwrap());
         let params = RawJson::encode(&json!({"name": "t", "arguments": arguments})).unwrap();
         let mut headers = HeaderMap::new();
-        mirror.add(Some(&params), &mut headers);
+        param_headers.add(Some(&params), &mut headers);
         headers.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect()
     }
 
@@ -103,14 +104,14 @@ mod tests {
 
     #[test]
     fn one_bad_tool_and_one_odd_argument_cost_nothing_else() {
-        let mut mirror = Mirror::default();
+        let mut param_headers = ParamHeaders::default();
         let schema = json!({"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}});
         let tools =
             json!({"tools": [null, {"name": "bad", "inputSchema": 5}, {"name": "t", "inputSchema": schema}]});
-        mirror.learn(&RawJson::encode(&tools).unwrap());
+        param_headers.learn(&RawJson::encode(&tools).unwrap());
         let params = r#"{"name":"t","arguments":{"b":1e999,"a":"no","a":"half \ud83d"}}"#;
         let mut headers = HeaderMap::new();
-        mirror.add(Some(&RawJson::parse(params.into()).unwrap()), &mut headers);
+        param_headers.add(Some(&RawJson::parse(params.into()).unwrap()), &mut headers);
         assert_eq!(headers["mcp-param-a"], route::value("half \u{fffd}").unwrap());
     }
 
@@ -157,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_later_list_replaces_what_was_known() {
-        let mut mirror = Mirror::default();
+        let mut param_headers = ParamHeaders::default();
         let list = |schema: Value| {
             RawJson::encode(&json!({"tools": [{"name": "t", "inputSchema": schema}]})).unwrap()
         };
-        mirror.learn(&list(json!({"type": "object", "properties": {"a": property("string", "A")}})));
-        assert_eq!(mirror.tools.len(), 1);
-        mirror.learn(&list(json!({"type": "object"})));
-        assert!(mirror.tools.is_empty());
+        param_headers.learn(&list(json!({"type": "object", "properties": {"a": property("string", "A")}})));
+        assert_eq!(param_headers.tools.len(), 1);
+        param_headers.learn(&list(json!({"type": "object"})));
+        assert!(param_headers.tools.is_empty());
     }
 }

@@ -19,13 +19,13 @@ const PIECE: usize = 256 << 10;
 
 /// A store whose panics are caught: they would unwind through the endpoint and end sessions of other clients.
 #[derive(Clone, Debug)]
-pub(crate) struct GuardedStore {
+pub(crate) struct EndpointStore {
     events: Arc<dyn EventStore>,
     /// `None` if no other node has the events.
     node: Option<Node>,
 }
 
-impl GuardedStore {
+impl EndpointStore {
     /// The store of one endpoint.
     pub(crate) fn new(events: Arc<dyn EventStore>) -> Self {
         Self { events, node: None }
@@ -105,38 +105,38 @@ fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
 fn stored(call: impl FnOnce() -> Durable) -> Option<Stored> {
     match guard(call) {
         Some(Durable::Now) => None,
-        Some(Durable::Later(later)) => Some(Caught::Pending(later)),
-        None => Some(Caught::panicked()),
+        Some(Durable::Later(later)) => Some(StoreCall::Pending(later)),
+        None => Some(StoreCall::panicked()),
     }
 }
 
-fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -> Caught<T> {
-    guard(call).map_or_else(Caught::panicked, Caught::Pending)
+fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -> StoreCall<T> {
+    guard(call).map_or_else(StoreCall::panicked, StoreCall::Pending)
 }
 
 /// Completes when the store has done something. A panic of the store is an error.
-pub(crate) enum Caught<T> {
+pub(crate) enum StoreCall<T> {
     Pending(BoxFuture<'static, Result<T, StoreError>>),
     /// None if the store has panicked, or the result was taken.
     Ready(Option<Result<T, StoreError>>),
 }
 
 /// Completes when the store has an event.
-pub(crate) type Stored = Caught<()>;
+pub(crate) type Stored = StoreCall<()>;
 
-impl<T> fmt::Debug for Caught<T> {
+impl<T> fmt::Debug for StoreCall<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if matches!(self, Self::Pending(_)) { "Pending" } else { "Ready" })
     }
 }
 
-impl<T> Caught<T> {
+impl<T> StoreCall<T> {
     fn panicked() -> Self {
         Self::Ready(None)
     }
 }
 
-impl<T: Unpin> Caught<T> {
+impl<T: Unpin> StoreCall<T> {
     /// Whether the store has refused it at once.
     pub(crate) fn is_refused(&mut self) -> bool {
         if let Some(result) = (&mut *self).now_or_never() {
@@ -146,7 +146,7 @@ impl<T: Unpin> Caught<T> {
     }
 }
 
-impl<T: Unpin> Future for Caught<T> {
+impl<T: Unpin> Future for StoreCall<T> {
     type Output = Result<T, StoreError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -13,13 +13,13 @@ use crate::server::admission::quota::{MIN_COST, Reservation};
 use crate::server::endpoint::clock::Registration;
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::endpoint::resources::{NoExchange, Resources};
-use crate::server::exchange::{RunningExchange, StreamedExchange};
 use crate::server::response::heads::{events, formed, json};
 use crate::server::response::refusal::Refusal;
 use crate::server::response::text::Text;
 use crate::server::response_stream::{
     ResponseForm, ResponseStream, StreamReader, answer_status, memory_for, refuse,
 };
+use crate::server::running_exchange::{RunningExchange, StreamedExchange};
 use crate::server::{AnswerForm, Body, Head};
 
 /// An exchange whose response has not begun. The status of the response depends on the answer, so the response begins with the

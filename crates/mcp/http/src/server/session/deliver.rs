@@ -67,7 +67,7 @@ impl Session {
             let goes_on = self.peers.goes_on();
             return Poll::Ready(Err(if goes_on { DeliverError::Away } else { DeliverError::Gone }));
         }
-        state.heard = resources.now();
+        state.last_request = resources.now();
         let limit = resources.config.stream_limit;
         // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
         if state.inbox.len() >= resources.config.limits.inbox_limit {

@@ -14,36 +14,36 @@ use crate::server::serve::connection_state::RequestGuard;
 use crate::server::serve::request_body::read_rest;
 
 /// A response in the making, or its body.
-pub(crate) struct Guarded<T> {
+pub(crate) struct GuardedResponse<T> {
     inner: T,
     guard: Option<RequestGuard>,
     /// The response, while the rest of the request is read.
-    ready: Option<Box<Ready>>,
+    ready: Option<Box<DeferredResponse>>,
 }
 
 /// A response that waits for the rest of its request.
-struct Ready {
+struct DeferredResponse {
     response: Response<Body>,
     rest: BoxFuture<'static, bool>,
 }
 
-impl<T> Guarded<T> {
+impl<T> GuardedResponse<T> {
     pub(crate) fn new(inner: T, guard: RequestGuard) -> Self {
         Self { inner, guard: Some(guard), ready: None }
     }
 
     /// The response is sent now.
-    fn respond(&mut self, response: Response<Body>) -> Response<Guarded<Body>> {
+    fn respond(&mut self, response: Response<Body>) -> Response<GuardedResponse<Body>> {
         let guard = self.guard.take();
-        response.map(|inner| Guarded { inner, guard, ready: None })
+        response.map(|inner| GuardedResponse { inner, guard, ready: None })
     }
 }
 
-impl<T, E> Future for Guarded<T>
+impl<T, E> Future for GuardedResponse<T>
 where
     T: Future<Output = Result<Response<Body>, E>> + Unpin,
 {
-    type Output = Result<Response<Guarded<Body>>, E>;
+    type Output = Result<Response<GuardedResponse<Body>>, E>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -53,7 +53,7 @@ where
                 let response = ready!(Pin::new(&mut this.inner).poll(cx))?;
                 let unread = this.guard.as_ref().and_then(RequestGuard::take_unread);
                 let Some(body) = unread else { return Poll::Ready(Ok(this.respond(response))) };
-                Box::new(Ready { response, rest: read_rest(body).boxed() })
+                Box::new(DeferredResponse { response, rest: read_rest(body).boxed() })
             }
         };
         match ready.rest.poll_unpin(cx) {
@@ -70,7 +70,7 @@ where
     }
 }
 
-impl http_body::Body for Guarded<Body> {
+impl http_body::Body for GuardedResponse<Body> {
     type Data = Bytes;
     type Error = <Body as http_body::Body>::Error;
 

@@ -17,7 +17,7 @@ use crate::server::request::post::PostHeaders;
 use crate::server::response::refusal::Refusal;
 use crate::server::{Head, Principal};
 
-pub(super) struct Reading<B> {
+pub(super) struct BodyReader<B> {
     head: Arc<Head>,
     post_headers: PostHeaders,
     body: B,
@@ -29,7 +29,7 @@ pub(super) struct Reading<B> {
     timeout: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B> Reading<B> {
+impl<B> BodyReader<B> {
     pub(super) fn new(head: Arc<Head>, post_headers: PostHeaders, body: B) -> Self {
         let read = BodyBuffer::default();
         Self { head, post_headers, body, read, reservation: None, opening: None, timeout: None }
@@ -44,7 +44,7 @@ impl<B> Reading<B> {
     }
 }
 
-impl<B> Reading<B>
+impl<B> BodyReader<B>
 where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
