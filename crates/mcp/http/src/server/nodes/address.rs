@@ -1,20 +1,20 @@
-//! The ids of requests to a client name the node that waits for the answer, so that the answer finds it.
+//! Puts the name of a node into the ids of its requests to clients, so that the response finds the node that waits for it.
 
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RawObject, RequestId};
 use agentwire_mcp_wire::method;
 use agentwire_store::NodeId;
 use bytestring::ByteString;
 
-/// A message of the client for another node.
+/// A message of the client that goes to another node.
 pub(crate) struct Forward {
-    /// The node. None for all.
+    /// The node. `None` for all nodes.
     pub(crate) to: Option<NodeId>,
-    /// Whether it answers a request of that node.
+    /// Whether the message is a response to a request of that node.
     pub(crate) is_answer: bool,
     pub(crate) message: RawJson,
 }
 
-/// Writes the name of this node into the ids of requests to the client, and into what refers to them.
+/// Writes the name of this node into the ids of requests to the client, and into the notifications that refer to these ids.
 pub(crate) fn outgoing(node: NodeId, frame: &mut Frame) {
     let name = |message: &mut Message| match message {
         Message::Request(request) => {
@@ -44,8 +44,8 @@ pub(crate) fn outgoing(node: NodeId, frame: &mut Frame) {
     }
 }
 
-/// Divides the messages of a client into those for this node, without its name, and those for others. `runs_here` is whether an
-/// unanswered request of the client is one of this node.
+/// Divides the messages of a client into those for this node, whose ids lose the node's name, and those for others. `runs_here`
+/// returns whether a request of the client is unanswered at this node.
 pub(crate) fn incoming(
     node: NodeId,
     frame: Frame,
@@ -80,7 +80,7 @@ pub(crate) fn incoming(
     (frame, forwards)
 }
 
-/// The message of another node's client, without the name of this node.
+/// Reads a message of the client that another node has forwarded. Removes the name of this node from its ids.
 pub(crate) fn received(node: NodeId, message: &RawJson) -> Option<Frame> {
     let frame = Frame::parse(message.as_str().into());
     match frame {
@@ -118,7 +118,7 @@ fn addressee(message: Message, node: NodeId, runs_here: &impl Fn(&RequestId) -> 
     }
 }
 
-/// Progress of a request to the client.
+/// Finds the node to whose request a progress notification belongs.
 fn progress(mut notification: Notification, node: NodeId) -> Addressee {
     let token = (notification.method == PROGRESS)
         .then(|| notification.params.as_ref()?.member("progressToken")?.decode::<String>().ok())

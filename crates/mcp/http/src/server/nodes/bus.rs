@@ -1,4 +1,4 @@
-//! The messages of other nodes to an endpoint.
+//! Handles the messages of other nodes that concern the sessions of an endpoint.
 
 use std::sync::Weak;
 
@@ -58,7 +58,7 @@ impl NodeListener for BusListener {
     }
 }
 
-/// Gives a session a message of its client that has come to another node.
+/// Passes a message of the client, which another node has forwarded, to its session.
 fn receive(core: &EndpointCore, id: SessionId, message: &RawJson) {
     if let Some((node, session)) = core.resources.config.shared_node().zip(core.sessions.get(id))
         && let Some(frame) = address::received(node.id(), message)

@@ -1,4 +1,4 @@
-//! The state that the sessions of an endpoint share when several nodes serve it.
+//! State of an endpoint for several nodes: this node's id, the loads of sessions, the memory of records, and followed streams.
 
 use agentwire_store::NodeId;
 
@@ -8,14 +8,14 @@ use crate::server::nodes::load::loads::Loads;
 use crate::server::nodes::resume::followers::Followers;
 use crate::server::session::session_table::CALLER_SESSIONS;
 
-/// The state of an endpoint that several nodes serve.
+/// The state of an endpoint for serving sessions together with other nodes.
 #[derive(Debug)]
 pub(crate) struct EndpointNodes {
-    /// The name of this node in requests to clients, so that answers find it. `None` if it is the only node.
+    /// The name of this node in the ids of requests to clients. `None` if it is the only node.
     pub(super) id: Option<NodeId>,
-    /// The sessions of other nodes that are being loaded.
+    /// The loads of sessions that other nodes have opened.
     pub(super) loads: Loads,
-    /// Bytes of the records of sessions.
+    /// The memory of the records of sessions, in bytes.
     pub(super) records: Quota,
     pub(super) followers: Followers,
 }
@@ -31,7 +31,7 @@ impl EndpointNodes {
     }
 }
 
-/// The name of this node. Endpoints with sealed sessions are nodes of their own, which know no others.
+/// The name of this node. An endpoint with sealed sessions does not know other nodes, and takes a random name.
 fn id(config: &EndpointConfig) -> Option<NodeId> {
     match config.shared_node() {
         Some(node) => Some(node.id()),

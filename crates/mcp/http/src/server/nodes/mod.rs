@@ -1,16 +1,20 @@
-//! Sessions that several nodes of a server have: any of them goes on with a session that another has opened.
+//! Sessions that several nodes of a server share: any node can continue a session that another has opened.
 //!
-//! An endpoint of one node reads without this folder. These are the places at which it asks:
+//! An endpoint of one node can be read without this folder. These are the places outside it that call into it:
 //!
-//! | place | asks | answer of one node |
+//! | place | call | result with one node |
 //! |---|---|---|
 //! | a session | [`SessionPeers`](peers::SessionPeers), one field | the default of each method, after one comparison |
-//! | a request | [`RequestPreparation`](load::preparation::RequestPreparation): is the session here, and is all of the frame for it? | goes on at once |
-//! | a resumed stream | [`Following`](resume::Following): is the rest at another node? | the stream has ended |
-//! | the endpoint | [`listen`], [`run`] and [`tick`]: messages of others, jobs, time | nothing |
+//! | the session | the methods of [`Session`](session), such as `opened`, `create`, `outgoing`, `leave` and `delete_unused` | nothing to do |
+//! | a request | [`RequestPreparation`](load::preparation::RequestPreparation): loads the session, or forwards parts of the frame | continues at once |
+//! | a POST or a GET | [`take_numbers`](record::take_numbers): takes more numbers for streams | nothing |
+//! | a resumed stream | [`Following`](resume::Following): finds the rest at another node | the stream has ended |
+//! | the endpoint | [`listen`], [`run`] and [`tick`]: messages of other nodes, jobs, time | nothing |
+//! | the settings | `loads_sessions`, `shared_node` and `is_shared` of [`EndpointConfig`] | false or `None` |
+//! | [`Endpoint::check`](crate::server::Endpoint::check) | `Node::check`: a write to the store | not called |
 //!
-//! There is no trait as a parameter of the endpoint: [`EndpointConfig`] chooses at run time, and a parameter would be one of every public
-//! type of a server as well.
+//! The endpoint has no type parameter for this: [`EndpointConfig`] chooses at run time. A parameter would appear in every public type of
+//! a server as well.
 
 mod address;
 mod bus;
@@ -77,7 +81,7 @@ pub(crate) fn run(
     Some(future::join(node, jobs))
 }
 
-/// Runs a node. Where another endpoint of the process does, waits until that ends.
+/// Runs a node. If another endpoint of the process runs it, waits until that ends.
 async fn run_node(node: Node) {
     let pause = || tokio::time::sleep(PAUSE);
     loop {

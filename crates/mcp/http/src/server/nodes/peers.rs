@@ -1,4 +1,4 @@
-//! The one field of a session that knows of other nodes.
+//! The field of a session that holds its state for several nodes.
 
 use agentwire_jsonrpc::{Frame, RequestId};
 
@@ -7,20 +7,20 @@ use crate::server::nodes::record::readiness::{Readiness, ReceivedFrame};
 use crate::server::nodes::record::shared::SharedSession;
 use crate::server::nodes::sealed::sealed_session::SealedSession;
 
-/// The parts of a session that other nodes share. Each method of [`SessionPeers::None`] returns the default of one node.
+/// The state of a session for several nodes. For [`SessionPeers::None`], each method returns the default of one node.
 #[derive(Debug, Default)]
 pub(crate) enum SessionPeers {
-    /// The session is known here alone.
+    /// Only this node knows the session.
     #[default]
     None,
-    /// Its record is in the store that nodes share.
+    /// The record of the session is in the store that nodes share.
     Record(Box<SharedSession>),
-    /// Its id is sealed, so that a node with the key can go on with it.
+    /// The id of the session is sealed, so that any node with the key can continue it.
     Sealed(Box<SealedSession>),
 }
 
 impl SessionPeers {
-    /// A number for a stream of the session, by default the one after `last`. `None` if the caller has to wait for one.
+    /// Takes a number for a stream of the session: with one node, `last` + 1. `None` if the caller has to wait for one.
     pub(crate) fn next_number(&self, last: &mut u64) -> Option<u64> {
         if let Self::Record(shared) = self {
             return shared.next_number();
@@ -29,13 +29,13 @@ impl SessionPeers {
         Some(*last)
     }
 
-    /// A number for the stream of the request that opens the session.
+    /// Takes the number for the stream of the request that opens the session.
     pub(crate) fn first_number(&self, last: &mut u64) -> Option<u64> {
         // The client has no id yet with which it could resume the stream at another node.
         if let Self::Record(_) = self { Some(0) } else { self.next_number(last) }
     }
 
-    /// The requests that a stream names, for those who resume it elsewhere.
+    /// The requests that a stream names, so that another node can resume or take over the stream.
     pub(crate) fn named<'a>(&self, requests: &'a [RequestId]) -> &'a [RequestId] {
         if let Self::Record(_) = self { requests } else { &[] }
     }
@@ -53,14 +53,15 @@ impl SessionPeers {
         if rest.is_none() { (None, first) } else { (first, rest) }
     }
 
-    /// Notes that the service gets a frame. `is_unanswered` is true for earlier requests that it has still to answer.
+    /// Notes the changes that a frame asks the service for. `is_unanswered` returns whether an earlier request is still
+    /// unanswered.
     pub(crate) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
         if let Self::Record(shared) = self {
             shared.expect(frame, is_unanswered);
         }
     }
 
-    /// Whether a frame of the service that belongs to no request goes out here.
+    /// Whether this node sends a frame of the service that belongs to no request.
     pub(crate) fn delivers(&self, frame: &Frame) -> bool {
         if let Self::Record(shared) = self { shared.delivers(frame) } else { true }
     }
@@ -71,7 +72,7 @@ impl SessionPeers {
         sealed.has_expired(session.expires())
     }
 
-    /// Whether a session that has ended here goes on at other nodes, and may be loaded again.
+    /// Whether a session that has ended here may continue at other nodes and be loaded again.
     pub(crate) fn goes_on(&self) -> bool {
         !matches!(self, Self::None)
     }

@@ -1,4 +1,4 @@
-//! The methods of [`Session`] for several nodes: those that requests at this node call, and those that messages of other nodes call.
+//! Methods of [`Session`] for several nodes: those for requests at this node, and those for messages of other nodes.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -28,7 +28,7 @@ use crate::server::session::deliver::cancelled_by;
 use crate::server::session::sessions::Sessions;
 use crate::server::{Caller, Head, Principal};
 
-/// Calls of this node's requests.
+/// Methods for requests at this node.
 impl Session {
     /// Gives a new session its record or its sealed id, so that other nodes can continue it. Also returns the value of
     /// `Mcp-Session-Id`.
@@ -55,7 +55,7 @@ impl Session {
         Ok((self, header))
     }
 
-    /// Completes when other nodes can go on with a session that has opened here. `None` if there is nothing to wait for.
+    /// Stores the record of a session that was opened here. `None` if there is nothing to store.
     pub(crate) fn create(
         self: &Arc<Self>,
         core: &EndpointCore,
@@ -69,7 +69,7 @@ impl Session {
         Some(created.boxed())
     }
 
-    /// Prepares a frame of the service for the client. None if it is sent later, once what it answers is stored.
+    /// Prepares a frame of the service for the client. `None` if the frame waits until the change that it confirms is stored.
     #[inline]
     pub(crate) fn outgoing(
         self: &Arc<Self>,
@@ -87,7 +87,7 @@ impl Session {
         None
     }
 
-    /// Drops the remembered events of a session that has left the table. Where other nodes have it, it goes on there.
+    /// Drops the stored events of a session that has left the table, unless other nodes may have the session.
     pub(crate) fn leave(&self, sessions: &Sessions) {
         if self.shared().is_none() {
             sessions.forget(self.id);
@@ -101,7 +101,7 @@ impl Session {
         let (sessions, id) = (sessions.clone(), self.id);
         let deleted = node.stores().records.delete_unused(id);
         resources.spawn(async move {
-            // Where the store is away, the record expires.
+            // If the store is unreachable, the record expires.
             if let Ok(true) = deleted.await {
                 sessions.forget(id);
             }
@@ -114,14 +114,14 @@ impl Session {
     }
 }
 
-/// Calls of other nodes.
+/// Methods for messages and loads of other nodes' sessions.
 impl Session {
-    /// A session of another node, which is to be [fed](Self::feed) the messages of its record.
+    /// Makes a session of another node, which is then [fed](Self::feed) the messages of its record.
     pub(super) fn restored(id: SessionId, principal: Option<Principal>, caller: Caller, now: u32) -> Self {
         Self::new(id, principal, caller, RequestId::NULL, now)
     }
 
-    /// The same, with the record that other nodes have, and the memory of that.
+    /// Adds the record that the nodes share, and the memory reserved for it.
     pub(super) fn sharing(
         mut self,
         record: SessionRecord,
@@ -133,24 +133,24 @@ impl Session {
         self
     }
 
-    /// The same, opened here with an id that is sealed.
+    /// Marks the session as one with a sealed id.
     fn sealed_until(mut self, expires: Duration, now: u32) -> Self {
         self.peers = SessionPeers::Sealed(SealedSession::new(expires, now));
         self
     }
 
-    /// The same, opened by an id that another node has sealed, or this one before. Its streams have numbers above `streams`.
+    /// Marks the session as one that was opened by its sealed id. Its streams have numbers above `streams`.
     pub(super) fn unsealed(self, expires: Duration, streams: u64, now: u32) -> Self {
         self.lock().streams = streams;
         self.sealed_until(expires, now)
     }
 
-    /// The session's memory if its id is sealed.
+    /// The state for a sealed id. `None` if the id is not sealed.
     pub(super) fn sealed(&self) -> Option<&SealedSession> {
         if let SessionPeers::Sealed(sealed) = &self.peers { Some(sealed) } else { None }
     }
 
-    /// The parts that other nodes share by its record.
+    /// The state that nodes share through a record. `None` without a shared store.
     pub(super) fn shared(&self) -> Option<&SharedSession> {
         if let SessionPeers::Record(shared) = &self.peers { Some(shared) } else { None }
     }
@@ -164,14 +164,14 @@ impl Session {
         self.lock().routes.get(id).is_some()
     }
 
-    /// Gives the service of the session a message that another node has taken. The answer is dropped. `notifications/initialized` is
-    /// given to it once.
+    /// Gives the service of the session a message that another node has received, and drops the response.
+    /// `notifications/initialized` is given once.
     pub(super) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
         let mut state = self.lock();
         let is_opened = state.initialize.as_ref().is_none_or(|id| !id.is_null());
         let (before, frame) = match frame {
             Frame::Single(Message::Request(request)) if !is_opened => {
-                // The first of them opens the session.
+                // The first message opens the session.
                 state.initialize = Some(request.id.clone());
                 (None, Some(Frame::Single(request.into())))
             }
@@ -187,7 +187,7 @@ impl Session {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Takes a message of the client that has come to another node, if there is room for it.
+    /// Takes a message of the client that another node has forwarded, if there is room for it.
     pub(super) fn take_forwarded(&self, frame: Frame, resources: &Resources) {
         let state = self.lock();
         let is_others = cancelled_by(&frame).is_some_and(|id| state.routes.get(&id).is_none());
@@ -202,14 +202,14 @@ impl Session {
         if state.closed || state.initialize.is_none() {
             return Poll::Ready(());
         }
-        // The POSTs are woken at each packet, and at the answer.
+        // The wakers of POSTs are woken when the service takes a packet, and when it answers.
         if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
             state.posts.push(cx.waker().clone());
         }
         Poll::Pending
     }
 
-    /// Whether the time to live of the record should be restarted, or the record looked at.
+    /// Whether a job should restart the record's time to live or load the record again.
     pub(super) fn is_due(&self, now: u32, every: u32) -> bool {
         let activity = (self.lock().last_request, self.is_used());
         self.shared().is_some_and(|shared| shared.is_due(now, activity, every))

@@ -1,4 +1,4 @@
-//! Keeps the records of sessions in use, and ends sessions that have ended at another node.
+//! Restarts the time to live of records at each tick, and ends sessions that have ended at another node.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::server::nodes::record::change::{record_again, refresh};
 use crate::server::nodes::sealed;
 use crate::server::session::Session;
 
-/// How many records are looked at at once.
+/// The most records that are checked at the same time.
 const AT_ONCE: usize = 64;
 
-/// Restarts the time to live of the records of sessions that were used since, once in a tenth of that time.
+/// Restarts the time to live of the records of sessions that were used since the last restart, once in a tenth of that time.
 pub(crate) fn tick(core: &Arc<EndpointCore>) {
     if !core.resources.config.is_shared() {
         sealed::tick(core);
@@ -34,8 +34,8 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
     });
 }
 
-/// A session whose record is looked at. It is not due again before this is dropped, so that a store that is slow to answer is not asked
-/// more and more.
+/// A session whose record is being checked. It is not due again before this is dropped, so that a slow store does not get more
+/// and more requests.
 struct DueSession(Arc<Session>);
 
 impl Drop for DueSession {

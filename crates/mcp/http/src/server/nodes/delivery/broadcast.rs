@@ -1,4 +1,4 @@
-//! Sends the client of a session what has changed for every client, unless another node does.
+//! Exchanges messages with other nodes about which of them delivers notifications of changes for every client.
 
 use agentwire_jsonrpc::{Frame, Message, RawJson};
 use agentwire_store::{BusMessage, Listening, Node, NodeId};
@@ -18,7 +18,7 @@ impl SharedSession {
 }
 
 impl Session {
-    /// Notifies other nodes that the client listens here.
+    /// Notifies other nodes that the client has opened a GET here.
     pub(crate) fn claim_delivery(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
             let listening = shared.delivery.lock().claim(node.id());
@@ -26,7 +26,7 @@ impl Session {
         }
     }
 
-    /// Notifies other nodes again if the client listens here: they may have missed it, and this node the end of a newer
+    /// Repeats the claim if a GET is open here: other nodes may have missed it, and this node may have missed the end of a newer
     /// GET.
     pub(crate) fn repeat_claim(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
@@ -37,7 +37,7 @@ impl Session {
         }
     }
 
-    /// The client has opened a GET at another node, or had one open there.
+    /// Handles a claim: the client has opened a GET at another node, or still has one open there.
     pub(crate) fn other_listens(&self, other: Listening, resources: &Resources) {
         let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
         let mut state = self.lock();
@@ -51,7 +51,7 @@ impl Session {
                 drop(state);
                 let (bus, id) = (node.stores().bus.clone(), self.id);
                 resources.spawn(async move {
-                    // Where the GET there is an old one, its node waits for this.
+                    // If the GET there is an old one, its node waits for this message.
                     let _lost = bus.send(other.node, BusMessage::ListenerLeft(id, deliverer, false)).await;
                     for message in if hands_over { kept } else { Vec::new() } {
                         let _lost = bus.send(other.node, BusMessage::Server(id, message)).await;
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Notifies other nodes once that no GET is open here any more.
+    /// Notifies other nodes, once, that no GET is open here any more.
     pub(crate) fn note_left(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && self.lock().listener().is_none()
@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// The client has no GET any more at another node.
+    /// Handles the message that the client has no GET open at another node any more.
     pub(crate) fn other_left(&self, other: (NodeId, bool), resources: &Resources) {
         let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
         let listens = self.lock().listener().is_some();
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Sends a message to all nodes, later where the store fails. Where it is lost, a node that does not know better delivers as well.
+    /// Sends a message to all nodes, or queues it if the store fails. If the message is lost, two nodes may both deliver.
     fn publish(&self, message: BusMessage, node: &Node, resources: &Resources) {
         let node = node.clone();
         resources.spawn(async move {
@@ -108,7 +108,7 @@ impl Session {
     }
 }
 
-/// Takes the kept notifications that each node gets.
+/// Takes out the kept notifications that the service of each node sends.
 fn take_for_every_client(state: &mut SessionState) -> Vec<RawJson> {
     let mut taken = Vec::new();
     for frame in std::mem::take(&mut state.unsent) {

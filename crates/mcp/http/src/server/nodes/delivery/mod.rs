@@ -1,9 +1,9 @@
-//! Chooses the node that delivers a notification of all nodes to the client of a session: a message is sent on one stream
+//! Chooses the node that delivers a notification which the services of all nodes send, because a client may get it on one stream
 //! only.
 //!
-//! Each node that has the session has a service of its own, so each gets such a notification. The node where the client has opened the
-//! newest GET delivers it, and keeps it while no GET is open. It yields to a node where a newer GET is opened, and sends what it has
-//! kept there.
+//! Each node that has the session has its own service, so each has such a notification to send. The node with the client's newest
+//! GET delivers it, and keeps it while no GET is open. When a newer GET is opened at another node, it yields and sends the kept
+//! notifications there.
 
 mod broadcast;
 
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agentwire_store::{Listening, NodeId};
 
-/// The node that delivers, as far as this one knows.
+/// The node that delivers, as far as this node knows.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     deliverer: Deliverer,
@@ -19,7 +19,7 @@ pub(crate) struct Delivery {
     newest: Listening,
     /// When the client has opened the newest GET here.
     own_since: u64,
-    /// Whether it is here and other nodes do not know of its end.
+    /// Whether this node has claimed delivery by a GET and has not reported the end of that GET.
     has_open_claim: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Delivery {
 enum Deliverer {
     This,
     Other,
-    /// The node that did has ended, and no GET has been opened since: each node keeps what there is.
+    /// The session has ended at the node that delivered, and no GET has been opened since: each node keeps its notifications.
     Nobody,
 }
 
@@ -36,7 +36,8 @@ pub(crate) enum Reaction {
     Nothing,
     /// The GET here is newer.
     Claim(Listening),
-    /// Another node delivers from now on, in place of `deliverer`. What is kept goes there, unless each node has kept the same.
+    /// Another node delivers from now on, in place of `deliverer`. The kept notifications are sent there, unless every node has
+    /// kept the same ones.
     Yield {
         deliverer: NodeId,
         hands_over: bool,
@@ -44,7 +45,7 @@ pub(crate) enum Reaction {
 }
 
 impl Delivery {
-    /// The node that opens a session delivers at first.
+    /// At first the node that opens a session delivers.
     pub(crate) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
         Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, has_open_claim: false }
@@ -60,24 +61,24 @@ impl Delivery {
         std::mem::replace(&mut self.deliverer, Deliverer::Other) == Deliverer::This
     }
 
-    /// The client has opened a GET here.
+    /// Claims delivery, because the client has opened a GET here.
     pub(crate) fn claim(&mut self, node: NodeId) -> Listening {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
-        // Where a clock is behind, a GET is still newer than those that are known.
+        // If this node's clock is slow, the GET is still newer than all that are known.
         let since = now.max(self.newest.since.saturating_add(1));
         let newest = Listening::new(since, node);
         *self = Self { deliverer: Deliverer::This, newest, own_since: since, has_open_claim: true };
         newest
     }
 
-    /// The newest GET here. It is announced again where messages may be lost. A node with a newer open GET claims that, and one
-    /// that has none and delivers leaves that to this node: the end of its GET was lost.
+    /// The newest GET here, for repeating its claim after messages may have been lost. A node with a newer open GET answers with
+    /// a claim. A node without an open GET that still delivers yields to this node, because the end of its own GET was lost.
     pub(crate) fn own(&self, node: NodeId) -> Listening {
         Listening::new(self.own_since, node)
     }
 
-    /// A GET is open at another node. `listens` is whether one is open here.
+    /// Reacts to an open GET at another node. `listens` is whether one is open here.
     pub(crate) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
@@ -91,14 +92,16 @@ impl Delivery {
         }
     }
 
-    /// Whether other nodes should learn that no GET is open here any more: a client may have an older one elsewhere.
+    /// Whether other nodes should be notified that no GET is open here any more. The client may have an older one at another
+    /// node.
     pub(crate) fn ends(&mut self) -> bool {
         self.deliverer == Deliverer::This && std::mem::take(&mut self.has_open_claim)
     }
 
-    /// A node that has delivered has no GET any more. `keeps` is whether it keeps messages, `listens` whether a GET is open here.
+    /// Reacts to the end of the GET at the node that delivered. `keeps` is whether that node keeps notifications, `listens`
+    /// whether a GET is open here.
     pub(crate) fn end_of(&mut self, (other, keeps): (NodeId, bool), node: NodeId, listens: bool) -> Reaction {
-        // A session that was loaded later has not received the claim of the GET.
+        // A session that was loaded after the claim has not received it.
         let is_known = self.newest.since > 0;
         if self.deliverer != Deliverer::Other || is_known && self.newest.node != other {
             return Reaction::Nothing;

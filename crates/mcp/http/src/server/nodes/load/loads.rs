@@ -1,4 +1,4 @@
-//! The sessions of other nodes that are being loaded.
+//! Tracks the sessions that are being loaded, and limits the loads at the same time in total and for each caller.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -20,7 +20,7 @@ pub(crate) struct Loads {
     pub(crate) waiting: Quota,
 }
 
-/// A request of another principal finds no session, and does not hide it from its owner.
+/// The principal is part of the key: a load for the wrong principal fails, and must not fail the load of the owner.
 pub(crate) type Key = (SessionId, Option<Principal>);
 
 /// The result of a load, once there is one.
@@ -29,7 +29,7 @@ pub(crate) type LoadResult = Arc<Monitor<Option<Result<(), NotLoaded>>>>;
 /// Why a session is not loaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NotLoaded {
-    /// There is none, or it is another principal's, or the service refuses to continue it.
+    /// There is no such session, it belongs to another principal, or the service refuses to continue it.
     Unknown,
     Store,
     /// There is no room for another session.
@@ -41,7 +41,8 @@ pub(crate) enum NotLoaded {
     Unserved,
 }
 
-/// The places of the loads. Those that wait for one get it in the order in which they came, and those of a caller beside those of others.
+/// The places for loads. Waiting requests get a place in the order in which they came; those of one caller do not delay those of
+/// others.
 #[derive(Debug)]
 pub(crate) struct Places {
     pub(crate) limit: usize,
@@ -53,25 +54,25 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 struct Callers {
     places: BTreeMap<Caller, Weak<Semaphore>>,
-    /// With so many callers, those that have no place any more are forgotten.
+    /// At this number of callers, those without a place are forgotten.
     sweep_at: usize,
 }
 
-/// A place of all, and where the caller is known one of its own. Dropping it gives it back.
+/// One of the places of all callers, and one of the caller's own if the caller is known. Dropping it frees both.
 #[derive(Debug)]
 pub(crate) struct LoadPlace {
     _of_caller: Option<OwnedSemaphorePermit>,
     _of_all: OwnedSemaphorePermit,
 }
 
-/// One caller has up to this part of the places: ids that are made up cost a look at the store each.
+/// One caller gets up to this part of the places: each made-up id costs a read of the store.
 const CALLER_SHARE: usize = 8;
 
 /// Up to this many callers stay remembered without a place.
 const REMEMBERED: usize = 64;
 
 impl Loads {
-    /// `waiting` bounds the requests that wait for a place.
+    /// `waiting` limits the requests that wait for a place.
     pub(crate) fn new(limit: usize, waiting: Quota) -> Self {
         let all = Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
         Self { open: Mutex::default(), places: Places { limit, all, callers: Mutex::default() }, waiting }

@@ -1,5 +1,5 @@
-//! Opens a session of another node: loads its record, or reads it from the sealed id, and gives the messages in it to a service of
-//! this node.
+//! Opens a session of another node: reads its record from the store or from the sealed id, and gives the messages in it to a
+//! service of this node.
 
 pub(crate) mod loads;
 pub(crate) mod preparation;
@@ -28,7 +28,7 @@ use crate::server::session::Session;
 use crate::server::session::connection::Connection;
 use crate::server::{Caller, Head, Principal};
 
-/// Returns the session that a request names, loaded where this node does not have it.
+/// Returns the session that a request names. Loads it if it is not open here.
 pub(crate) async fn find(
     core: &Arc<EndpointCore>,
     id: SessionId,
@@ -69,8 +69,8 @@ enum Origin {
     Sealed(SealedContent),
 }
 
-/// Finds the source of a request's session. `None` if there is none. Looked at before loads that others wait for: of two
-/// requests with one session, one may have made up its seal.
+/// Finds the source of a request's session. `None` if there is none. The seal is checked before joining a load that others wait
+/// for, because one of two requests with the same session may have made up its seal.
 fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     if core.resources.config.is_shared() {
         return Some(Origin::Record);
@@ -78,10 +78,12 @@ fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     sealed::value(head).and_then(|value| sealed::open(core, id, value)).map(Origin::Sealed)
 }
 
-/// How long a request waits for a place among the loads: all sessions of a caller pass in this time where nothing is slow.
+/// How long a request waits for a place among the loads. If no load is slow, all sessions of a caller are loaded within this
+/// time.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Begins to load a session where there is a place for that in time, unless that has begun.
+/// Begins to load a session once there is a place for that, or joins the load that has begun. Refuses if no place is free in
+/// time.
 async fn begin_in_time(
     core: &Arc<EndpointCore>,
     id: SessionId,
@@ -135,7 +137,8 @@ fn begin(
     loading
 }
 
-/// The entry of a load. Without a result, because the load has panicked or the endpoint has ended, those that wait are refused.
+/// The entry of a load. Dropping it without a result, because the load has panicked or the endpoint has ended, refuses the
+/// waiting requests.
 struct LoadEntry {
     core: Arc<EndpointCore>,
     key: Key,
@@ -169,7 +172,7 @@ async fn load(
         Origin::Sealed(content) => sealed::record(content),
     };
     if record.principal != principal_digest(principal.as_ref()) {
-        // Nothing of the session may change for another principal, not even its time to live.
+        // Another principal must not change anything of the session, not even its time to live.
         resources.config.warnings.foreign_session(principal.as_ref());
         return Err(NotLoaded::Unknown);
     }
@@ -186,10 +189,10 @@ async fn load(
     core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
     // Another node may have stored `initialized` since the record was read. Its message has found no session here.
     session.shared().into_iter().for_each(SharedSession::compare_readiness);
-    // From here on the session ends with the connection, also where this future is dropped.
+    // From here on the session ends with the connection, also if this future is dropped.
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
     core.sessions.mark_used(&session);
-    // A DELETE finds the session from now on. One may have come since the first look.
+    // From now on a DELETE finds the session. One may have come since the check above.
     if let Origin::Sealed(content) = &origin {
         check_not_ended(resources, (id, &caller), content.expires).await?;
     }
@@ -202,12 +205,13 @@ async fn load(
         return Ok(());
     }
     core.sessions.end(&session);
-    // A service that has refused the session refuses it again. One that has ended, or ends with its node, has not.
+    // If the service has refused the session, it would refuse it again. If the service has ended, or ends with its node, the
+    // client can try again.
     let is_refused = session.is_answered() && !resources.is_closing();
     Err(if is_refused { NotLoaded::Unknown } else { NotLoaded::Late })
 }
 
-/// The session with what other nodes have of it.
+/// Attaches the record, or the content of the sealed id, to the session.
 async fn with_peers(
     resources: &Resources,
     session: Session,
@@ -222,7 +226,7 @@ async fn with_peers(
             Ok(session.sharing(record, reserved, (now, false)))
         }
         Origin::Sealed(content) => {
-            // Before other requests find the session, so that they hear of its end.
+            // Before other requests find the session, so that they learn of its end.
             check_not_ended(resources, (id, caller), content.expires).await?;
             let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
             Ok(session.unsealed(content.expires, streams, now))
@@ -230,7 +234,7 @@ async fn with_peers(
     }
 }
 
-/// Looks up in time whether a session with a sealed id has ended.
+/// Refuses a session with a sealed id that has ended. Fails if the store does not answer in time.
 async fn check_not_ended(
     resources: &Resources,
     (id, caller): (SessionId, &Caller),
@@ -246,7 +250,7 @@ async fn check_not_ended(
     }
 }
 
-/// The record of a session in the store that several nodes share.
+/// Reads the record of a session from the store that several nodes share.
 async fn load_record(resources: &Resources, id: SessionId) -> Result<SessionRecord, NotLoaded> {
     let Some(node) = resources.config.shared_node() else { return Err(NotLoaded::Unknown) };
     let records = &node.stores().records;
@@ -261,8 +265,8 @@ async fn load_record(resources: &Resources, id: SessionId) -> Result<SessionReco
     loaded.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)
 }
 
-/// Restarts the time to live of the record of a session that is used here, notes the use in a record of version 0, and takes numbers for
-/// streams.
+/// Restarts the time to live of a session's record, notes in a record of version 0 that the session is used, and takes numbers
+/// for streams.
 async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoaded> {
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);

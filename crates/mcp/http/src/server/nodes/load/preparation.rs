@@ -1,4 +1,4 @@
-//! Prepares a request with the store that several nodes share.
+//! Prepares a request before its session gets it: loads the session, stores changes, and forwards messages to other nodes.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -20,10 +20,10 @@ use crate::server::request::session_request::{Get, Post};
 use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 
-/// A request that waits for the store, or for other nodes.
+/// A request whose preparation waits for the store or for other nodes.
 pub(crate) struct RequestPreparation {
     prepared: BoxFuture<'static, Result<PreparationResult, Refusal>>,
-    /// None once it has gone on.
+    /// The rest of the request. `None` once it was returned.
     then: Option<Continuation>,
 }
 
@@ -32,7 +32,7 @@ enum PreparationResult {
     Done(StatusCode),
 }
 
-/// The work that continues once the session is open here.
+/// The rest of the request, which continues once the session is open here.
 enum Continuation {
     /// A POST whose session has been loaded for it.
     Loaded(Post),
@@ -41,7 +41,7 @@ enum Continuation {
     Nothing,
 }
 
-/// The work of a prepared request.
+/// A request that is prepared, with its session.
 pub(crate) enum PreparedRequest {
     Loaded(Arc<Session>, Post),
     Post(Arc<Session>, Post),
@@ -49,15 +49,15 @@ pub(crate) enum PreparedRequest {
     Done(StatusCode),
 }
 
-/// The work of the shared store for a POST.
+/// The preparation that a POST needs.
 pub(crate) enum PostPreparation {
-    /// Nothing: the session is here.
+    /// None: the session is open here, and the whole frame is for it.
     Ready(Arc<Session>, Post),
     Waits(RequestPreparation),
 }
 
 impl RequestPreparation {
-    /// Divides a frame between its session and other nodes. `session` is here.
+    /// Divides the frame of a POST between its session, which is open here, and other nodes.
     #[inline]
     pub(crate) fn post(core: &Arc<EndpointCore>, session: Arc<Session>, post: Post) -> PostPreparation {
         match core.resources.nodes.id {
@@ -67,7 +67,7 @@ impl RequestPreparation {
     }
 
     fn divided(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> PostPreparation {
-        // Most POSTs: one request, which no other node is concerned with.
+        // Most POSTs are one request that does not concern other nodes.
         if let Frame::Single(Message::Request(request)) = &post.frame
             && !is_change(request)
         {
@@ -87,7 +87,7 @@ impl RequestPreparation {
         let is_done = then.is_none();
         let core = core.clone();
         let prepared = async move {
-            // The changes of requests are stored when the service has made them.
+            // Changes that requests ask for are stored after the service has made them.
             check(&session, &core.resources.config.record_limits, &changes)?;
             forward(&core, session.id(), forwards).await?;
             for (_, ready) in changes.into_iter().filter(|(id, _)| id.is_none()) {
@@ -104,7 +104,7 @@ impl RequestPreparation {
         PostPreparation::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
     }
 
-    /// Loads the session of a POST, if there may be one elsewhere.
+    /// Loads the session of a POST, if other nodes may have it.
     pub(crate) fn load(core: &Arc<EndpointCore>, id: SessionId, post: Post) -> Result<Self, Refusal> {
         if core.resources.nodes.id.is_none() {
             return Err(Refusal::unknown_session().under(post.id));
@@ -156,15 +156,16 @@ impl RequestPreparation {
     }
 }
 
-/// Sends messages of a client to the nodes that they are for. Drops those for a node that has died: no caller waits for them, as for the
-/// answer to a request that a single node does not know.
+/// Forwards messages of a client to other nodes. Drops those for a dead node, because no caller waits for them. A single node
+/// also drops the response to a request that it does not know.
 async fn forward(
     core: &Arc<EndpointCore>,
     session: SessionId,
     forwards: Vec<Forward>,
 ) -> Result<(), Refusal> {
     let Some(node) = core.resources.config.shared_node() else {
-        // A cancel of a call that is not here has no effect, and neither has progress of one that another node has asked for.
+        // Nodes without a store cannot forward. Cancellations and progress for other nodes are dropped; a lost response is an
+        // error.
         let is_lost = forwards.iter().any(|forward| forward.is_answer);
         return if is_lost { Err(Refusal::asked_elsewhere()) } else { Ok(()) };
     };

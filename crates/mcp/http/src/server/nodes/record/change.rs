@@ -1,4 +1,5 @@
-//! Changes of a session that other nodes have to know: its log level, and the resources that its client subscribes to.
+//! Stores the changes of a session that other nodes need: its log level, its subscriptions, and that its client is ready. Applies
+//! the changes that other nodes have stored.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -17,10 +18,10 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::session::sessions::Sessions;
 
-/// How often a change is tried while other nodes change the same record.
+/// How many times a change is tried while other nodes change the same record.
 const ATTEMPTS: usize = 16;
 
-/// Refuses changes for which there is no room in the record of a session, and reserves the memory of the others.
+/// Refuses changes that would exceed the limits of a session's record, and reserves the memory of the others.
 pub(crate) fn check(
     session: &Session,
     limits: &RecordLimits,
@@ -32,8 +33,8 @@ pub(crate) fn check(
     shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)
 }
 
-/// Stores the changes that the service of a session has made for its client, and sends the answers after that, in their order: a client
-/// that has read an answer finds the change at any node.
+/// Stores the changes that the service of a session has made for its client. Sends the responses after that, in order, so a
+/// client that has read a response finds the change at any node.
 pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answered: WaitingAnswer) {
     if session.shared().is_none_or(|shared| !shared.push_answered(answered)) {
         return;
@@ -54,7 +55,7 @@ pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answ
     });
 }
 
-/// Gives the service of a session what leads back from changes that are not stored.
+/// Undoes changes that could not be stored, by messages to the service of the session.
 fn take_back(session: &Session, changes: &[Change]) {
     let Some(shared) = session.shared() else { return };
     let record = shared.record();
@@ -62,7 +63,7 @@ fn take_back(session: &Session, changes: &[Change]) {
     differences(&made.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
 }
 
-/// Replaces answers by an error.
+/// Replaces the responses to these requests by an error.
 fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     let replace = |message: &mut Message| {
         if let Message::Response(response) = message
@@ -78,8 +79,8 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores changes in the record of a session, and notifies other nodes. Where the store does not take them they are refused, because they
-/// would be lost with this node.
+/// Stores changes in the record of a session, and notifies other nodes. Refuses the changes if the store does not take them,
+/// because they would be lost with this node.
 async fn store(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
@@ -96,7 +97,8 @@ async fn store(
         let mut record = changed(&before, &changes);
         if record.messages == before.messages {
             if attempt > 0 {
-                // The request that stored it may have ended before the others were notified: the client has left, and sends this again.
+                // The request that stored it may have ended before the other nodes were notified, because its client has left and
+                // now sends this again.
                 node.announce(BusMessage::SessionChanged(id));
             }
             return Ok(());
@@ -117,7 +119,7 @@ async fn store(
             }
             Err(error) => {
                 if !matches!(error, StoreError::Full(_)) {
-                    // It may have them nevertheless.
+                    // The store may have the changes nevertheless.
                     shared.set_stale();
                     node.announce(BusMessage::SessionChanged(id));
                 }
@@ -129,8 +131,8 @@ async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// Stores in the record of a session that its client is ready. Where the store is away or has no room, this is accepted nevertheless: a
-/// session that is known goes on, and the tick tries it again.
+/// Stores in the record of a session that its client is ready. Also succeeds if the store is unreachable or full: the session
+/// continues, and the tick tries to store it again.
 pub(crate) async fn record_ready(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
@@ -142,19 +144,19 @@ pub(crate) async fn record_ready(
     }
 }
 
-/// The same for a session that is *Ready*. Done by the tick alone, and not when a change arrives from another node. Otherwise two nodes
-/// would send it to each other without end.
+/// Stores again that the client is ready, if the session is *Ready*. Only the tick calls this. If the arrival of a change from
+/// another node did, two nodes would notify each other without end.
 pub(crate) async fn record_again(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     if session.readiness().is_some_and(Readiness::is_unrecorded)
         && let Some(ready) = text(&initialized())
     {
-        // Where it is not stored, the session stays as it is.
+        // If it is not stored, the session stays *Ready*.
         let _refused = record_ready(sessions, session, Change(ready)).await;
     }
 }
 
-/// While the record of a session may be another, loads it and gives the service what differs. Where the store is away, this is done at
-/// a later tick.
+/// While the record of a session may have changed, loads it and gives the differences to the service. If the store is
+/// unreachable, a later tick does this.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
@@ -179,13 +181,13 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
         return Err(Refusal::unknown_session());
     };
     if let Err(full) = shared.reserve(record_size(&new)) {
-        // It goes on at other nodes.
+        // The session continues at other nodes.
         sessions.end(session);
         return Err(Refusal::too_many_records(full));
     }
     let (messages, lost) = shared.change_record(|record| {
         if new.version < record.version {
-            // The engine has failed, and has lost changes that it had acknowledged. They are known here.
+            // The store has failed over and lost changes that it had acknowledged. This node still has them.
             record.version = new.version;
             return (Vec::new(), Some(record.clone()));
         }
@@ -203,18 +205,18 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     Ok(())
 }
 
-/// Gives the service of a session a message whose answer is dropped.
+/// Gives the service of a session a message, and drops the response to it.
 pub(crate) fn feed(session: &Session, message: &RawJson, head: Option<&Arc<Head>>) {
     let mut frame = Frame::parse(message.as_str().into());
     if let Frame::Single(Message::Request(request)) = &mut frame {
-        // The client may use the id that the message had.
+        // The client may use the message's own id again.
         let number = session.shared().map_or(0, SharedSession::count_fed);
         request.id = RequestId::from(&*format!("agentwire-again-{number}"));
     }
     session.feed(frame, head);
 }
 
-/// The messages that lead from one state of a session to another.
+/// The messages that change one state of a session into another.
 fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
     let uris: HashSet<_> = after.iter().filter_map(uri).collect();
     let texts: HashSet<_> = before.iter().map(RawJson::as_str).collect();
@@ -227,8 +229,8 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
     gone.filter_map(unsubscribe).chain(new).collect()
 }
 
-/// A record with changes. Each change shows that the client is ready, which the store may have missed. Reads each message once: a
-/// client may send many.
+/// Applies changes to a record. Any change shows that the client is ready, even if the store has missed that. Reads each message
+/// once, because a client may send many.
 fn changed<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Change>) -> SessionRecord {
     let (mut messages, mut ready) = (Vec::new(), None);
     let (mut level, mut subscriptions) = (None, HashMap::new());

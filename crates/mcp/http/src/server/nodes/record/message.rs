@@ -1,4 +1,4 @@
-//! The messages of a client that change what other nodes know of its session.
+//! Finds the messages of a client that change the record of its session.
 
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, Request, RequestId};
 use agentwire_mcp_wire::method;
@@ -9,7 +9,7 @@ use bytestring::ByteString;
 #[derive(Clone, Debug)]
 pub(crate) struct Change(pub(crate) RawJson);
 
-/// The changes that a client asks for, and the ids of their requests: a notification has none.
+/// The changes that a client asks for, each with the id of its request, or `None` for a notification.
 pub(crate) fn changes(frame: &Frame) -> Vec<(Option<RequestId>, Change)> {
     messages(frame)
         .filter_map(|message| {
@@ -41,22 +41,21 @@ fn change(message: &Message) -> Option<Change> {
     is_one.then(|| text(message)).flatten().map(Change)
 }
 
-/// Whether a request asks for a change of what other nodes know of its session.
+/// Whether a request asks for a change of the record of its session.
 pub(crate) fn is_change(request: &Request) -> bool {
     matches!(&*request.method, method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE)
 }
 
-/// The notification of a client that is ready.
+/// A new `notifications/initialized`.
 pub(crate) fn initialized() -> Message {
     Notification::new(method::INITIALIZED, None).into()
 }
 
-/// Whether a record has that the client is ready.
+/// Whether a record contains `notifications/initialized`.
 pub(crate) fn has_initialized(record: &SessionRecord) -> bool {
     record.messages.iter().any(|message| method_of(message) == method::INITIALIZED)
 }
 
-/// The text of a message.
 pub(crate) fn text(message: &Message) -> Option<RawJson> {
     let mut text = Vec::with_capacity(message.capacity());
     message.write(&mut text);
@@ -73,7 +72,6 @@ pub(crate) fn member(message: &RawJson, name: &str) -> Option<String> {
     message.member("params")?.member(name)?.decode().ok()
 }
 
-/// The method of a message.
 pub(crate) fn method_of(message: &RawJson) -> String {
     message.member("method").and_then(|method| method.decode().ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The record of a session: made, used for numbers of streams, and deleted.
+//! Creates and deletes the record of a session in the store, and takes stream numbers from it.
 
 pub(crate) mod change;
 pub(crate) mod message;
@@ -20,17 +20,17 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, EndpointConfig, Principal};
 
-/// The record of a session that a message opens.
+/// Makes the record of a session that `initialize` opens.
 pub(crate) fn new(principal: Option<&Principal>, caller: &Caller, initialize: RawJson) -> SessionRecord {
     let mut record = SessionRecord::new(principal_digest(principal), vec![initialize]);
     record.owner = caller.name().map(Into::into);
     record
 }
 
-/// The message that opens a session, within the limit of records.
+/// Copies the request that opens a session for its record. Refuses a request beyond the limit of records.
 pub(crate) fn opening(request: &Request, config: &EndpointConfig) -> Result<RawJson, Refusal> {
     let limit = config.record_limits.bytes;
-    // The record gets that the client is ready in any case.
+    // Leaves room for `notifications/initialized`, which the record always gets.
     let room = limit.saturating_sub(initialized().capacity());
     let message = text(&request.clone().into()).filter(|message| message.len() <= room);
     message.ok_or_else(|| {
@@ -39,14 +39,14 @@ pub(crate) fn opening(request: &Request, config: &EndpointConfig) -> Result<RawJ
     })
 }
 
-/// The digest of the name of a principal. Records have no names.
+/// The digest of the name of a principal. Records do not contain names.
 pub(crate) fn principal_digest(principal: Option<&Principal>) -> Option<[u8; 32]> {
     let digest = digest::digest(&digest::SHA256, principal?.as_str().as_bytes());
     digest.as_ref().try_into().ok()
 }
 
-/// How long a record lives before its session is used, beside the time that the client has for that: the node that the client uses
-/// restarts the time to live soon after.
+/// How long a record lives before its session is used, in addition to the client's own time for that. The node that the client
+/// uses restarts the time to live soon after.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards. Until it uses the
@@ -58,7 +58,7 @@ pub(crate) async fn create(resources: &Resources, session: &Session) -> Result<(
     let unused = resources.config.limits.opening_timeout + GRACE;
     records.create(id, record, unused.min(resources.config.idle)).await?;
     if !session.is_open() {
-        // A newer session of the caller has taken its place.
+        // A newer session of the caller has replaced this one.
         records.delete_unused(id).await?;
         return Err(StoreError::away("the session has ended"));
     }
@@ -67,7 +67,7 @@ pub(crate) async fn create(resources: &Resources, session: &Session) -> Result<(
     Ok(())
 }
 
-/// Takes more numbers for the streams of a session where it has few.
+/// Takes more numbers for the streams of a session that has few left.
 pub(crate) fn take_numbers(core: &Arc<EndpointCore>, session: &Arc<Session>) {
     let Some(shared) = session.shared() else { return };
     if !shared.begins_taking() {
@@ -120,8 +120,8 @@ pub(crate) async fn delete(
     if !deleted && here.is_none() {
         return Err(Refusal::unknown_session());
     }
-    // The client gets its answer once the store has sent the message on to the other nodes. They may still serve a request of that
-    // moment. A node that misses it finds no record when it restarts the time to live of that.
+    // The client gets its response once the store has sent the message on to the other nodes. They may still serve a request of
+    // that moment. A node that misses the message finds no record when it restarts the record's time to live.
     node.end_session(id).await;
     Ok(())
 }

@@ -28,22 +28,22 @@ const OPENED: u8 = 0;
 const READY: u8 = 1;
 const RECORDED: u8 = 2;
 
-/// How far the client of a session is.
+/// The readiness of a session's client: *Opened*, *Ready* or *Recorded*.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(AtomicU8);
 
-/// A frame of the client, with the notification that the service gets before it.
+/// A frame of the client, split into a notification that the service gets first and the rest.
 #[derive(Debug)]
 pub(crate) struct ReceivedFrame {
-    /// The notification to the service, before the rest.
+    /// The notification for the service.
     pub(crate) first: Option<Message>,
     /// The frame without a repeated notification. `None` if nothing is left.
     pub(crate) rest: Option<Frame>,
 }
 
 impl Readiness {
-    /// *Opened* to *Ready*, by `notifications/initialized` or by a request other than `ping`, which a client may send before it is ready.
-    /// Called for each frame of the client, under the lock of its session.
+    /// Changes *Opened* to *Ready* on `notifications/initialized`, or on a request other than `ping`, which a client may send
+    /// before it is ready. Called for each frame of the client, under the lock of its session.
     pub(crate) fn receive(&self, frame: Frame) -> ReceivedFrame {
         let is_opened = self.0.load(Ordering::SeqCst) == OPENED;
         if !messages(&frame)
@@ -56,13 +56,14 @@ impl Readiness {
         ReceivedFrame { first: is_first.then(|| sent.unwrap_or_else(initialized)), rest }
     }
 
-    /// *Ready* to *Recorded* where the record has that the client is ready, and back where it has not. *Opened* stays.
+    /// Changes *Ready* to *Recorded* if the record has `notifications/initialized`, and *Recorded* to *Ready* if not. *Opened*
+    /// stays.
     pub(crate) fn note_record(&self, has_initialized: bool) {
         let (from, to) = if has_initialized { (READY, RECORDED) } else { (RECORDED, READY) };
         self.change(from, to);
     }
 
-    /// Whether it is *Ready*: the record lacks the notification that the service has.
+    /// Whether the state is *Ready*: the record lacks the notification that the service has received.
     pub(crate) fn is_unrecorded(&self) -> bool {
         self.0.load(Ordering::SeqCst) == READY
     }

@@ -1,4 +1,4 @@
-//! The parts of a session that several nodes share: its record, and numbers for its streams.
+//! A node's copy of a shared session: the record, block of stream numbers, and responses that wait for the store.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,52 +14,52 @@ use crate::server::nodes::delivery::Delivery;
 use crate::server::nodes::record::message::{Change, changes, has_initialized, messages};
 use crate::server::nodes::record::readiness::Readiness;
 
-/// How many numbers a node takes at first for the streams of a session. Each further time it takes twice as many.
+/// How many numbers a node takes for the streams of a session the first time. Each further time it takes twice as many.
 const NUMBERS: u64 = 64;
 
-/// How many it takes at most.
+/// The most numbers that a node takes at once.
 const MOST_NUMBERS: u64 = 1024;
 
-/// With so few numbers left the next are taken.
+/// When fewer numbers than this are left, the next block is taken.
 const FEW: u64 = 16;
 
-/// An answer of the service that is sent once the record of the session has what it answers.
+/// A response of the service that is sent once the record has the changes that it confirms.
 #[derive(Debug)]
 pub(crate) struct WaitingAnswer {
     pub(crate) frame: Frame,
     pub(crate) in_reply_to: Option<RequestId>,
-    /// The changes, by the ids of their requests.
+    /// The changes, each with the id of its request.
     pub(crate) changes: Vec<(RequestId, Change)>,
 }
 
-/// The parts of a session that several nodes share.
+/// This node's copy of a session that several nodes share.
 #[derive(Debug)]
 pub(crate) struct SharedSession {
     /// The record, as far as what serves the session here knows it.
     record: Mutex<SessionRecord>,
     pub(in crate::server::nodes) readiness: Readiness,
-    /// The memory of the record.
+    /// The memory that is reserved for the record.
     reservation: Mutex<Reservation>,
-    /// The changes that the service has been asked for and has not answered.
+    /// The changes that requests ask the service for and that it has not confirmed.
     requested: Mutex<Vec<(RequestId, Change)>>,
-    /// The answers that wait until the record is stored, at most one for each unanswered request.
+    /// The responses that wait until the record is stored, at most one for each unanswered request.
     answered: Mutex<AnswerQueue>,
     numbers: Mutex<Numbers>,
-    /// Whether a job takes numbers.
+    /// Whether a job is taking numbers.
     taking: AtomicBool,
-    /// Whether the record may be another.
+    /// Whether the record in the store may have changed.
     stale: AtomicBool,
-    /// Whether a job looks at that.
+    /// Whether a job is loading the changed record.
     refreshing: AtomicBool,
-    /// Whether the store could not be reached to restart the time to live of the record.
+    /// Whether the last restart of the record's time to live has failed.
     is_untouched: AtomicBool,
-    /// Whether a job of a tick has the session.
+    /// Whether a job of a tick is working on the session.
     looking: AtomicBool,
-    /// How many messages the service was given again.
+    /// How many replayed messages the service was given.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
     touched: AtomicU32,
-    /// Whether the record has the short time to live of one that is not used yet.
+    /// Whether the record still has the short time to live of an unused session.
     is_short: AtomicBool,
     /// The node that sends the client the notifications of all nodes.
     pub(in crate::server::nodes) delivery: Mutex<Delivery>,
@@ -68,7 +68,7 @@ pub(crate) struct SharedSession {
 #[derive(Debug, Default)]
 struct AnswerQueue {
     waiting: VecDeque<WaitingAnswer>,
-    /// Whether a job takes them.
+    /// Whether a job is taking them.
     taken: bool,
 }
 
@@ -76,9 +76,9 @@ struct AnswerQueue {
 struct Numbers {
     present: Range<u64>,
     next: Range<u64>,
-    /// How many were taken the last time.
+    /// The size of the block that was taken last.
     taken: u64,
-    /// The store could not be reached for more.
+    /// Whether the store could not be reached for more.
     away: bool,
 }
 
@@ -108,7 +108,7 @@ impl SharedSession {
         }
     }
 
-    /// Reserves the memory of a record of that size.
+    /// Changes the memory that is reserved for the record to at least `size` bytes.
     pub(crate) fn reserve(&self, size: usize) -> Result<(), QuotaExceeded> {
         self.reservation.lock().grow_to(size)
     }
@@ -118,7 +118,7 @@ impl SharedSession {
         self.record.lock().clone()
     }
 
-    /// Replaces the record by one for which memory is reserved, unless another job has brought a newer one since.
+    /// Replaces the record, for which memory is reserved, unless another job has set a newer one since.
     pub(crate) fn set_newer(&self, record: SessionRecord) {
         self.change_record(|present| {
             if record.version > present.version {
@@ -137,28 +137,28 @@ impl SharedSession {
         changed
     }
 
-    /// Compares the record with the messages that the service has received. If the record lacks that the client is ready, it is read in the
-    /// next tick: another node may have stored it.
+    /// Compares the record with the readiness of the client. If the record lacks `notifications/initialized`, the next tick reads
+    /// it again: another node may have stored it.
     pub(crate) fn compare_readiness(&self) {
         if !self.change_record(|record| has_initialized(record)) {
             self.set_stale();
         }
     }
 
-    /// Gives memory back that the record does not need.
+    /// Gives back the memory that the record does not need.
     fn release_rest(&self) {
         let size = record_size(&self.record.lock());
         self.reservation.lock().shrink_to(size);
     }
 
-    /// Notes the changes that a frame asks the service for, in place of those whose requests wait for no answer any more.
+    /// Notes the changes that a frame asks the service for. Forgets those whose requests are no longer unanswered.
     pub(crate) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
         let mut requested = self.requested.lock();
         requested.retain(|(id, _)| is_unanswered(id));
         requested.extend(changes(frame).into_iter().filter_map(|(id, change)| Some((id?, change))));
     }
 
-    /// The changes that a frame answers with success.
+    /// Takes the changes that a frame of the service confirms.
     pub(crate) fn take_answered(&self, frame: &Frame) -> Vec<(RequestId, Change)> {
         let mut requested = self.requested.lock();
         if requested.is_empty() {
@@ -182,14 +182,14 @@ impl SharedSession {
         made
     }
 
-    /// Adds an answer that waits. Returns whether a job should take it.
+    /// Queues a response. Returns whether the caller should start a job that takes it.
     pub(crate) fn push_answered(&self, answered: WaitingAnswer) -> bool {
         let mut queue = self.answered.lock();
         queue.waiting.push_back(answered);
         !std::mem::replace(&mut queue.taken, true)
     }
 
-    /// The next answer that waits. None ends the job.
+    /// Takes the next queued response. `None` ends the job.
     pub(crate) fn next_answered(&self) -> Option<WaitingAnswer> {
         let mut queue = self.answered.lock();
         let next = queue.waiting.pop_front();
@@ -197,7 +197,7 @@ impl SharedSession {
         next
     }
 
-    /// Notes whether the record has got the time to live of one that is used. If not, it is tried again.
+    /// Notes whether the record's time to live was restarted. If not, the next tick tries again.
     pub(crate) fn set_touched(&self, is_touched: bool) {
         self.is_untouched.store(!is_touched, Ordering::Relaxed);
         if is_touched {
@@ -205,8 +205,8 @@ impl SharedSession {
         }
     }
 
-    /// The next number of a stream, which no other stream of the session has. 0 for a stream that cannot be resumed, because the store is
-    /// away. `None` if one is about to come.
+    /// Takes the next number for a stream, which no other stream of the session has. Returns 0 for a stream that cannot be
+    /// resumed because the store is unreachable, and `None` if the next number is about to arrive.
     pub(crate) fn next_number(&self) -> Option<u64> {
         let numbers = &mut *self.numbers.lock();
         if numbers.present.is_empty() {
@@ -215,7 +215,7 @@ impl SharedSession {
         numbers.present.next().or(numbers.away.then_some(0))
     }
 
-    /// Whether a job should take numbers, which this then begins.
+    /// Returns whether the caller should start a job that takes numbers, and notes that it does.
     pub(crate) fn begins_taking(&self) -> bool {
         let numbers = self.numbers.lock();
         let few = numbers.next.is_empty() && numbers.present.end - numbers.present.start < FEW;
@@ -223,12 +223,12 @@ impl SharedSession {
         few && !self.taking.swap(true, Ordering::SeqCst)
     }
 
-    /// How many numbers are taken next.
+    /// The size of the next block of numbers.
     pub(crate) fn numbers_to_take(&self) -> u64 {
         self.numbers.lock().taken.saturating_mul(2).clamp(NUMBERS, MOST_NUMBERS)
     }
 
-    /// Adds numbers that were taken; `None` means that the store is away.
+    /// Adds a block of numbers that was taken. `None` means that the store is unreachable.
     pub(crate) fn add_numbers(&self, block: Option<StreamBlock>) {
         let mut numbers = self.numbers.lock();
         numbers.away = block.is_none();
@@ -240,12 +240,12 @@ impl SharedSession {
         self.taking.store(false, Ordering::SeqCst);
     }
 
-    /// Counts a message that the service is given again. Returns how many there were before.
+    /// Counts a replayed message for the service. Returns how many there were before.
     pub(crate) fn count_fed(&self) -> u64 {
         self.fed.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that the record may be another.
+    /// Notes that the record in the store may have changed.
     pub(crate) fn set_stale(&self) {
         self.stale.store(true, Ordering::SeqCst);
     }
@@ -254,7 +254,7 @@ impl SharedSession {
         self.stale.load(Ordering::SeqCst)
     }
 
-    /// Whether no other job looks at the record, which this then begins.
+    /// Returns whether the caller may load the changed record, and notes that it does. False while another job does.
     pub(crate) fn begins_refresh(&self) -> bool {
         !self.refreshing.swap(true, Ordering::SeqCst)
     }
@@ -263,18 +263,19 @@ impl SharedSession {
         self.refreshing.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the record may be another, which is looked at after this.
+    /// Returns whether the record may have changed, and resets that. The caller then loads the record.
     pub(crate) fn take_stale(&self) -> bool {
         self.stale.swap(false, Ordering::SeqCst)
     }
 
-    /// The job that found the session due has done with it.
+    /// Notes that the job of a tick has finished with the session.
     pub(crate) fn end_look(&self) {
         self.looking.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the record is due: it may be stale, or its time to live has to be restarted at tick `now`, because the client has sent
-    /// something since the last time (at tick `active`) or uses the session for the first time. The caller then begins.
+    /// Returns whether a job should look at the record at tick `now`, and notes that it does. The record is due if it may have
+    /// changed, if the session is used for the first time, or if its time to live must be restarted because the client has been
+    /// active (at tick `active`) since the last time.
     pub(crate) fn is_due(&self, now: u32, (active, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
         let was_active = active != touched && active.wrapping_sub(touched) < u32::MAX / 2;

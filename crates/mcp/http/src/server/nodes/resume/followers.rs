@@ -1,4 +1,4 @@
-//! The responses that follow streams of other nodes.
+//! Limits the responses that follow streams of other nodes, and keeps one response for each stream.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use agentwire_sync::Mutex;
 use crate::server::Caller;
 use crate::server::admission::quota::{Quota, Reservation};
 
-/// The responses that follow streams of other nodes, one for each stream: what the stream brings goes out once.
+/// The responses that follow streams of other nodes. Each stream has one, so its events are sent once.
 #[derive(Clone, Debug)]
 pub(crate) struct Followers {
     streams: Arc<Mutex<Streams>>,
@@ -20,11 +20,11 @@ pub(crate) struct Followers {
 struct Streams {
     /// The number of the response that follows a stream.
     open: BTreeMap<(SessionId, u64), u64>,
-    /// How many there have been.
+    /// The number of responses so far.
     count: u64,
 }
 
-/// A response that follows a stream, until a newer one does or this is dropped.
+/// A response that follows a stream, until a newer one does or it is dropped.
 #[derive(Debug)]
 pub(crate) struct Follower {
     followers: Followers,
@@ -42,7 +42,7 @@ impl Followers {
         Self { streams: Arc::default(), places }
     }
 
-    /// Follows a stream, in place of the response that does so far. `None` if there is no place for the caller.
+    /// Registers a response that follows a stream, in place of an earlier one. `None` if there is no place for the caller.
     pub(crate) fn follow(&self, stream: (SessionId, u64), caller: &Caller) -> Option<Follower> {
         let _place = self.places.reserve(caller, 1).ok()?;
         let streams = &mut *self.streams.lock();

@@ -15,42 +15,43 @@ use crate::server::nodes::resume::followers::Follower;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 
-/// How long the store may take to have the end of a stream that has ended here: as long as a command of an engine may take.
+/// How long to wait for the end of a stream that has ended here to reach the store: as long as a command of the store's engine
+/// may take.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
 const SETTLE_ATTEMPTS: u32 = 10;
 
-/// How often, and how many times, the store is asked for more of a stream that runs at another node, before the client is sent away for
-/// a while: many clients come back a few times only.
+/// The interval and the number of reads of the store for more of a stream that runs at another node. After that the client is
+/// sent away for a while. Few clients come back more than a few times.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
 const FOLLOW_ATTEMPTS: u32 = 20;
 
-/// How often a response has looked for the rest of its stream.
+/// The attempts of a response to find the rest of its stream.
 #[derive(Default)]
 pub(crate) struct Following {
-    /// How often the store had not got to the end of a stream that has ended here.
+    /// How many times the store did not have the end of a stream that has ended here.
     settled: u32,
-    /// How often the store was asked for more of a stream that runs at another node.
+    /// How many times the store was asked for more of a stream that runs at another node.
     followed: u32,
-    /// The place among those that ask, and for this stream the newest.
+    /// The registration of this response as the one that follows the stream.
     follower: Option<Follower>,
 }
 
-/// The place of the rest of a stream.
+/// The location of the rest of a stream.
 pub(crate) enum StreamLocation {
-    /// There is none.
+    /// There is no rest.
     Nothing,
     /// At this node, from now on.
     Here(StreamReader),
     /// In the store.
     Stored,
-    /// In the store after that time.
+    /// In the store, after this time.
     Later(Duration),
     /// At another node: the client comes back after a while.
     Away,
 }
 
 impl Following {
-    /// Finds the rest of a stream that has not ended, as far as the store knows, and does not run here.
+    /// Finds the rest of a stream that does not run here and, by the store, has not ended.
     pub(crate) async fn find(
         &mut self,
         (session, stream): (&Session, u64),
@@ -60,12 +61,12 @@ impl Following {
     ) -> Result<StreamLocation, StoreError> {
         let Some(node) = store.node() else { return Ok(StreamLocation::Nothing) };
         if runs.as_ref().is_some_and(|runs| runs.requests.is_empty()) {
-            // The stream of a GET belongs to no node: it goes on where the client is.
+            // The stream of a GET belongs to no node: it continues at the node that the client uses.
             return Ok(session.listen(resources).map_or(StreamLocation::Away, StreamLocation::Here));
         }
         let is_dead = match &runs {
             Some(runs) if runs.node == node.id() => {
-                // It has ended here: the store is about to have its end, or has lost it.
+                // The stream has ended here: the store is about to have its end, or has lost it.
                 if self.settled < SETTLE_ATTEMPTS {
                     self.settled += 1;
                     return Ok(StreamLocation::Later(SETTLE_TIME));
@@ -85,7 +86,7 @@ impl Following {
         Ok(StreamLocation::Stored)
     }
 
-    /// Whether the store is asked for more of a stream that runs at another node.
+    /// Returns whether to ask the store again for more of a stream that runs at another node.
     fn follows(&mut self, (session, stream): (&Session, u64), resources: &Resources) -> bool {
         if self.follower.is_none() {
             self.follower = resources.nodes.followers.follow((session.id(), stream), session.caller());
@@ -97,7 +98,7 @@ impl Following {
     }
 }
 
-/// The errors for those of the requests that no stored event answers. `None` if all are answered.
+/// The errors for the requests that no stored event answers. `None` if all are answered.
 async fn unanswered(
     store: &EndpointStore,
     session: SessionId,

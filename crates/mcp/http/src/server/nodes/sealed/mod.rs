@@ -1,4 +1,4 @@
-//! Sessions whose ids are sealed: the record that an id contains, and their end.
+//! Opens the sealed ids of sessions, makes records from them, and ends such sessions.
 
 pub(crate) mod sealed_session;
 pub(crate) mod sealed_sessions;
@@ -24,17 +24,18 @@ use crate::server::{Caller, Head, Principal};
 /// How many sessions are looked up at once.
 const AT_ONCE: usize = 64;
 
-/// Opens the id of the session that a request names.
+/// Opens the sealed id of the session that a request names.
 pub(super) fn open(core: &EndpointCore, id: SessionId, value: &HeaderValue) -> Option<SealedContent> {
     core.resources.config.sealed.as_ref()?.open(id, value.as_bytes().trim_ascii())
 }
 
-/// The header with the id of a session.
+/// The value of the header `Mcp-Session-Id`.
 pub(super) fn value(head: &Head) -> Option<&HeaderValue> {
     head.headers().get(header::SESSION_ID)
 }
 
-/// The record of a session whose client has notified a node that it is ready.
+/// Makes a record from the content of a sealed id: `initialize`, and `notifications/initialized`, because the client has sent
+/// that to another node.
 pub(super) fn record(content: &SealedContent) -> SessionRecord {
     let initialize = Request::new(0_i64, method::INITIALIZE, content.params.clone());
     let initialized = Notification::new(method::INITIALIZED, None);
@@ -42,16 +43,16 @@ pub(super) fn record(content: &SealedContent) -> SessionRecord {
     SessionRecord::new(content.principal, messages.into_iter().flatten().collect())
 }
 
-/// The number before those of the streams of a session, of 56 bits: no other node gives one of them to a stream of the session. None
-/// where the system has no randomness.
+/// A random number of 56 bits, above which this node numbers the streams of a session. So no other node uses the same numbers for
+/// the session. `None` if the system has no randomness.
 pub(super) fn first_stream() -> Option<u64> {
     let mut bytes = [0; 8];
     SystemRandom::new().fill(&mut bytes).ok()?;
     Some(u64::from_be_bytes(bytes) >> 8)
 }
 
-/// Ends a session, and remembers that for the rest of its life. It ends here even if the store fails: a client that has deleted its
-/// session does not keep the place of it.
+/// Ends a session, and remembers its end for the rest of its lifetime. The session ends here even if the store fails, because a
+/// deleted session must not keep its place.
 pub(crate) async fn delete(
     core: Arc<EndpointCore>,
     id: SessionId,
@@ -77,20 +78,21 @@ pub(crate) async fn delete(
     }
     let Some(expires) = expires else { return Ok(()) };
     let is_first = sealed.end(id, caller.name().as_deref(), expires).await;
-    // It may have been loaded since. A load that comes to the table later finds the end.
+    // The session may have been loaded since. A load that adds it to the table later finds the end.
     if let Some(loaded) = core.sessions.get(id) {
         core.sessions.end(&loaded);
     }
     match is_first {
         Ok(is_first) if is_first || here.is_some() => Ok(()),
         Ok(_) => Err(Refusal::unknown_session()),
-        // What this node alone remembers ends the session nowhere else, so the client need not repeat it.
+        // Without a shared store the session ends at this node only, so the client need not repeat the request.
         Err(_) if !sealed.shares_ended() => Ok(()),
         Err(error) => Err(Refusal::store(&error, &core.resources.config)),
     }
 }
 
-/// Ends sessions that have ended at another node, where nodes share that. Each is looked up once in a tenth of the idle time.
+/// Ends sessions that have ended at another node, if nodes share the ends. Looks each session up once in a tenth of the idle
+/// time.
 pub(super) fn tick(core: &Arc<EndpointCore>) {
     if core.resources.config.sealed.as_ref().is_none_or(|sealed| !sealed.shares_ended()) {
         return;
@@ -105,7 +107,7 @@ pub(super) fn tick(core: &Arc<EndpointCore>) {
     core.resources.spawn(async move {
         let core = &core_of_job;
         let look = |session: Arc<Session>| async move {
-            // Where the store is away, the session goes on.
+            // If the store is unreachable, the session continues.
             if let Some(sealed) = &core.resources.config.sealed
                 && let Some(expires) = session.sealed().map(|sealed| sealed.expires())
                 && let owner = session.caller().name()

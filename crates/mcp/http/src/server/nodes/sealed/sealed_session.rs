@@ -1,16 +1,16 @@
-//! A node's memory of a session whose id carries all that another node needs to continue it.
+//! This node's state of a session with a sealed id: when it expires, and when its end was last looked up.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::server::nodes::record::readiness::Readiness;
 
-/// A node's memory of a session whose id is sealed.
+/// This node's state of a session with a sealed id.
 #[derive(Debug)]
 pub(crate) struct SealedSession {
     /// The end of its life, since 1970.
     expires: Duration,
-    /// The tick at which it was looked up whether the session has ended at another node.
+    /// The tick of the last look-up of the session's end at other nodes.
     looked: AtomicU32,
     pub(in crate::server::nodes) readiness: Readiness,
 }
@@ -25,7 +25,7 @@ impl SealedSession {
         self.expires
     }
 
-    /// Whether it should be looked up at tick `now` whether the session has ended at another node.
+    /// Returns whether to look up at tick `now` that the session has ended at another node, and notes the look-up.
     pub(crate) fn is_due(&self, now: u32, every: u32) -> bool {
         let is_due = now.wrapping_sub(self.looked.load(Ordering::Relaxed)) >= every;
         if is_due {

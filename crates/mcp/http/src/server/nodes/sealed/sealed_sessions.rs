@@ -1,4 +1,4 @@
-//! Ids of sessions that carry, sealed, what a node needs to go on with the session: nodes share keys and no store.
+//! Seals the state of a session into its id and opens it again, so that nodes continue sessions with shared keys and no store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use agentwire_wire_derive::Build;
 use bytestring::ByteString;
 use http::HeaderValue;
 
-/// How the ids of sessions are sealed. [`EndpointConfig::sealed_sessions`](crate::server::EndpointConfig::sealed_sessions) takes it.
+/// Settings for sealed ids of sessions. [`EndpointConfig::sealed_sessions`](crate::server::EndpointConfig::sealed_sessions) takes
+/// it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,22 +33,24 @@ use http::HeaderValue;
 pub struct SealedSessions {
     #[build(required)]
     keys: SealingKeys,
-    /// How long a session may be used after it was opened (default [`LIFETIME`](Self::LIFETIME)), the same at all nodes. Then its
-    /// requests get 404, at a node that has an unanswered one when that is answered. The clocks of the nodes may differ by 5
-    /// minutes. [`EndpointConfig::idle`](crate::server::EndpointConfig::idle) frees the memory of a node sooner and ends no session.
+    /// Sets how long a session may be used after it was opened (default [`LIFETIME`](Self::LIFETIME)). It must be the same at all
+    /// nodes. After that, requests of the session get 404. A node with an unanswered request of the session continues until that
+    /// is answered. The clocks of the nodes may differ by 5 minutes.
+    /// [`EndpointConfig::idle`](crate::server::EndpointConfig::idle) frees the memory of a node sooner and ends no session.
     #[build(default = Self::LIFETIME)]
     lifetime: Duration,
     /// The ended sessions that this node knows of.
     #[build(skip)]
     ended: Arc<MemoryOnceStore>,
-    /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
-    /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
-    /// While the store is away or has no room, a DELETE gets 503, and ends the session at its node alone; while it is away, sessions that
-    /// are not here get 503 too. Where it loses its last writes, the session has still ended at each node that knows of its end, and
-    /// the store gets that again once such a node is asked for the session.
+    /// Sets the store in which all nodes remember the sessions that clients have deleted, for the rest of their lifetime. A node
+    /// that has such a session open ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
+    /// While the store is unreachable or full, a DELETE gets 503, and ends the session at its node only. While it is unreachable,
+    /// requests for sessions that are not open here get 503 too. If the store loses its last writes, the session stays ended at
+    /// each node that knows of its end. Such a node writes the end to the store again when it gets a request for the session.
     ///
-    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
-    /// other node, and at this one after a restart or where there was no room, for its principal, if that knows its id.
+    /// The default is a [`MemoryOnceStore`] of this node, of which one caller gets a quarter. With it, a client that knows the id
+    /// of a deleted session, and is its principal, can still use the session at every other node. At this node it can do so after
+    /// a restart, or if the store was full.
     #[build(name = ended_sessions)]
     shared: Option<Arc<dyn OnceStore>>,
     /// Sets the clock (default: that of the system), for tests.
@@ -62,7 +65,7 @@ pub(crate) struct SealedContent {
     pub(crate) principal: Option<[u8; 32]>,
     /// The params of its `initialize`.
     pub(crate) params: Option<RawJson>,
-    /// The end of the session's life, since 1970.
+    /// When the session expires, since 1970.
     pub(crate) expires: Duration,
 }
 
@@ -72,13 +75,13 @@ const MAX_ID: usize = 1024;
 /// The length of a [`SessionId`] as text.
 const DIGITS: usize = 32;
 
-/// Stands between a [`SessionId`] and what is sealed.
+/// Separates the [`SessionId`] from the seal.
 const SEPARATOR: u8 = b'.';
 
-/// The form of what is sealed, so that another one can follow.
+/// The version of the sealed content, so that another one can follow.
 const FORM: u8 = 1;
 
-/// How long a shared store may take to remember an end that a node knows of.
+/// How long a node waits while it writes an end that it knows to the shared store again.
 const REPAIR_TIME: Duration = Duration::from_secs(1);
 
 /// By how much the clocks of nodes may differ: 5 min.
@@ -88,7 +91,7 @@ impl SealedSessions {
     /// The default of [`lifetime`](Self::lifetime): 24 h.
     pub const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-    /// Reads the id with which a session is known at its node.
+    /// Reads the [`SessionId`] from the id of a session.
     pub(crate) fn parse(value: &[u8]) -> Option<SessionId> {
         let (digits, rest) = value.split_at_checked(DIGITS).filter(|_| value.len() <= MAX_ID)?;
         let is_form = rest.is_empty() || rest[0] == SEPARATOR;
@@ -118,7 +121,8 @@ impl SealedSessions {
         Some((value, created.saturating_add(self.lifetime)))
     }
 
-    /// Opens the id of a session. `None` if none of the keys has sealed it, where it is another's, and where it has expired.
+    /// Opens the sealed id of a session. `None` if none of the keys has sealed it, if the seal belongs to another session, or if
+    /// it has expired.
     pub(crate) fn open(&self, id: SessionId, value: &[u8]) -> Option<SealedContent> {
         let (digits, rest) = value.split_at_checked(DIGITS).filter(|_| value.len() <= MAX_ID)?;
         let (separator, sealed) = rest.split_first()?;
@@ -141,17 +145,17 @@ impl SealedSessions {
         is_valid.then_some(SealedContent { principal, params, expires })
     }
 
-    /// Whether a session that expires then has expired.
+    /// Whether the time `expires` has passed.
     pub(crate) fn has_expired(&self, expires: Duration) -> bool {
         self.now() >= expires
     }
 
-    /// Whether other nodes may end a session.
+    /// Whether nodes share the ends of sessions.
     pub(crate) fn shares_ended(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Remembers that a client has ended a session. Returns false where it had ended.
+    /// Remembers that a client has ended a session. Returns false if that was known.
     pub(crate) async fn end(
         &self,
         id: SessionId,
@@ -166,7 +170,8 @@ impl SealedSessions {
         }
     }
 
-    /// Whether a client has ended a session that expires at that time. A shared store that has lost what this node knows gets it again.
+    /// Whether a client has ended a session that expires at that time. If this node knows that and a shared store has lost it,
+    /// the store gets it again.
     pub(crate) async fn has_ended(
         &self,
         id: SessionId,
@@ -177,7 +182,7 @@ impl SealedSessions {
         let is_known = self.ended.contains(&name).await?;
         let Some(shared) = &self.shared else { return Ok(is_known) };
         if is_known {
-            // The session has ended, whatever comes of this.
+            // The session has ended, whether or not this write succeeds.
             let _again = tokio::time::timeout(REPAIR_TIME, shared.insert(&name, owner, rest)).await;
             return Ok(true);
         }
@@ -188,7 +193,7 @@ impl SealedSessions {
         Ok(has_ended)
     }
 
-    /// How long the end of a session is remembered: a node whose clock is behind opens the id for longer.
+    /// How long the end of a session is remembered. A node whose clock is slow opens the id for longer.
     fn remembered(&self, expires: Duration) -> Duration {
         expires.saturating_sub(self.now()).saturating_add(SKEW)
     }
@@ -211,7 +216,7 @@ fn about(digits: &str) -> String {
     format!("agentwire session {digits}")
 }
 
-/// The name under which it is remembered that a session has ended.
+/// The name in the store for the end of a session.
 fn ended_name(id: SessionId) -> String {
     format!("session-ended:{id}")
 }
