@@ -44,7 +44,7 @@ impl fmt::Display for EndpointWarning {
             Self::ForeignSession { principal, others } => {
                 match principal {
                     Some(principal) => write!(f, "a request of {:?}", principal.as_str())?,
-                    None => write!(f, "a request of no principal")?,
+                    None => write!(f, "a request without a principal")?,
                 }
                 write!(f, " named a session of another principal, whose id may be stolen")?;
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! The bus between nodes.
+//! Tests of the bus between nodes.
 
 use crate::{BusEvent, BusMessage, NodeId, Stores, Subscription};
 use agentwire_jsonrpc::RawJson;

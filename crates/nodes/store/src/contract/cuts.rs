@@ -1,4 +1,4 @@
-//! Lost connections, and the end of the store.
+//! Tests with lost connections, and with a restart of the store.
 
 use crate::{EventId, NodeId, Rest, SessionId, StoreError, Stores, StreamRun};
 use futures_util::FutureExt;
@@ -9,11 +9,11 @@ use crate::contract::events::{interrupted, rest};
 use crate::contract::records::create;
 use crate::contract::values::{append, event, places, record, session};
 
-/// How often an operation is repeated while the store cannot be reached.
+/// How many times an operation is repeated while the store cannot be reached.
 const ATTEMPTS: usize = 200;
 
-/// Connections are cut before, during and after appends. Each event that was acknowledged is stored, none twice, and no append
-/// takes longer than an operation may. Needs [`Fixture::cut`].
+/// Cuts connections before, during and after appends. Each acknowledged event must be stored, none twice, and no append may take
+/// longer than an operation may. Needs [`Fixture::cut`].
 pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
@@ -24,7 +24,7 @@ pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, 
         for place in 2..=60 {
             for attempt in 0.. {
                 let appended = append_and_cut(fixture, &node, session, place, attempt).await;
-                // The second: an earlier attempt has stored it, and its answer was lost.
+                // `TakenOver`: an earlier attempt has stored the event, and its response was lost.
                 if matches!(appended, Ok(()) | Err(StoreError::TakenOver)) {
                     break;
                 }
@@ -40,7 +40,7 @@ pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, 
     })
 }
 
-/// Appends an event and cuts: before, at once with, or after it, by turns. Later attempts do not cut.
+/// Appends an event and cuts the connections by turns before, during or after it. Later attempts do not cut.
 async fn append_and_cut(
     fixture: &dyn Fixture,
     node: &Stores,
@@ -65,8 +65,8 @@ async fn append_and_cut(
     result.expect("it has completed")
 }
 
-/// Connections are cut during operations on records and names. No number of a stream and no name is given twice, a record that was
-/// deleted stays away, and no operation takes longer than it may. Needs [`Fixture::cut`].
+/// Cuts connections during operations on records and names. No stream number and no name may be given twice, a deleted record
+/// must stay deleted, and no operation may take longer than it may. Needs [`Fixture::cut`].
 pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
@@ -100,7 +100,7 @@ pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFutu
     })
 }
 
-/// The result of an operation, while which all connections are cut. `None` if it fails.
+/// Runs an operation while all connections are cut. `None` if it fails.
 async fn cut_during<T: Send>(
     fixture: &dyn Fixture,
     operation: BoxFuture<'static, Result<T, StoreError>>,
@@ -158,7 +158,7 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         expected.version = 1;
         assert_eq!(node.records.load(session).await.ok(), Some(Some(expected)));
         assert_eq!(node.records.load(deleted).await.ok(), Some(None));
-        // A store may leave numbers out, where it cannot know what was taken last.
+        // A store may skip numbers if it cannot know which was taken last.
         let block = node.records.take_streams(session, 1).await.ok().flatten().expect("there are numbers");
         assert!(block.start >= next && block.end == block.start + 1, "{block:?} after {next}");
         assert_eq!(node.once.insert("state/1", None, fixture.time_to_live()).await.ok(), Some(false));

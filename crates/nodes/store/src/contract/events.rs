@@ -1,4 +1,4 @@
-//! Append, replay, order, isolation, limits and the end of streams.
+//! Tests of append, replay, order, isolation, limits and the end of streams.
 
 use crate::{EventId, EventStore, NodeId, Replay, Rest, SessionId, StoreError, StreamRun};
 use bytes::Bytes;
@@ -95,7 +95,7 @@ pub fn data_is_kept_byte_for_byte(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     })
 }
 
-/// A replay stops behind its limit, reports that, and continues from there.
+/// A replay stops after its limit, reports that, and can be continued from there.
 pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
@@ -122,7 +122,7 @@ pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     })
 }
 
-/// A stream has its node and its unanswered requests, and then has ended.
+/// A running stream reports its node and its requests, and then its end.
 pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (writer, reader, session) = (fixture.node().await, fixture.node().await, session());
@@ -147,7 +147,7 @@ pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
             assert_eq!(places(&*reader.events, session, stream, 0).await, events);
         }
         assert_eq!(rest(&*reader.events, session, 3).await, Rest::Running(Some(runs)));
-        // Without a beginning.
+        // A stream without `begin`.
         let only = writer.events.append(session, event(4, 1), true).wait().await;
         assert!(only.is_ok(), "{only:?}");
         assert_eq!(rest(&*reader.events, session, 4).await, Rest::Ended);
@@ -179,7 +179,7 @@ pub fn the_events_of_a_session_are_bounded(fixture: &dyn Fixture) -> BoxFuture<'
     })
 }
 
-/// Streams are not stored without bound.
+/// Streams that have ended without events take no room.
 pub fn a_stream_without_events_is_forgotten_once_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());

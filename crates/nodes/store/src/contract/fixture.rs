@@ -1,12 +1,11 @@
-//! The part of a store that the tests need.
+//! The trait by which the tests create and control a store.
 
 use std::time::Duration;
 
 use crate::{NodeId, Stores};
 use futures_util::future::{self, BoxFuture};
 
-/// One store under test, with an empty content of its own. The hooks are optional: a test that needs a missing one
-/// ends early.
+/// One store under test, initially empty. The hooks are optional: a test that needs a missing one ends early.
 pub trait Fixture: Sync {
     /// Returns the stores of one more node. All nodes of a fixture share one content.
     fn node(&self) -> BoxFuture<'_, Stores>;

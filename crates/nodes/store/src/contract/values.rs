@@ -1,4 +1,4 @@
-//! Values that the tests use.
+//! Records, events and helpers that the tests use.
 
 use std::future::Future;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub(crate) fn percent(fixture: &dyn Fixture, percent: u32) -> Duration {
     fixture.time_to_live() * percent / 100
 }
 
-/// Repeats a look at the store, with a little of its time in between, until it returns true.
+/// Repeats a check of the store, with a little of its time in between, until the check returns true.
 pub(crate) async fn eventually<F: Future<Output = bool>>(
     fixture: &dyn Fixture,
     what: &str,

@@ -1,4 +1,4 @@
-//! Two writers of one stream, and streams that are taken over.
+//! Tests of two writers of one stream, and of taking streams over.
 
 use crate::{EventId, NodeId, Rest, SessionId, StoreError, Stores, StreamRun, TAKE_OVER_GAP};
 use futures_util::future::{BoxFuture, join, join_all};
@@ -7,7 +7,7 @@ use crate::contract::Fixture;
 use crate::contract::events::{interrupted, rest};
 use crate::contract::values::{append, event, event_of, places, session};
 
-/// Of two writers of one place one wins, and both learn which.
+/// If two nodes write the same place, one succeeds, and both learn which.
 pub fn of_two_writers_of_one_place_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (first, second, session) = (fixture.node().await, fixture.node().await, session());
@@ -33,7 +33,7 @@ pub fn of_two_writers_of_one_place_one_wins(fixture: &dyn Fixture) -> BoxFuture<
     })
 }
 
-/// A place behind the last is refused.
+/// A place that is not above the last stored one is refused.
 pub fn a_place_is_never_taken_twice(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (first, second, session) = (fixture.node().await, fixture.node().await, session());
@@ -46,7 +46,7 @@ pub fn a_place_is_never_taken_twice(fixture: &dyn Fixture) -> BoxFuture<'_, ()> 
     })
 }
 
-/// A stream that is taken over ends with the given event, and refuses its former node, also where it had no event.
+/// A stream that is taken over ends with the given event, even if it had no event before, and refuses its former node.
 pub fn a_stream_that_is_taken_over_refuses_its_former_node(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (old, new, session) = (fixture.node().await, fixture.node().await, session());
@@ -74,7 +74,7 @@ pub fn a_stream_that_is_taken_over_refuses_its_former_node(fixture: &dyn Fixture
             }
             take_over(&old, session, stream, false).await;
         }
-        // The stream of a GET, which owes nothing.
+        // The stream of a GET, on which no request is unanswered.
         begin(&old, session, 3).await;
         let taken = new.events.take_over(session, 3, None).await;
         assert!(matches!(taken, Ok(true)), "{taken:?}");
@@ -103,7 +103,7 @@ pub fn a_stream_that_has_ended_is_not_taken_over(fixture: &dyn Fixture) -> BoxFu
     })
 }
 
-/// Of several nodes that take a stream over at once, one does.
+/// If several nodes take a stream over at once, one succeeds.
 pub fn of_several_take_overs_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let nodes = join_all((0..4).map(|_| fixture.node())).await;
@@ -118,7 +118,7 @@ pub fn of_several_take_overs_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()
             assert!(taken.iter().all(Result::is_ok), "{taken:?}");
             let replay = nodes[1].events.replay(session, EventId::new(stream, 1), usize::MAX).await;
             assert_eq!(replay.map(|replay| replay.events.len()).ok(), Some(1));
-            // A client that was sent events which are not stored gets it too, and once.
+            // A client that has received events which are not stored gets the last event too, and once.
             for (after, expected) in [(9, 1), (1 + TAKE_OVER_GAP, 0)] {
                 let replay = nodes[1].events.replay(session, EventId::new(stream, after), usize::MAX).await;
                 assert_eq!(replay.map(|replay| replay.events.len()).ok(), Some(expected), "after {after}");
@@ -127,7 +127,7 @@ pub fn of_several_take_overs_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()
     })
 }
 
-/// A result and a take-over at once: the client gets one of them, and the writer learns which.
+/// A result is appended while the stream is taken over: the client gets one of the two, and the writer learns which.
 pub fn a_result_and_a_take_over_exclude_each_other(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (old, new, session) = (fixture.node().await, fixture.node().await, session());

@@ -1,4 +1,4 @@
-//! Changes that become durable together, and those who wait for them.
+//! Groups changes of one write, so that callers can wait for its result.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use crate::StoreError;
 
-/// Changes that are written together. Holds the result once they are. Clones are one batch.
+/// The result of a write that several changes share, once it is known. Clones are one batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch(Arc<Monitor<Option<Result<(), Failure>>>>);
 

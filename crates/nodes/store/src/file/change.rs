@@ -1,4 +1,4 @@
-//! A change of the store, and its text in the journal.
+//! Writes a change of the store as a line of the journal, and reads it back.
 
 use agentwire_jsonrpc::RequestId;
 use bytes::Bytes;
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Event, EventId, NodeId, SessionId, SessionRecord, StreamRun};
 
-/// The text of the first line of a journal: the version of its form.
+/// The first line of a journal: the version of its format.
 pub(super) const FORM: &[u8] = b"agentwire-store 1";
 
-/// The beginning of an event's line. Its data follows as it is, so that it is not read as JSON.
+/// The start of an event's line. The data of the event follows unchanged, and is not read as JSON.
 const EVENT: &str = "event ";
 
 /// A change of the store. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Change {
-    /// A session with events.
+    /// A session, before its first event.
     Open { session: SessionId, owner: Option<String> },
-    /// A stream that runs.
+    /// The start of a stream.
     Begin { session: SessionId, stream: u64, node: NodeId, requests: Vec<RequestId> },
     #[serde(skip)]
     Event { session: SessionId, event: Event, is_last: bool },
@@ -26,17 +26,17 @@ pub(super) enum Change {
     End { session: SessionId, stream: u64 },
     /// The end of a stream that was taken over.
     TakeOver { session: SessionId, stream: u64 },
-    /// The end of a session's events.
+    /// The events of a session were forgotten.
     Forget { session: SessionId },
     /// A record that was added or replaced.
     Record { session: SessionId, record: SessionRecord, expires: u64, next_stream: u64 },
-    /// A record that expires later.
+    /// The time to live of a record was restarted.
     Touch { session: SessionId, expires: u64 },
-    /// A record that is deleted.
+    /// A record was deleted.
     Delete { session: SessionId },
-    /// The next number of a stream.
+    /// Numbers for streams were taken; the next one is given.
     Streams { session: SessionId, next: u64 },
-    /// A name that is used.
+    /// A name was used.
     Name {
         name: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub(super) enum Change {
     },
     /// A name that may be used again.
     NameRemoved { name: String },
-    /// Nothing: a write that reports whether the disk works.
+    /// Changes nothing: a write that checks whether the disk works.
     Check,
 }
 
@@ -55,7 +55,7 @@ impl Change {
         Self::Begin { session, stream, node, requests }
     }
 
-    /// About how many bytes its text has.
+    /// About how many bytes the line has.
     pub(super) fn size(&self) -> usize {
         let more = match self {
             Self::Event { event, .. } => event.data.len(),
@@ -68,7 +68,7 @@ impl Change {
         size_of::<Self>() + more
     }
 
-    /// Replaces `out` by the text.
+    /// Replaces `out` by the line.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.clear();
         if let Self::Event { session, event, is_last } = self {
@@ -80,10 +80,12 @@ impl Change {
         }
     }
 
-    /// Reads a text.
+    /// Reads a line.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         match text.strip_prefix(EVENT.as_bytes()) {
-            Some(event) => read_event(event).ok_or_else(|| "an event that is none".to_owned()),
+            Some(event) => {
+                read_event(event).ok_or_else(|| "a line that begins as an event and is malformed".to_owned())
+            }
             // read: this store has written it.
             None => serde_json::from_slice(text).map_err(|error| error.to_string()),
         }

@@ -1,4 +1,4 @@
-//! The file of the changes since the last time that it was rewritten.
+//! The journal file: reads, appends and rewrites the changes of a store, and keeps damaged files aside.
 
 use std::io::{self, BufReader};
 use std::time::{Duration, Instant};
@@ -14,19 +14,19 @@ use crate::StoreError;
 /// The journal.
 const JOURNAL: &str = "journal";
 
-/// A journal that is being rewritten.
+/// The new file while the journal is rewritten.
 const NEW: &str = "journal.new";
 
 /// The last journal that was damaged.
 const DAMAGED: &str = "journal.damaged";
 
-/// The journal is rewritten when it is larger than twice its size after the last time, and this many bytes.
+/// The journal is rewritten once it exceeds twice its size after the last rewriting plus this many bytes.
 const GROWTH: u64 = 8 << 20;
 
 /// Bytes that are written at once while the journal is rewritten.
 const CHUNK: usize = 1 << 20;
 
-/// How long after a failed write no other is tried.
+/// How long to wait after a failed write before the next one.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The journal. The thread of the store alone uses it.
@@ -42,7 +42,7 @@ pub(super) struct Journal {
     failed: Option<(Failure, Instant)>,
 }
 
-/// How a journal was read.
+/// The directory of a journal that was read, and the damage found.
 #[derive(Debug)]
 pub(super) struct Loaded {
     directory: Directory,
@@ -54,7 +54,7 @@ pub(super) struct Loaded {
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or was written by a later version.
+/// When the file cannot be read, or a later version has written it.
 pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result<Loaded, StoreError> {
     let files = &directory.files;
     let exists =
@@ -63,7 +63,7 @@ pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result
         if !exists(NEW)? {
             return Ok(Loaded { directory, damage: None });
         }
-        // The damaged journal was moved aside, and then the process ended. The new one was complete before that.
+        // The process ended after it had moved the damaged journal aside. The new one was complete before that.
         files.rename(NEW.as_ref(), JOURNAL.as_ref()).map_err(StoreError::away)?;
     }
     let file = files.open(JOURNAL.as_ref(), Access::Read).and_then(Part::all).map_err(StoreError::away)?;
@@ -74,7 +74,7 @@ pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result
         match lines.read().map_err(StoreError::away)? {
             Line::Text(text) if std::mem::take(&mut is_first) => {
                 if text != FORM {
-                    return Err(unreadable("its version is another".to_owned()));
+                    return Err(unreadable("it has another version".to_owned()));
                 }
             }
             Line::Text(text) => each(Change::read(&text).map_err(unreadable)?),
@@ -87,7 +87,7 @@ pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result
 }
 
 impl Journal {
-    /// Rewrites the journal, and keeps the file that was read aside if that is damaged.
+    /// Rewrites the journal. Keeps the file that was read if it is damaged.
     pub(super) fn create(loaded: Loaded, changes: &[Change], is_synced: bool) -> io::Result<Self> {
         let Loaded { directory, damage } = loaded;
         let mut journal =
@@ -96,18 +96,17 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Whether the next write is of all changes. An append that has failed may have left anything.
+    /// Whether the next write must replace the file: the file is too large, or a failed append may have left a part.
     pub(super) fn must_rewrite(&self) -> bool {
         self.failed.is_some() || self.length > self.limit
     }
 
-    /// Why nothing is written now: a write has failed a short time ago.
+    /// The failure after which writes are paused, while the pause lasts.
     pub(super) fn pause(&self) -> Option<Failure> {
         let (failure, since) = self.failed.as_ref()?;
         (since.elapsed() < PAUSE).then(|| failure.clone())
     }
 
-    /// Appends changes.
     pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Failure> {
         let written = self.try_append(changes);
         self.note(written)
@@ -135,10 +134,10 @@ impl Journal {
         self.note(written)
     }
 
-    /// Writes a new file, and puts it in place of the old one, which is kept under another name if it is damaged.
+    /// Writes a new file and renames it over the old one. The old file is kept as `journal.damaged` if it is damaged.
     fn rewrite(&mut self, changes: &[Change], is_damaged: bool) -> io::Result<()> {
         let files = &self.directory.files;
-        // A process that has ended may have left one.
+        // An earlier process may have left one.
         files.remove(NEW.as_ref())?;
         let file = files.open(NEW.as_ref(), Access::Create)?;
         let (mut lines, mut text, mut length) = (Vec::new(), Vec::new(), 0);
@@ -154,7 +153,7 @@ impl Journal {
         }
         file.write_all_at(&lines, length)?;
         length += lines.len() as u64;
-        // Also where appends are not synced: a file whose name is durable before its content would lose all.
+        // Also if appends are not synced: a crash after the rename, but before the content is on disk, would lose everything.
         file.sync()?;
         if is_damaged {
             files.rename(JOURNAL.as_ref(), DAMAGED.as_ref())?;

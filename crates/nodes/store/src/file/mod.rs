@@ -1,4 +1,4 @@
-//! A store of one machine: sessions and their events survive a restart of the process.
+//! A store in a directory: sessions and their events survive a restart of the process.
 
 mod batch;
 mod change;
@@ -28,7 +28,7 @@ use crate::{
     StreamRun,
 };
 
-/// How a [`FileStore`] works.
+/// The settings of a [`FileStore`].
 #[derive(Clone, Debug, Build)]
 #[build(new)]
 #[non_exhaustive]
@@ -39,19 +39,19 @@ pub struct FileStoreConfig {
     /// The clock by which records and names expire.
     #[build(default = Clock::system())]
     clock: Clock,
-    /// Whether a change counts as durable only when the disk has it, which is the default. Otherwise it counts once the operating
-    /// system has it: a power cut may cost the last seconds, the end of the process nothing.
+    /// Sets whether a change counts as durable only when it is on disk (default true). Otherwise it counts once the operating
+    /// system has it: a power cut may lose the last seconds, the end of the process loses nothing.
     #[build(name = synced, default = true)]
     is_synced: bool,
 }
 
-/// Stores sessions, their events and names that are used once in a directory, for one process at a time.
+/// Stores sessions, their events and once-only names in a directory, for one process at a time.
 ///
-/// Everything is in memory as well, within the same limits as in the stores in memory. A thread appends each change to a journal,
-/// all that wait in one write, and rewrites the journal when it has grown. When a write fails, what was to become durable by it
-/// fails; the next write is of everything. After a restart, events of sessions without a record are forgotten.
+/// Everything is in memory too, within the limits of the stores in memory. A thread appends all waiting changes to a journal in
+/// one write, and rewrites the journal when it has grown. When a write fails, the operations that wait for it fail, and the next
+/// write is of everything. After a restart, events of sessions without a record are forgotten.
 ///
-/// Dropping the store writes what waits, which blocks.
+/// Dropping the store writes the waiting changes, which blocks.
 #[derive(Debug)]
 pub struct FileStore {
     shared: Arc<JournalWriter>,
@@ -66,8 +66,8 @@ impl FileStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Away`] where another process uses the directory, it belongs to another user, others may write to it, or the disk
-    /// fails; [`StoreError::Damaged`] where a later version has written the journal. Both name the directory.
+    /// [`StoreError::Away`] if another process uses the directory, another user owns it, others may write to it, or the disk
+    /// fails. [`StoreError::Damaged`] if a later version has written the journal. Both name the directory.
     pub fn open(path: impl AsRef<Path>, config: &FileStoreConfig) -> Result<Self, StoreError> {
         let path = path.as_ref();
         Self::open_at(path, config).map_err(|error| match error {
@@ -95,13 +95,13 @@ impl FileStore {
         Ok(Self { shared, writer: Some(writer), nodes, bus, damage })
     }
 
-    /// Where the journal was damaged when it was opened, as an offset in bytes. What was behind that is lost to the store; the file
+    /// The offset in bytes at which the journal was damaged when it was opened. The store has lost everything after it; the file
     /// is kept as `journal.damaged`.
     pub fn damage(&self) -> Option<u64> {
         self.damage
     }
 
-    /// This store, and a bus and nodes of this process.
+    /// This store as all stores of a node, with a bus and nodes of this process.
     pub fn stores(self: &Arc<Self>) -> Stores {
         let bus = Arc::new(self.bus.clone());
         Stores::new(self.clone(), self.clone(), bus, self.clone(), self.clone())
@@ -128,7 +128,7 @@ impl FileStore {
         }
     }
 
-    /// The result of a change, once it is durable.
+    /// Makes a change. Returns its result once it is durable.
     fn durably<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut Tables, u64, &mut Vec<Change>) -> Result<T, StoreError>,
@@ -202,7 +202,7 @@ impl EventStore for FileStore {
             self.shared.read_durably(|tables, _| tables.events.replay(session, after, limit));
         Box::pin(async {
             if let Some(batch) = batch {
-                // The appends return the failure. The replay has what is in memory all the same.
+                // The appends return the failure. The replay also has events that are only in memory.
                 let _result = batch.wait().await;
             }
             Ok(replay)

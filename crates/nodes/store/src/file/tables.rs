@@ -1,4 +1,4 @@
-//! The content of a store of files: the tables in memory, and the changes that lead to them.
+//! The tables of a `FileStore` in memory, and the changes from which they can be rebuilt.
 
 use super::change::Change;
 use crate::table::event::EventTable;
@@ -6,7 +6,6 @@ use crate::table::once::OnceTable;
 use crate::table::record::{RecordTable, StoredRecord};
 use crate::{SessionId, StoreLimits, StreamRun};
 
-/// The content of a store.
 #[derive(Debug)]
 pub(super) struct Tables {
     pub(super) events: EventTable,
@@ -23,7 +22,7 @@ impl Tables {
         }
     }
 
-    /// Makes a change that was read. What the limits have no room for any more is left out.
+    /// Applies a change that was read from the journal. Leaves out what exceeds the limits.
     pub(super) fn apply(&mut self, now: u64, change: Change) {
         match change {
             Change::Open { session, owner } => self.events.open(session, owner.as_deref()),
@@ -73,7 +72,7 @@ impl Tables {
         }
     }
 
-    /// The changes that lead from nothing to this content.
+    /// The changes that rebuild this content from empty tables.
     pub(super) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         for (session, stored) in self.records.iter() {

@@ -1,4 +1,4 @@
-//! The thread that writes the changes of a store, all that wait at once.
+//! Queues the changes of a store for a thread that writes all waiting ones to the journal at once.
 
 use std::sync::{Condvar, PoisonError};
 
@@ -10,8 +10,7 @@ use super::journal::Journal;
 use super::tables::Tables;
 use crate::Clock;
 
-/// The bytes of the changes that wait to be written, at most. Beyond it they are dropped, and the journal is rewritten from the
-/// tables, which are bounded.
+/// The most bytes of queued changes. Beyond it they are dropped, and the journal is rewritten from the tables, which are bounded.
 const QUEUE: usize = 16 << 20;
 
 /// The tables of a store, and the queue of changes for the journal. A thread [runs](Self::run) it.
@@ -27,10 +26,10 @@ struct WriterState {
     tables: Tables,
     queue: Vec<Change>,
     queued: usize,
-    /// Whether the queue was too large.
+    /// Whether the queue exceeded its limit, so that the next write is of the whole tables.
     overflowed: bool,
     batch: Batch,
-    /// The batch before, which is being written or is written.
+    /// The previous batch, which is being written or is written.
     before: Option<Batch>,
     closed: bool,
 }
@@ -61,7 +60,8 @@ impl JournalWriter {
         look(&self.state.lock().tables, self.clock.now())
     }
 
-    /// Reads the tables. Returns the last batch of their changes as well, which may be durable already; `None` if nothing has changed.
+    /// Reads the tables. Also returns the batch of their last change, which may be durable already; `None` if nothing has
+    /// changed.
     pub(super) fn read_durably<T>(&self, look: impl FnOnce(&Tables, u64) -> T) -> (T, Option<Batch>) {
         let state = self.state.lock();
         let is_waiting = state.overflowed || !state.queue.is_empty();
@@ -69,8 +69,8 @@ impl JournalWriter {
         (look(&state.tables, self.clock.now()), batch)
     }
 
-    /// Changes the tables, and queues what the closure adds to the changes. Returns the batch in which that is written; `None` if
-    /// it adds nothing.
+    /// Changes the tables, and queues the changes that the closure adds. Returns the batch in which they are written; `None` if
+    /// there are none.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&mut Tables, u64, &mut Vec<Change>) -> T,
@@ -92,7 +92,7 @@ impl JournalWriter {
         (result, is_changed.then(|| state.batch.clone()))
     }
 
-    /// Ends the thread once it has written what waits.
+    /// Ends the thread once it has written the queued changes.
     pub(super) fn close(&self) {
         self.state.lock().closed = true;
         self.work.notify_one();
@@ -110,7 +110,7 @@ impl JournalWriter {
         }
     }
 
-    /// Waits for changes.
+    /// Waits for queued changes. `None` once the store is closed and the queue is empty.
     fn next(&self, journal: &Journal) -> Option<(Work, Batch)> {
         let mut guard = self.state.lock();
         while guard.queue.is_empty() && !guard.overflowed {

@@ -9,16 +9,16 @@ use futures_util::stream;
 
 use crate::{Bus, BusEvent, BusMessage, NodeId, StoreError, Subscription};
 
-/// How many messages wait for a subscriber, at most.
+/// The most messages that wait for a subscriber.
 const MESSAGES: usize = 1024;
 
-/// The bytes of the messages that wait for a subscriber, at most.
+/// The most bytes of messages that wait for a subscriber.
 const BYTES: usize = 1 << 20;
 
-/// The bus between nodes of one process. 1,024 messages or 1 MiB wait for each subscriber, or one larger message; beyond that they
-/// are dropped, and it gets [`BusEvent::Missed`].
+/// The bus between nodes of one process. Up to 1,024 messages or 1 MiB wait for each subscriber, or one larger message. Beyond
+/// that they are dropped, and the subscriber gets [`BusEvent::Missed`].
 ///
-/// A bus between processes gives its subscribers in one process what it receives through this.
+/// A bus between processes can use it to pass received messages to its subscribers in one process.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBus(Arc<Mutex<Hub>>);
 
@@ -35,7 +35,7 @@ struct Inbox {
     bytes: usize,
 }
 
-/// The place of a subscriber, until this is dropped.
+/// The registration of a subscriber. Dropping it ends the subscription.
 struct Subscriber {
     bus: MemoryBus,
     key: u64,
@@ -48,7 +48,7 @@ impl MemoryBus {
         self.inboxes(|_| true).iter().for_each(|inbox| inbox.update(|inbox| inbox.push(BusEvent::Missed)));
     }
 
-    /// The inboxes of these nodes. They are used outside the lock, because they wake tasks.
+    /// The inboxes of the nodes for which `is_meant` is true. They are used outside the lock, because they wake tasks.
     fn inboxes(&self, is_meant: impl Fn(NodeId) -> bool) -> Vec<Arc<Monitor<Inbox>>> {
         let hub = self.0.lock();
         let meant = hub.inboxes.values().filter(|(node, _)| is_meant(*node));
@@ -98,7 +98,7 @@ impl Drop for Subscriber {
 
 impl Inbox {
     fn push(&mut self, event: BusEvent) {
-        // The first reports that anything may have changed, and a second nothing more.
+        // A second report in a row adds nothing.
         if event == BusEvent::Missed && self.events.back() == Some(&event) {
             return;
         }

@@ -7,11 +7,11 @@ use futures_util::future::{self, BoxFuture};
 use crate::table::event::EventTable;
 use crate::{Durable, Event, EventId, EventStore, Replay, SessionId, StoreError, StoreLimits, StreamRun};
 
-/// Keeps the newest events in memory: up to 4 MiB of one session and 16 MiB of all sessions by default. The overhead of each
+/// Keeps the newest events in memory: by default up to 4 MiB for one session and 16 MiB for all sessions. The overhead of each
 /// event counts too.
 ///
-/// Where all together have more, the owner that has most gives way, and of its sessions the largest: their oldest events are
-/// forgotten. So an owner that fills the store makes others lose nothing.
+/// Beyond the limit for all sessions, the owner with the most bytes loses the oldest events of its largest session. So an owner
+/// that fills the store costs other owners nothing.
 #[derive(Debug)]
 pub struct MemoryEventStore(Mutex<EventTable>);
 

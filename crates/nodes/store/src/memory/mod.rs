@@ -1,4 +1,4 @@
-//! Stores in the memory of one process: the default of an endpoint. Nodes of one process share them, which tests use.
+//! Stores in the memory of one process, which endpoints use by default. In tests several nodes share them.
 
 mod bus;
 mod events;

@@ -1,4 +1,4 @@
-//! The nodes of one process.
+//! Leases of nodes in one process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub struct MemoryNodes(Arc<Monitor<Leases>>);
 
 #[derive(Debug, Default)]
 struct Leases {
-    /// Each node with the number of its lease.
+    /// The living nodes, each with the number of its lease.
     alive: BTreeMap<NodeId, u64>,
-    /// How many there were.
+    /// The number of leases so far.
     count: u64,
     is_unsettled: bool,
 }
@@ -49,7 +49,8 @@ impl MemoryNodes {
         });
     }
 
-    /// The time of a lease has passed since [`interrupt`](Self::interrupt), for tests.
+    /// Lets leases count as settled again, as when the time of a lease has passed since [`interrupt`](Self::interrupt). For
+    /// tests.
     pub fn settle(&self) {
         self.0.update(|leases| leases.is_unsettled = false);
     }

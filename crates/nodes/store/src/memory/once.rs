@@ -1,4 +1,4 @@
-//! Keeps names that are used once in memory.
+//! A store in memory for once-only names.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Keeps the records of sessions in memory.
+//! A store in memory for the records of sessions.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl MemorySessionRecords {
         Self { table: Mutex::new(RecordTable::new(limits)), clock: clock.clone() }
     }
 
-    /// Returns the result of an operation, which gets the time, after the removal of expired records.
+    /// Runs an operation with the present time, and removes expired records after it.
     fn with<T: Send + 'static>(
         &self,
         operation: impl FnOnce(&mut RecordTable, u64) -> Result<T, StoreError>,

@@ -84,7 +84,7 @@ impl EventTable {
         let Some(log) = self.sessions.remove(&session) else { return };
         self.size -= LOG_COST + log.size();
         log.account().size.fetch_sub(log.size(), Ordering::Relaxed);
-        // No other session has it, only the table.
+        // Only this log and the table still hold the account.
         if Arc::strong_count(log.account()) == 2 {
             self.owners.remove(&log.account().owner);
         }
@@ -100,8 +100,7 @@ impl EventTable {
         self.sessions.iter().map(|(session, log)| (*session, log))
     }
 
-    /// Changes a session's log, which is opened where it is not, and keeps the limits. The closure gets the largest size of an
-    /// event.
+    /// Changes a session's log, and opens it if necessary. Keeps the limits. The closure gets the largest size of an event.
     fn change<T>(&mut self, session: SessionId, change: impl FnOnce(&mut Log, usize) -> T) -> T {
         let log = match self.sessions.get_mut(&session) {
             Some(log) => log,
@@ -140,7 +139,7 @@ impl EventTable {
             owners.sort_unstable();
             let Some((size, largest)) = owners.pop() else { return };
             let (largest, next) = (largest.clone(), owners.last().map_or(0, |(next, _)| *next));
-            // Down to the one after it, and then both in turn.
+            // First down to the size of the next largest owner, then both in turn.
             let excess = (self.size - limit).min((size - next).max(size / 16 + 1));
             let of_owner =
                 self.sessions.iter().filter(|(_, log)| log.account().owner == largest && !log.is_empty());

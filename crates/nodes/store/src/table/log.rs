@@ -1,4 +1,4 @@
-//! The events of one session, oldest first, and its streams.
+//! The events and streams of one session, with their size.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::{Event, EventId, Replay, Rest, StoreError, StreamRun, TAKE_OVER_GAP};
 
-/// The bytes of an event beside its text: its place in the queue, up to half of which is empty, and the overhead of the
+/// The bytes of an event in addition to its text: its slot in the queue, up to half of which is empty, and the overhead of the
 /// allocator, of [`Bytes`] and of the lines around the text in the response.
 const EVENT_COST: usize = 2 * size_of::<Event>() + 160;
 
@@ -20,7 +20,7 @@ pub(crate) const LOG_COST: usize = 256;
 /// The bytes of a stream without events and requests.
 const STREAM_COST: usize = 2 * size_of::<Stream>();
 
-/// The bytes of the events of one owner. Changed through the logs, so that no event looks for its owner.
+/// The bytes of the events of one owner. Each log changes it directly, without a search for the owner.
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) owner: Option<Arc<str>>,
@@ -32,7 +32,7 @@ pub(crate) struct Account {
 pub(crate) struct Log {
     account: Arc<Account>,
     events: VecDeque<Event>,
-    /// In the order of their numbers.
+    /// Sorted by number.
     streams: VecDeque<Stream>,
     size: usize,
 }
@@ -42,10 +42,11 @@ struct Stream {
     number: u64,
     /// The highest place.
     last: u64,
-    /// How many of its events are stored.
+    /// The number of its events that are stored.
     events: usize,
     ended: bool,
-    /// Whether it was taken over. Then it is remembered without events as well, because its node may still append.
+    /// Whether it was taken over. A stream that was taken over is remembered even without events, because its former node may
+    /// still append.
     taken_over: bool,
     runs: Option<Box<StreamRun>>,
 }
@@ -64,7 +65,7 @@ impl Log {
         self.size
     }
 
-    /// Whether nothing can be forgotten.
+    /// Whether the log has no events and no streams.
     pub(crate) fn is_empty(&self) -> bool {
         self.events.is_empty() && self.streams.is_empty()
     }
@@ -79,7 +80,7 @@ impl Log {
         }
     }
 
-    /// Adds an event, of up to `limit` bytes. A larger one is refused and ends its stream nevertheless, if it is the last.
+    /// Adds an event of up to `limit` bytes. A larger event is refused; if it is the last one, it ends its stream nevertheless.
     pub(crate) fn append(&mut self, event: Event, is_last: bool, limit: usize) -> Result<(), StoreError> {
         let EventId { stream, place } = event.id;
         let size = event_size(&event.data);
@@ -113,7 +114,7 @@ impl Log {
         }
     }
 
-    /// Ends a stream with an event, unless it has ended. Returns whether it did, and the event.
+    /// Ends a stream with an event, unless it has ended already. Returns whether it has ended the stream, and the event.
     pub(crate) fn take_over(
         &mut self,
         number: u64,
@@ -152,7 +153,7 @@ impl Log {
         Replay::new(events, if *ended { Rest::Ended } else { Rest::Running(runs.as_deref().cloned()) })
     }
 
-    /// Forgets the oldest events, and where there are none the oldest streams, down to `limit` bytes.
+    /// Forgets the oldest events, and then the oldest streams, down to `limit` bytes.
     pub(crate) fn shed(&mut self, limit: usize) {
         while self.size > limit && !self.is_empty() {
             match self.events.pop_front() {
@@ -177,7 +178,7 @@ impl Log {
         self.events.iter()
     }
 
-    /// The numbers of its streams, where they run, whether they have ended, and whether they were taken over.
+    /// For each stream: its number, its run, whether it has ended, and whether it was taken over.
     #[cfg(feature = "file")]
     pub(crate) fn streams(&self) -> impl Iterator<Item = (u64, Option<&StreamRun>, bool, bool)> {
         self.streams
@@ -187,7 +188,7 @@ impl Log {
 
     fn push(&mut self, event: Event, size: usize) {
         if self.events.capacity() == 0 {
-            // Of a session that does no more than begin there is one event.
+            // A session that only begins has one event.
             self.events.reserve_exact(1);
         }
         self.events.push_back(event);
@@ -220,7 +221,7 @@ impl Log {
         }
     }
 
-    /// Where the stream is, or would be. Events mostly come on the newest stream, and go from the oldest.
+    /// The index of a stream, or the one at which to insert it. Events mostly come on the newest stream, and go from the oldest.
     fn position(&self, number: u64) -> Result<usize, usize> {
         let (Some(oldest), Some(newest)) = (self.streams.front(), self.streams.back()) else { return Err(0) };
         match newest.number.cmp(&number) {

@@ -1,5 +1,5 @@
-//! The content of stores of one process, without locks, time or I/O. The stores in memory lock it, and the store of files records
-//! each change as well.
+//! The tables of stores of one process, without locks, time or I/O. The stores in memory lock them; the store of files also
+//! records each change.
 
 pub(crate) mod event;
 pub(crate) mod log;

@@ -1,4 +1,4 @@
-//! Names that are used once, until they expire.
+//! A table of once-only names with expiry times, and with a limit for each owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::clock::millis;
 use crate::{MAX_ONCE_NAME, StoreError, StoreLimits};
 
-/// The bytes of a name beside its text.
+/// The bytes of a name in addition to its text.
 const NAME_COST: usize = 128;
 
-/// One owner has up to this part of the room.
+/// One owner gets up to this part of the room.
 const OWNER_SHARE: usize = 4;
 
 /// Names, until they expire.
@@ -18,7 +18,7 @@ const OWNER_SHARE: usize = 4;
 pub(crate) struct OnceTable {
     limit: usize,
     names: BTreeMap<Arc<str>, Name>,
-    /// The same names by the time at which they expire, so that a removal costs what has expired.
+    /// The same names sorted by expiry time, so that a removal costs only the expired ones.
     by_expiry: BTreeSet<(u64, Arc<str>)>,
     /// The bytes of the names of each owner.
     owners: BTreeMap<Arc<str>, usize>,
@@ -38,7 +38,7 @@ impl OnceTable {
         Self { limit: limits.names, names, by_expiry, owners, size: 0 }
     }
 
-    /// Adds a name. Returns when it expires, or `None` if the name is there.
+    /// Adds a name. Returns when it expires, or `None` if the table has the name.
     pub(crate) fn insert(
         &mut self,
         now: u64,
@@ -62,16 +62,16 @@ impl OnceTable {
     fn check_room(&self, name: &str, owner: Option<&str>) -> Result<(), StoreError> {
         let (limit, share) = (self.limit, self.limit / OWNER_SHARE);
         if self.size + cost(name, owner) > limit {
-            return Err(StoreError::full(format!("all names have {limit} bytes, at most")));
+            return Err(StoreError::full(format!("all names may take {limit} bytes")));
         }
         let of_owner = owner.and_then(|owner| self.owners.get(owner)).copied().unwrap_or_default();
         if owner.is_some() && of_owner + cost(name, owner) > share {
-            return Err(StoreError::full(format!("the names of one owner have {share} bytes, at most")));
+            return Err(StoreError::full(format!("the names of one owner may take {share} bytes")));
         }
         Ok(())
     }
 
-    /// Adds a name whatever the limit.
+    /// Adds a name, regardless of the limits.
     pub(crate) fn put(&mut self, name: &str, owner: Option<&str>, expires: u64) {
         self.remove(name);
         let cost = cost(name, owner);
@@ -119,14 +119,14 @@ impl OnceTable {
         }
     }
 
-    /// All names, expired ones too.
+    /// All names, including expired ones.
     #[cfg(feature = "file")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>, u64)> {
         self.names.iter().map(|(name, stored)| (&**name, stored.owner.as_deref(), stored.expires))
     }
 }
 
-/// The bytes that a name takes. That of its owner is there once for all its names, and counts for each.
+/// The bytes of a name. The owner is stored once for all its names, and is counted for each.
 fn cost(name: &str, owner: Option<&str>) -> usize {
     NAME_COST + name.len() + owner.map_or(0, str::len)
 }

@@ -1,4 +1,4 @@
-//! The records of sessions, until they expire.
+//! A table of session records with expiry times, and with a limit for each owner.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use agentwire_jsonrpc::RawJson;
 use crate::clock::millis;
 use crate::{SessionId, SessionRecord, StoreError, StoreLimits, StreamBlock};
 
-/// The bytes of a record beside its messages.
+/// The bytes of a record in addition to its messages.
 const RECORD_COST: usize = 2 * size_of::<StoredRecord>() + 64;
 
-/// One owner has up to this part of the room.
+/// One owner gets up to this part of the room.
 const OWNER_SHARE: usize = 4;
 
-/// Expired records are removed once in so many milliseconds.
+/// The interval between removals of expired records, in milliseconds.
 const SWEEP: u64 = 60_000;
 
-/// How long after a removal of the expired records a table that is full looks for others, in milliseconds.
+/// How long after a removal of expired records a full table removes them again, in milliseconds.
 const SWEEP_FULL: u64 = 1000;
 
 /// The records of sessions. Times are milliseconds since 1970.
@@ -29,11 +29,11 @@ pub(crate) struct RecordTable {
     /// The bytes of the records of each owner.
     owners: BTreeMap<String, usize>,
     swept: u64,
-    /// The sessions whose expired records were removed.
+    /// The sessions whose expired records were removed, until [`sweep`](Self::sweep) returns them.
     expired: Vec<SessionId>,
 }
 
-/// A record, and what the table adds.
+/// A record, when it expires, and the next number for a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredRecord {
     pub(crate) record: SessionRecord,
@@ -71,7 +71,7 @@ impl RecordTable {
         session: SessionId,
         mut stored: StoredRecord,
     ) -> Result<(), StoreError> {
-        // Each message is a part of a larger text, which would stay as well.
+        // Each message is a slice of a larger text, which would stay in memory as well.
         stored.record.messages = stored.record.messages.iter().map(RawJson::detached).collect();
         if let Err(full) = self.room_for(session, &stored) {
             if now.saturating_sub(self.swept) < SWEEP_FULL {
@@ -89,11 +89,11 @@ impl RecordTable {
         Ok(())
     }
 
-    /// Checks that a record fits, in place of the one that its session has.
+    /// Checks that a record fits in place of the session's present one.
     fn room_for(&self, session: SessionId, stored: &StoredRecord) -> Result<(), StoreError> {
         let replaced = self.records.get(&session);
         if self.size - replaced.map_or(0, StoredRecord::size) + stored.size() > self.limit {
-            let reason = format!("the records of all sessions have {} bytes, at most", self.limit);
+            let reason = format!("the records of all sessions may take {} bytes", self.limit);
             return Err(StoreError::full(reason));
         }
         let Some(owner) = &stored.record.owner else { return Ok(()) };
@@ -101,12 +101,12 @@ impl RecordTable {
         let of_owner = self.owners.get(owner).copied().unwrap_or(0);
         let share = self.limit / OWNER_SHARE;
         if of_owner - replaced.map_or(0, StoredRecord::size) + stored.size() > share {
-            return Err(StoreError::full(format!("the records of one owner have {share} bytes, at most")));
+            return Err(StoreError::full(format!("the records of one owner may take {share} bytes")));
         }
         Ok(())
     }
 
-    /// Takes a record out.
+    /// Removes and returns a record.
     fn take(&mut self, session: SessionId) -> Option<StoredRecord> {
         let stored = self.records.remove(&session)?;
         self.size -= stored.size();
@@ -126,7 +126,7 @@ impl RecordTable {
         self.records.get(&session).filter(|stored| stored.expires > now)
     }
 
-    /// Begins another time to live. Returns when the record expires.
+    /// Restarts the time to live. Returns when the record expires.
     pub(crate) fn touch(&mut self, now: u64, session: SessionId, time_to_live: Duration) -> Option<u64> {
         let stored = self.records.get_mut(&session).filter(|stored| stored.expires > now)?;
         stored.expires = now + millis(time_to_live);
@@ -138,7 +138,7 @@ impl RecordTable {
         self.get(now, session).is_some_and(|stored| stored.record.version == 0)
     }
 
-    /// Replaces a record where the version fits. Returns what is stored then.
+    /// Replaces a record if the stored version equals the given one. Returns the new stored record.
     pub(crate) fn update(
         &mut self,
         now: u64,
@@ -172,8 +172,8 @@ impl RecordTable {
         Some(first..stored.next_stream)
     }
 
-    /// Removes expired records, where that was long ago. Returns the sessions whose expired records were removed since the last
-    /// call.
+    /// Removes expired records, if the last removal was long ago. Returns the sessions whose expired records were removed since
+    /// the last call.
     pub(crate) fn sweep(&mut self, now: u64) -> Vec<SessionId> {
         if now.saturating_sub(self.swept) >= SWEEP {
             self.remove_expired(now);
@@ -206,7 +206,7 @@ impl RecordTable {
         }
     }
 
-    /// All records, expired ones too.
+    /// All records, including expired ones.
     #[cfg(feature = "file")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SessionId, &StoredRecord)> {
         self.records.iter().map(|(session, stored)| (*session, stored))

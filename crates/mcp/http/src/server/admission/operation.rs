@@ -127,7 +127,7 @@ pub(crate) fn check_calls<'a>(
         };
         let members = ParamsMembers::read(params);
         if members.repeats_any(NAMES) {
-            let why = "a member of the params that names the operation stands there twice";
+            let why = "a member of the params that names the operation occurs more than once";
             return Err(Denied::new(StatusCode::BAD_REQUEST, why).into());
         }
         operations.push(Operation { method, name: members.string(named_by) });

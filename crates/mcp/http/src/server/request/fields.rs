@@ -127,5 +127,5 @@ pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Op
 }
 
 fn twice(name: &HeaderName) -> Denied {
-    Denied::new(StatusCode::BAD_REQUEST, format!("the header {name} stands there twice"))
+    Denied::new(StatusCode::BAD_REQUEST, format!("the header {name} occurs more than once"))
 }

@@ -247,7 +247,7 @@ fn agree(head: &Head, message: &Message, version: &str) -> Result<(), &'static s
         return Err("the MCP-Protocol-Version header is not the version in _meta");
     }
     let one = |name: HeaderName| {
-        single(head.headers(), &name).map_err(|_| "a header of the request's metadata stands there twice")
+        single(head.headers(), &name).map_err(|_| "a metadata header of the request occurs more than once")
     };
     match one(header::METHOD)? {
         Some(value) if value == method.as_bytes() => {}
