@@ -93,7 +93,7 @@ impl Calls {
     ) {
         // A caller may use an id twice by mistake; the first deadline must not outlive it.
         self.remove(id);
-        // A time-out that the clock cannot represent is no limit.
+        // A time-out that the clock cannot represent sets no limit.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
         self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
         let uncancellable = dialect.uncancellable.contains(&method);
@@ -223,7 +223,7 @@ impl Calls {
             && let (Some(deadline), Some(extended)) = (&mut call.deadline, now.checked_add(timeout))
         {
             deadlines.remove(&(*deadline, id));
-            // A maximum that the clock cannot represent is no limit.
+            // A maximum that the clock cannot represent sets no limit.
             let latest = call.made.checked_add(maximum).map_or(extended, |last| extended.min(last));
             *deadline = latest.max(*deadline);
             deadlines.insert((*deadline, id));
