@@ -1,4 +1,4 @@
-//! What both sides of an ACP connection say first, and the envelope between conductors and proxies.
+//! The first messages of both sides of an ACP connection, and the envelope between conductors and proxies.
 
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ impl Answer {
         response.get(self.member) == Some(&self.value)
     }
 
-    /// What such a response is expected to have.
+    /// The expected form of such a response.
     pub(crate) fn expected(&self) -> String {
         format!("the {} of the wrapped request, `{}`, as that of `{SUCCESSOR}`", self.member, self.value)
     }
@@ -184,10 +184,10 @@ pub(crate) fn refuses_the_method(response: &Value, method: &str) -> Outcome {
     Ok(())
 }
 
-/// A line that is no JSON, without an id that can be read all the same.
+/// A line that is not JSON, without a readable id.
 const NO_JSON: &[u8] = b"{\"jsonrpc\": \"2.0\", \"method\":\n";
 
-/// Fails unless the other side refuses a line that is no JSON and one that is no request.
+/// Fails unless the other side refuses a line that is not JSON and one that is not a request.
 pub(crate) async fn refuses_malformed_lines(conversation: &mut Conversation) -> Outcome {
     let no_request = &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":1,\"params\":\"bar\"}\n"[..];
     for (bytes, code) in [(NO_JSON, -32700), (no_request, -32600)] {

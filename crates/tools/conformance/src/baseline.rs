@@ -87,7 +87,7 @@ fn expected_failures(text: &str) -> Result<Vec<(SubjectKind, Vec<String>)>, Base
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// It is no TOML, or has members that a baseline does not have.
+    /// It is not TOML, or has members that a baseline does not have.
     #[error("the baseline is malformed: {0}")]
     Malformed(toml::de::Error),
     /// It is not YAML of the official suite's form.
@@ -114,7 +114,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// Fails if the text is no baseline, or if an entry names no requirement or has no reason.
+    /// Fails if the text is not a baseline, or if an entry names no requirement or has no reason.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let baseline: Self = toml::from_str(text).map_err(BaselineError::Malformed)?;
         let registry = Registry::load()?;

@@ -36,7 +36,7 @@ pub(crate) struct Conversation {
     /// Requests of the subject, in order, answered or not.
     pub(crate) asked: Vec<Value>,
     answers: Answers,
-    /// What is added to the `_meta` of each request and notification.
+    /// Members that are added to the `_meta` of each request and notification.
     meta: Option<Value>,
     next_id: i64,
     wait: Duration,
@@ -79,7 +79,7 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Says that the program was just started. Its first message may take as long as `most`.
+    /// Records that the program was just started. Its first message may take as long as `most`.
     pub(crate) fn starts(&mut self, processes: &Processes, most: Duration) {
         self.start = Start::of_program(processes, most);
     }
@@ -233,7 +233,7 @@ impl Conversation {
         self.wanted("a message", |_| true).await
     }
 
-    /// Receives for a while; returns the messages that arrived before or meanwhile, and takes them out of the queue.
+    /// Receives for a while; returns the messages that arrived until then, and takes them out of the queue.
     pub(crate) async fn listen(&mut self, time: Duration) -> Outcome<Vec<Arrived>> {
         self.serve(time).await?;
         Ok(self.queue.drain(..).collect())
@@ -298,7 +298,7 @@ impl Conversation {
         self.closed
     }
 
-    /// Says that nothing more will be sent: standard input is closed.
+    /// Ends the sending: closes standard input.
     pub(crate) fn close(&mut self) {
         self.link.close();
     }
@@ -326,7 +326,7 @@ impl Conversation {
     /// Receives one thing, or returns false at the end of the time.
     async fn pump(&mut self, until: Instant) -> Outcome<bool> {
         if Instant::now() >= until {
-            // What waits already is received as well, but not what a program that never stops adds meanwhile.
+            // Receives the messages that are queued now, but not those that a program that never stops adds later.
             return match self.received.try_recv() {
                 Ok(received) if self.late < QUEUE => {
                     self.late += 1;

@@ -1,6 +1,6 @@
 //! Faults that make a conformant program a wrong one, to test that each check catches what it is there for.
 //!
-//! A fault stands between the suite and the program, sees what either says, and changes what the suite receives. Since a check
+//! A fault sees the messages between the suite and the program, and changes those that the suite receives. Since a check
 //! knows its subject by these bytes alone, a changed byte is as good as a changed program.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) enum Incoming {
     Line(Vec<u8>),
     /// A response's status and headers.
     Head(Head),
-    /// The whole body of a response that is no event stream.
+    /// The whole body of a response that is not an event stream.
     Body { exchange: u32, bytes: Vec<u8> },
     /// An event of an event stream.
     Event { exchange: u32, event: Event },
@@ -48,7 +48,7 @@ pub(crate) struct Head {
 pub(crate) enum Answer {
     /// A status and headers. The names of headers are in lower case.
     Head { status: u16, headers: Vec<(String, String)> },
-    /// The whole body of an answer that is no event stream.
+    /// The whole body of a response that is not an event stream.
     Body(Vec<u8>),
     /// An event of an event stream.
     Event(Event),

@@ -10,7 +10,7 @@
 //! Checks can also be files: a [`ScriptFile`] is a conversation in which the subject's messages are patterns.
 //! `agentwire-recording` has its format and its player.
 //!
-//! [`Config`] says what to judge and how, and [`Config::run`] returns a [`Report`].
+//! [`Config`] names the program to judge and the checks, and [`Config::run`] returns a [`Report`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // circle: link/http/http2.rs, link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.

@@ -2,7 +2,7 @@
 
 use crate::report::CheckResult;
 
-/// Hears of each result as soon as there is one.
+/// Receives each result as soon as it exists.
 pub trait Progress: Send + Sync {
     /// How many checks there will be.
     fn planned(&self, _checks: usize) {}

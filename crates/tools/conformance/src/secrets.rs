@@ -1,4 +1,4 @@
-//! What the user gave to reach a server, which no report shows.
+//! The secrets that the user gave to reach a server, which no report shows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What every check knows of its run.
+//! The settings of a run that every check can read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Setting {
 }
 
 impl Setting {
-    /// What plays a role in the subject's profile.
+    /// The tool, prompt or command with a role in the subject's profile.
     pub(crate) fn role(&self, role: &str) -> Outcome<&Value> {
         self.profile.get(self.kind, role).ok_or_else(|| Stop::missing_role(role))
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::requirements::protocol::Protocol;
 use crate::requirements::requirement::Role;
 
-/// Which party of which protocol a program is.
+/// The protocol and the party of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -81,7 +81,7 @@ impl fmt::Display for SubjectKind {
     }
 }
 
-/// What carries a conversation.
+/// The transport of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What a check's conversation looked like, byte by byte, for reports and audits.
+//! The trace of a check's conversation, byte by byte, for reports and audits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_ERRORS: usize = 1 << 20;
 /// How much a subject may send in the conversations of one check, by [`weight`]. Checks need up to 20 MiB.
 const MAX_RECEIVED: usize = 48 << 20;
-/// What a step weighs beyond its bytes.
+/// The memory of a step beyond its bytes.
 const STEP_WEIGHT: usize = 64;
 /// The least share of [`MAX_BYTES`] that a kept step takes, so that at most 8,192 are kept: each audit reads all of them.
 const KEPT_STEP: usize = 512;
-/// What a value of JSON weighs: the memory that it may take when it is read.
+/// The memory that a JSON value may take when it is read.
 const VALUE_WEIGHT: usize = 128;
 
 /// One step of a conversation.
@@ -29,7 +29,7 @@ pub struct TraceEvent {
     pub at: Duration,
     /// Who sent it.
     pub from: Sender,
-    /// What it is.
+    /// The kind of the step.
     pub what: Part,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -47,7 +47,7 @@ pub enum Sender {
     Subject,
 }
 
-/// What was sent.
+/// The kind of content that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
@@ -55,7 +55,7 @@ pub enum Part {
     Line,
     /// A request's or a response's first line and headers.
     Head,
-    /// The body of a request, or of a response that is no event stream.
+    /// The body of a request, or of a response that is not an event stream.
     Body,
     /// An event of an event stream.
     Event,
@@ -74,7 +74,7 @@ pub enum Part {
 pub(crate) struct Trace {
     inner: Arc<Mutex<Inner>>,
     begun: Instant,
-    /// What reports of it do not show.
+    /// Secrets that reports do not show.
     secrets: Secrets,
 }
 
@@ -149,7 +149,7 @@ impl Trace {
         self.lock().messages.bytes > MAX_BYTES / 4
     }
 
-    /// What was written down so far.
+    /// The steps so far.
     pub(crate) fn events(&self) -> Vec<TraceEvent> {
         self.lock().events.clone()
     }
@@ -164,7 +164,7 @@ impl Trace {
         (events[..first].iter().chain(&events[first + left_out..]).cloned().collect(), left_out)
     }
 
-    /// The last line on standard error, if there is any: it often says why a program ended.
+    /// The last line on standard error, if there is any: it often has the reason why a program ended.
     pub(crate) fn last_error_line(&self) -> Option<String> {
         let inner = self.lock();
         let mut lines = inner.events.iter().rev().filter(|event| event.what == Part::Stderr);
@@ -221,7 +221,7 @@ impl Trace {
     }
 }
 
-/// What a step takes in memory at most, with its JSON.
+/// The most memory that a step takes, with its JSON.
 fn weight(what: Part, bytes: &[u8]) -> usize {
     let values = if matches!(what, Part::Stderr | Part::Head | Part::End) { 0 } else { values_in(bytes) };
     bytes.len() + STEP_WEIGHT + values * VALUE_WEIGHT

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a check says of its subject.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -26,13 +26,13 @@ pub enum Verdict {
     },
 }
 
-/// What a requirement demands and what happened instead.
+/// The expected behaviour and the observed one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What the check waited for.
+    /// The expected behaviour.
     pub expected: String,
-    /// What it saw.
+    /// The observed behaviour.
     pub seen: String,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Stop {
     Inconclusive(String),
 }
 
-/// What a requirement is about and the subject does not offer.
+/// The feature that the subject does not offer.
 #[derive(Debug, Clone)]
 pub(crate) struct Absence {
     pub(crate) why: String,
@@ -68,7 +68,7 @@ pub(crate) struct Absence {
     role: Option<String>,
 }
 
-/// What a check returns: nothing if the subject passes.
+/// The return type of a check: `Ok` if the subject passes.
 pub(crate) type Outcome<T = ()> = Result<T, Stop>;
 
 impl Stop {
@@ -102,7 +102,7 @@ impl Stop {
         said.push_str(remark);
     }
 
-    /// What fails while a check still prepares its conversation says nothing of its requirement.
+    /// Makes a failure inconclusive: it happened while the check still prepared its conversation.
     pub(crate) fn while_preparing(self) -> Self {
         match self {
             Self::Failed(Failure { expected, seen }) | Self::Ended(Failure { expected, seen }) => {
@@ -122,7 +122,7 @@ impl Stop {
         }
     }
 
-    /// What fails at the end of a program that has sent no message.
+    /// Turns a failure into that of a program that ends before its first message.
     pub(crate) fn at_start(self) -> Self {
         match self {
             Self::Failed(failure) => Self::Ended(failure),

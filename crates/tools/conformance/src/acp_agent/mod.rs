@@ -37,7 +37,7 @@ use crate::verdict::{Outcome, Stop};
 pub(crate) struct Agent {
     pub(crate) setting: Setting,
     findings: Arc<Findings>,
-    /// What the agent can start as an MCP server.
+    /// A program that the agent can start as an MCP server.
     stand_in: Option<Arc<CommandLine>>,
 }
 

@@ -146,7 +146,7 @@ impl ClientRun {
         first
     }
 
-    /// Waits for the outcome of a step, and plays the agent meanwhile: `{"result": …}` or `{"error": …}`.
+    /// Plays the agent until a step has an outcome: `{"result": …}` or `{"error": …}`.
     pub(super) async fn outcome(&mut self, step: StepId) -> Outcome<Value> {
         let within = self.client.setting.wait + STEP_TIME;
         let Self { client, played, agent, goes_idle, .. } = self;
@@ -215,7 +215,7 @@ impl ClientRun {
         self.initialize.pointer(&format!("/params{pointer}"))
     }
 
-    /// What the client advertises, such as `/fs/readTextFile`: nothing where it is missing, null or false.
+    /// Whether the client advertises a capability, such as `/fs/readTextFile`. One that is missing, null or false does not count.
     pub(super) fn advertises(&self, capability: &str) -> bool {
         let root =
             if self.client.revision() == Revision::Acp2 { "/capabilities" } else { "/clientCapabilities" };
@@ -325,7 +325,7 @@ impl PromptTurn {
         Err(Stop::failed("the client's turn ends well", format!("`{outcome}`")))
     }
 
-    /// What the client knows of the session. The check does not apply to a client that cannot say.
+    /// The state of the session that the client reports. The check does not apply to a client that cannot report it.
     pub(super) async fn state(&mut self) -> Outcome<Value> {
         // The client has read what was sent before when it has answered this.
         self.ask("_conformance/alive", json!({})).await?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::acp_messages::greeting;
 use crate::requirements::revision::Revision;
 
-/// What a played agent answers to each method. Each entry can be replaced.
+/// The answer of a played agent to each method. Each entry can be replaced.
 pub(crate) struct Script {
     answers: HashMap<&'static str, Result<Value, Value>>,
     left: Vec<&'static str>,
@@ -64,7 +64,7 @@ impl Script {
         self
     }
 
-    /// What is answered. Methods that the script does not know fail; those that it leaves stay with the check.
+    /// The answers. Methods that the script does not know fail; those that it leaves stay with the check.
     pub(crate) fn answers(self) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
         move |request| {
             let method = request["method"].as_str()?;

@@ -1,4 +1,4 @@
-//! What the draft of version 2 demands of clients.
+//! Checks of clients: the draft of version 2.
 
 use std::collections::HashSet;
 

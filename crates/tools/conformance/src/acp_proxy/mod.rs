@@ -26,7 +26,7 @@ pub(crate) struct Proxy {
     command: Arc<CommandLine>,
 }
 
-/// A proxy that has been told to initialize, and asks its successor for that.
+/// A proxy that has received `proxy/initialize`, and sends `initialize` to its successor.
 struct Initialization {
     conversation: Conversation,
     /// The id of `proxy/initialize`.

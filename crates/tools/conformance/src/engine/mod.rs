@@ -124,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Whether the program also ends before its first message where that is no matter of a check: in a preparation, or now, in
+    /// Whether the program also ends before its first message where no check depends on that: in a preparation, or now, in
     /// an ordinary conversation of a revision in which a check has seen it end so.
     async fn ends_at_start<C>(&self, kind: &Kind<C>, seen: impl ExactSizeIterator<Item = Revision>) -> bool {
         let (count, mut revisions) = (seen.len(), seen.collect::<Vec<_>>());
@@ -333,8 +333,8 @@ fn revisions_of<C>(plan: &[Planned<'_, C>]) -> Vec<Revision> {
     revisions
 }
 
-/// Adds the last line of the program's standard error to what was found out in each revision: a program that cannot start says
-/// why there.
+/// Adds the last line of the program's standard error to the findings of each revision: it has the reason why a program cannot
+/// start.
 async fn explain(probed: &mut [(Revision, Outcome, Trace)]) {
     // The line may come after the end of its standard output.
     tokio::time::sleep(STDERR_TIME).await;

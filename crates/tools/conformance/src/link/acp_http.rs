@@ -24,13 +24,13 @@ pub(crate) struct AcpHttp {
     received: mpsc::Sender<Received>,
 }
 
-/// What the streams of a connection share.
+/// The state that the streams of a connection share.
 struct Shared {
     target: HttpTarget,
     known: Mutex<Known>,
 }
 
-/// What the agent has said of the connection so far.
+/// The ids and versions that the agent has sent for the connection so far.
 #[derive(Default)]
 struct Known {
     id: Option<String>,
@@ -128,7 +128,7 @@ impl AcpHttp {
         }
         forward(std::mem::take(&mut response.forged), &self.received).await;
         match arrived {
-            // An error that answers another message says no more than its status.
+            // An error that answers another message adds nothing to its status.
             Some(Received::Message { message: answer, .. })
                 if response.status() >= 400 && answer.get("id") != message.get("id") =>
             {
@@ -252,7 +252,7 @@ impl Shared {
         }
     }
 
-    /// Keeps what a message of the agent says of sessions: the session that its result opens, if it does.
+    /// Keeps the id of the session that a result of the agent opens.
     fn note_message(&self, message: &Value, stream: Option<&str>) -> Option<String> {
         let id = message.get("id")?;
         if message.get("method").is_none() {
@@ -278,7 +278,7 @@ fn read(
             if let Received::Message { message, .. } = &arrived
                 && let Some(opened) = shared.note_message(message, session.as_deref())
             {
-                // Before the check hears of the session, so that it misses nothing of it.
+                // Before the check receives the id of the session, so that it misses no message of it.
                 shared.listen_to(&opened, &received).await;
             }
             if received.send(arrived).await.is_err() {

@@ -10,7 +10,7 @@ use super::http::{HttpResponse, HttpTarget};
 use super::received::Received;
 use crate::verdict::{Outcome, Stop};
 
-/// How long a server may take for the event that says where messages go.
+/// The time limit of the event with the URL for messages.
 const ENDPOINT_TIME: Duration = Duration::from_secs(10);
 
 /// A conversation over HTTP+SSE. Dropping it closes the stream.

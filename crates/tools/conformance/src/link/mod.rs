@@ -1,4 +1,4 @@
-//! What carries messages between the suite and its subject.
+//! The connections between the suite and its subject.
 
 pub(crate) mod acp_http;
 mod connect;
@@ -111,7 +111,7 @@ impl Link {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the sending.
     pub(crate) fn close(&mut self) {
         match self {
             Self::Stdio { process, .. } => process.close_stdin(),

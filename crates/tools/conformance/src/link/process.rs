@@ -291,7 +291,7 @@ fn without_end(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-/// Reads text that is no protocol, so that the program is never blocked by it.
+/// Reads text that is not part of the protocol, so that the program is never blocked by it.
 async fn read_text(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<mpsc::Sender<String>>) {
     let mut reader = BufReader::new(output);
     loop {
@@ -301,7 +301,7 @@ async fn read_text(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<m
             Ok(_) => {
                 trace.add(Sender::Subject, Part::Stderr, &line);
                 if let Some(lines) = &lines {
-                    // The check may have heard enough.
+                    // The check may have ended.
                     let _heard = lines.try_send(String::from_utf8_lossy(&line).trim_end().to_owned());
                 }
             }
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_program_started_ends_with_it() {
+    async fn processes_that_a_program_started_end_with_it() {
         let (sender, mut received) = mpsc::channel(8);
         let command = shell("sleep 1000 >/dev/null 2>&1 & echo $!; read -r line");
         let mut process = Process::start(&command, &setting(), sender).await.unwrap();

@@ -59,7 +59,7 @@ pub struct EarlyEnds {
     pub last_words: Option<String>,
 }
 
-/// The place of one program among those of a run. Dropping it says that the program has ended.
+/// The place of one program among those of a run. Dropped when the program has ended.
 #[derive(Debug)]
 pub(super) struct Place {
     processes: Processes,

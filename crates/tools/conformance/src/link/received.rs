@@ -1,4 +1,4 @@
-//! What a check receives from its subject, and how it is passed on.
+//! The messages that a check receives from its subject, and the queue that passes them on.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::verdict::Stop;
 
 /// How many messages of a subject wait for a check before the suite reads no further.
 pub(crate) const QUEUE: usize = 4096;
-/// The most bytes of a line that is no JSON which a verdict shows.
+/// The most bytes that a verdict shows of a line that is not JSON.
 const SHOWN: usize = 200;
 /// How long an event stream may be silent: a check ends long before.
 const SILENCE: Duration = Duration::from_secs(600);
@@ -34,11 +34,11 @@ pub(crate) enum Received {
         /// The HTTP request that brought it; 0 elsewhere.
         stream: u32,
     },
-    /// A line that is no JSON.
+    /// A line that is not JSON.
     Text(Vec<u8>),
-    /// An HTTP response that is no message, with a status that is no success.
+    /// An HTTP response without a message, with a status that is not a success.
     Status { status: u16, body: String },
-    /// What went wrong below.
+    /// An error of the connection.
     Broken(Stop),
     /// The end of the conversation.
     Closed,
@@ -53,7 +53,7 @@ impl Received {
     }
 }
 
-/// What is to be said of lines that are no JSON, behind what did not come instead.
+/// The part of a verdict about lines that are not JSON, after the message that did not come.
 pub(crate) fn unreadable(lines: &[Vec<u8>]) -> String {
     let Some(first) = lines.first() else { return String::new() };
     let shown = String::from_utf8_lossy(first.get(..SHOWN).unwrap_or(first));
@@ -114,7 +114,7 @@ pub(super) async fn next_in(response: &mut HttpResponse) -> Option<Received> {
     }
 }
 
-/// Reads the body of a response that is no event stream. Nothing is received of an empty one whose status is a success.
+/// Reads the body of a response that is not an event stream. Nothing is received of an empty one whose status is a success.
 pub(super) async fn read_body(response: &mut HttpResponse) -> Option<Received> {
     let (status, stream) = (response.status(), response.head.exchange);
     let bytes = match response.bytes().await {
@@ -151,7 +151,7 @@ pub(super) async fn deliver(
                 within_limit(trace, bytes)
             }
             Incoming::Frame { is_text: false, bytes } => {
-                // It is no message.
+                // It is not a message.
                 trace.add(Sender::Subject, Part::BinaryFrame, &bytes);
                 continue;
             }
@@ -173,7 +173,7 @@ pub(super) async fn deliver(
     true
 }
 
-/// What a line is, unless the subject has sent too much.
+/// Parses a line. Fails if the subject has sent too much.
 fn within_limit(trace: &Trace, line: Vec<u8>) -> Received {
     match trace.expect_within_limit() {
         Ok(()) => Received::of_line(line),

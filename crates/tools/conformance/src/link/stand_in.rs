@@ -100,7 +100,7 @@ pub(crate) struct StandIns {
     _listening: JoinSet<()>,
     address: String,
     token: String,
-    /// What a stand-in reads beside the secret.
+    /// The data that a stand-in reads beside the secret.
     argument: String,
     /// The arguments and variables of the stand-in that connected last.
     surroundings: std::sync::Mutex<Value>,
@@ -261,8 +261,8 @@ impl Socket {
         take(&self.output);
     }
 
-    /// Reads what the client says, and what it says to the server that it starts next if it has only asked this one for its
-    /// revisions.
+    /// Reads the messages of the client. If the client has only asked this server for its revisions, reads those to the server that
+    /// it starts next too.
     fn reading(
         &self,
         mut read: OwnedReadHalf,

@@ -16,7 +16,7 @@ use crate::verdict::Outcome;
 pub(crate) struct Streamable {
     target: HttpTarget,
     revision: Revision,
-    /// What the version header says in place of the revision.
+    /// The value of the version header in place of the revision.
     version: Option<String>,
     session: Arc<Mutex<Option<String>>>,
     received: mpsc::Sender<Received>,
@@ -72,7 +72,7 @@ impl Streamable {
                 Err(stop) => drop(received.send(Received::Broken(stop)).await),
             }
         });
-        // A signal that is dropped says that the request failed, which the check receives.
+        // A signal is dropped when the request failed, which the check receives.
         let _signal = if awaits_response(message) { has_written.await } else { has_answered.await };
         Ok(())
     }

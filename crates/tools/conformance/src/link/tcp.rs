@@ -16,7 +16,7 @@ const MAX_BODY: usize = 16 << 20;
 pub(crate) struct Tcp {
     target: HttpTarget,
     stream: Box<dyn Duplex>,
-    /// What was read and belongs to no response yet.
+    /// Bytes that were read and belong to no response yet.
     unread: Vec<u8>,
     exchange: u32,
 }
@@ -33,7 +33,7 @@ impl Tcp {
         Self { target, stream, unread: Vec::new(), exchange: 0 }
     }
 
-    /// What carries bytes from here on, after a switch of protocols, and what was read of them already.
+    /// The connection after a switch of protocols, and the bytes that were read of it already.
     pub(super) fn into_parts(self) -> (Box<dyn Duplex>, Vec<u8>) {
         (self.stream, self.unread)
     }

@@ -75,7 +75,7 @@ async fn initialize_is_never_cancelled(client: McpClient) -> Outcome {
     Ok(())
 }
 
-/// What a user is asked takes a while; a client that answers at once has nothing to stop.
+/// A question to a user takes a while; a client that answers at once has nothing to stop.
 async fn cancelled_questions_get_no_response(client: McpClient) -> Outcome {
     let (mut opened, request) = client.held().await?;
     let text = "Please wait.";

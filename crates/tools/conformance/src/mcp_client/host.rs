@@ -21,7 +21,7 @@ use crate::verdict::{Outcome, Stop};
 /// The session id that the server gives.
 pub(crate) const SESSION: &str = "5b2c6c1e-conformance-0001";
 
-/// What the server is.
+/// The kind of server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServerKind {
     /// Streamable HTTP with sessions.
@@ -38,7 +38,7 @@ pub(super) struct Host {
     pub(super) kind: ServerKind,
     /// The session id that it gives.
     pub(super) session: Option<&'static str>,
-    /// The status of the answer to GET in a session, where that is no stream.
+    /// The status of the response to GET in a session, if it is not a stream.
     pub(super) listen_refusal: Option<u16>,
     /// The status of the answer to DELETE.
     pub(super) delete_status: u16,
@@ -100,7 +100,7 @@ impl McpClient {
     }
 }
 
-/// What a step has ended with, as a text to look for something in.
+/// The outcome of a step as text, to search in.
 pub(super) fn words(outcome: &Value) -> String {
     outcome.to_string()
 }
@@ -173,7 +173,7 @@ impl Host {
         self.within(time, |_| false).await.map(drop)
     }
 
-    /// Waits for the outcome of a step, and answers requests meanwhile.
+    /// Answers requests until a step has an outcome.
     pub(super) async fn outcome(&mut self, driver: &mut Driver, step: StepId) -> Outcome<Value> {
         let wait = self.wait;
         let outcome = driver.outcome(step, wait);

@@ -11,7 +11,7 @@ use crate::subject::driver::StepId;
 use crate::subject::played::Played;
 use crate::verdict::{Outcome, Stop};
 
-/// How long nothing may arrive until the suite says that nothing will.
+/// The silence after which the suite concludes that nothing will arrive.
 pub(super) const QUIET: Duration = Duration::from_millis(300);
 
 /// A client that has begun a step and has connected.
@@ -123,14 +123,14 @@ impl Opened {
         self.ok().await
     }
 
-    /// What the client has heard beside the answers of its calls.
+    /// The changes that the client reports beside the results of its calls.
     pub(super) async fn changes(&mut self) -> Outcome<Vec<Value>> {
         let step = self.then("changes", json!({})).await?;
         let changes = self.ok_of(step).await?;
         Ok(changes.as_array().cloned().unwrap_or_default())
     }
 
-    /// Waits until the client has heard a notification.
+    /// Waits until the client has received a notification.
     pub(super) async fn heard(&mut self, method: &str) -> Outcome {
         for _ in 0..40 {
             if self.changes().await?.iter().any(|change| change["method"] == method) {
@@ -141,7 +141,7 @@ impl Opened {
         Err(Stop::inconclusive(format!("the client does not report {method} among its changes")))
     }
 
-    /// Waits until the client says that a subscription was acknowledged: for what.
+    /// Waits until the client reports that a subscription was acknowledged. Returns the acknowledgement.
     pub(super) async fn acknowledged(&mut self, step: StepId) -> Outcome<Value> {
         for _ in 0..40 {
             let changes = self.changes().await?;
@@ -163,7 +163,7 @@ impl Opened {
         self.server.during(moment).await
     }
 
-    /// What the client says that it can do.
+    /// The capabilities that the client reports.
     pub(super) fn capabilities(&self) -> Value {
         let requests = self.server.asked.iter();
         let mut said = requests.filter_map(|request| {

@@ -81,7 +81,7 @@ async fn progress_grows(client: McpClient) -> Outcome {
     let mut last: HashMap<String, f64> = HashMap::new();
     for arrived in opened.server.listen(QUIET).await? {
         let params = &arrived.message["params"];
-        // Another token, and a value that is no number, break other requirements.
+        // Another token, and a value that is not a number, break other requirements.
         let token = params["progressToken"].as_str().filter(|token| given.contains(token));
         let (Some(token), Some(progress)) = (token, params["progress"].as_f64()) else { continue };
         let before = last.insert(token.to_owned(), progress).unwrap_or(f64::NEG_INFINITY);

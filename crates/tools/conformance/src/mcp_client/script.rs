@@ -79,7 +79,7 @@ impl Script {
         self
     }
 
-    /// What is answered to a method.
+    /// The answer to a method.
     pub(crate) fn result(&self, method: &str) -> Value {
         self.answers.get(method).cloned().and_then(Result::ok).unwrap_or_default()
     }

@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
-/// A server whose tool runs as the given support says.
+/// A server whose tool has the given task support.
 fn script(client: &McpClient, has_tasks: bool, support: Option<&str>) -> Script {
     let mut tool = json!({"name": "echo", "inputSchema": {"type": "object"}});
     if let Some(support) = support {
@@ -45,7 +45,7 @@ fn call() -> Value {
     json!({"tool": "echo", "arguments": {"text": "one"}, "as_task": true})
 }
 
-/// Calls a tool that is no task. A client that refuses to do so by itself is right as well.
+/// Calls a tool without task support. A client that refuses to do so by itself is right as well.
 async fn plain_call(client: &McpClient, script: Script, why: &str) -> Outcome {
     let mut opened = client.connected(script).await?;
     let step = opened.then("call_tool", call()).await?;

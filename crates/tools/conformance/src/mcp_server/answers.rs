@@ -19,7 +19,7 @@ pub(super) fn roots() -> Value {
     json!({"roots": [{"uri": "file:///conformance", "name": "conformance"}]})
 }
 
-/// What the client's model says.
+/// The text of the client's model.
 pub(super) fn sample() -> Value {
     json!({
         "role": "assistant", "model": "conformance", "stopReason": "endTurn",

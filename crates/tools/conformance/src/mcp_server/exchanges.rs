@@ -1,4 +1,4 @@
-//! What a conversation consists of, for audits: requests of the suite with their responses, and calls of the server.
+//! The exchanges of a conversation, for audits: requests of the suite with their responses, and calls of the server.
 
 use serde_json::Value;
 

@@ -208,7 +208,7 @@ impl Server {
         })
     }
 
-    /// What a request without a session says of its client.
+    /// The data about its client in a request without a session.
     pub(crate) fn meta(&self, capabilities: Value) -> Value {
         json!({
             "io.modelcontextprotocol/protocolVersion": self.revision().as_str(),
@@ -222,7 +222,7 @@ impl Server {
         let location = &self.hosts.location;
         let mut url = location.url(&["http://"], &self.setting.processes).await?;
         if location.is_started() && self.setting.transport == Transport::Sse {
-            // A server that is started says one URL; the other transport is at the customary path beside it.
+            // A server that is started prints one URL; the other transport is at the customary path beside it.
             url = url.replace("/mcp", "/sse");
         }
         let Setting { trace, faults, wait, .. } = &self.setting;

@@ -1,4 +1,4 @@
-//! What checks of messages need: bytes that are no message, and tools whose effect can be asked for.
+//! Helpers for checks of messages: bytes that are not a message, and tools whose effect can be queried.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::verdict::{Outcome, Stop, ensure};
 /// How long a check listens for what must not come.
 pub(super) const SILENCE: Duration = Duration::from_millis(250);
 
-/// What a server does with bytes.
+/// The reaction of a server to bytes.
 #[derive(Debug)]
 pub(super) struct Reaction {
     /// The status of an HTTP response.
     pub(super) status: Option<u16>,
     /// The messages, without notifications and requests.
     pub(super) messages: Vec<Value>,
-    /// A body that is no JSON.
+    /// A body that is not JSON.
     pub(super) body: String,
 }
 

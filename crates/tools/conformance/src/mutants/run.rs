@@ -16,7 +16,7 @@ use crate::settings::config::{Config, SuiteError};
 use crate::subject::SubjectKind;
 use crate::verdict::Verdict;
 
-/// How long a mutant may be silent before the suite says that a message is missing.
+/// The silence of a mutant after which the suite reports a missing message.
 const MUTANT_WAIT: Duration = Duration::from_secs(3);
 
 impl Config {

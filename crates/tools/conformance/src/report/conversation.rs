@@ -13,13 +13,13 @@ pub(super) struct Step {
     pub(super) at: u128,
     /// `→` for what the suite sends, `←` for what the subject sends.
     pub(super) arrow: &'static str,
-    /// What it is, in a word.
+    /// The kind of the step, in a word.
     pub(super) kind: &'static str,
     /// Its text, escaped; without line feeds but those of an HTTP head or an event.
     pub(super) text: String,
 }
 
-/// The steps of a result's conversation. A step in the middle says how many are left out.
+/// The steps of a result's conversation. A step in the middle counts those that are left out.
 pub(super) fn steps(result: &CheckResult) -> Vec<Step> {
     let mut steps: Vec<Step> = result.trace.iter().map(step).collect();
     if result.left_out > 0 {
@@ -54,7 +54,7 @@ fn step(event: &TraceEvent) -> Step {
     Step { at: event.at.as_millis(), arrow, kind, text: shown(event) }
 }
 
-/// Bytes as text: what is no UTF-8 and what would control a terminal is escaped.
+/// Bytes as text. Escapes invalid UTF-8 and control characters.
 fn shown(event: &TraceEvent) -> String {
     let text = String::from_utf8_lossy(&event.bytes);
     let mut text = Printable::new(text.trim_end_matches(['\n', '\r'])).to_string();

@@ -1,4 +1,4 @@
-//! What is to be said about each requirement of a report: equal results of several revisions as one.
+//! The findings about each requirement of a report: equal results of several revisions as one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finding<'r> {
-    /// Which party the subject is.
+    /// The party of the subject.
     pub kind: SubjectKind,
     /// The result in the newest of the revisions.
     pub result: &'r CheckResult,

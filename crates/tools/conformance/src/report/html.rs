@@ -14,7 +14,7 @@ use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What a verdict is called on the page, and the class of its colour.
+/// The name of a verdict on the page, and the class of its colour.
 const LEGEND: &[(&str, &str)] = &[
     ("pass", "passed"),
     ("fail", "failed: must"),

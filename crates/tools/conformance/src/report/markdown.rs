@@ -28,7 +28,7 @@ pub(super) fn render(reports: &[Report]) -> String {
     text
 }
 
-/// What is to be said about one report: why nothing was judged, or its failures and what did not apply.
+/// The section of one report: the reason why nothing was judged, or its failures and the checks that did not apply.
 fn section(text: &mut String, report: &Report) {
     let (failures, unclear, remarks) = (report.findings(), report.unclear(), report.remarks());
     let (reasons, unjudged) = (report.reasons(), report.unjudged("Nothing"));

@@ -1,4 +1,4 @@
-//! What a run found, and the forms in which it is written.
+//! The report of a run, and the forms in which it is written.
 
 mod conversation;
 mod escape;

@@ -1,4 +1,4 @@
-//! What a run found.
+//! The results of a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) struct Ran {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Which party the subject is.
+    /// The party of the subject.
     pub kind: SubjectKind,
     /// The command or URL.
     pub target: String,
@@ -42,7 +42,7 @@ pub struct Report {
     pub subject: Option<String>,
     /// The name of the profile.
     pub profile: String,
-    /// What chose the order of the checks.
+    /// The seed of the order of the checks.
     pub seed: u64,
     /// The revisions of the run that the subject speaks.
     pub spoken: Vec<Revision>,
@@ -60,7 +60,7 @@ pub struct Report {
     pub(super) file: Option<String>,
 }
 
-/// What one check found in one revision.
+/// The result of one check in one revision.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct CheckResult {
@@ -74,12 +74,12 @@ pub struct CheckResult {
     pub level: Level,
     /// Whether the specification implies it without a key word.
     pub implied: bool,
-    /// What it demands.
+    /// The text of the requirement.
     pub text: String,
     /// The specification's sentence for it, quoted. `None` if it is implied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Where the specification says so.
+    /// The page of the specification.
     pub url: String,
     /// The revision.
     pub revision: Revision,
@@ -127,7 +127,7 @@ impl Report {
     }
 
     /// A sentence about `nothing`, which may name the program: where nothing could be judged, and why. `None` if the subject was
-    /// reached, and began each revision as it should or says that it does not speak it, and speaks one.
+    /// reached, and began each revision as it should or reported that it does not support it, and supports one.
     pub fn unjudged(&self, nothing: &str) -> Option<String> {
         let is_reached = !self.spoken.is_empty();
         let mut others = self.results.iter().filter(|result| !self.spoken.contains(&result.revision));
@@ -169,7 +169,7 @@ impl Report {
         self.subject.as_deref().unwrap_or(&self.target)
     }
 
-    /// What the report is about, in a line.
+    /// The subject of the report, in a line.
     pub(super) fn title(&self) -> String {
         format!("{} over {}: {}", self.kind, self.transport, self.name())
     }
@@ -236,7 +236,7 @@ pub struct Counts {
     pub implied: usize,
     /// Those of the level *may* that are not.
     pub may: usize,
-    /// Those that are not, as a baseline says.
+    /// The failures that a baseline lists.
     pub known: usize,
     /// Those about what the subject does not offer.
     pub not_applicable: usize,

@@ -17,7 +17,7 @@ use crate::{Baseline, Target};
 
 mod findings;
 
-/// What could hurt a terminal, a page, or a reader who trusts a link.
+/// Text that could harm a terminal, a page, or a reader who trusts a link.
 const HOSTILE: &str = "\u{1b}[2J</script><img src=x onerror=alert(1)>|\"'&`\u{0}\u{202e}";
 
 /// A report with a pass and a failure, of a subject that sends what could hurt a terminal or a page.
@@ -113,7 +113,7 @@ fn json_and_sarif_are_json() {
     assert_eq!(sarif.pointer("/runs/0/results/0/ruleId"), Some(&"mcp/RPC-06".into()));
     assert_eq!(sarif.pointer("/runs/0/results/0/level"), Some(&"error".into()));
     assert_eq!(sarif.pointer("/runs/0/results/1"), None);
-    // A program at a URL is no file of the repository.
+    // A program at a URL is not a file of the repository.
     assert_eq!(sarif.pointer("/runs/0/results/0/locations/0/physicalLocation"), None);
     let place = "/runs/0/results/0/locations/0/logicalLocations/0/fullyQualifiedName";
     assert!(sarif.pointer(place).is_some_and(|name| name.as_str().unwrap().ends_with("mcp/RPC-06")));

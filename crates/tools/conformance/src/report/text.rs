@@ -91,7 +91,7 @@ pub fn broken_requirements(reports: &[Report], level: Level) -> String {
     let mut text = String::new();
     for ((Reverse(of_level), implied), requirements) in broken(reports) {
         let names = requirements.iter().map(|(name, revisions)| {
-            // Where one protocol is judged, its name says nothing.
+            // Where one protocol is judged, its name is left out.
             let short = name.split_once('/').map_or(*name, |(_, id)| id);
             let name = if protocols.len() > 1 { name } else { short };
             match revisions.len() {

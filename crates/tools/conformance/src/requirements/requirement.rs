@@ -1,4 +1,4 @@
-//! The requirements of both protocols, as data: what they demand, of whom, since when, and where the specification says so.
+//! The requirements of both protocols, as data: text, parties, revisions and page of the specification.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,9 +36,9 @@ pub struct Requirement {
     earlier_quotes: BTreeMap<Revision, String>,
     /// Who has to fulfil it.
     pub binds: Vec<Role>,
-    /// Whether a peer can see it.
+    /// The visibility for a peer.
     pub wire: Wire,
-    /// What it demands.
+    /// The demand, in one or two sentences.
     pub text: String,
     /// The id in the test kit of ACP's authors.
     pub tck: Option<String>,
@@ -81,13 +81,13 @@ pub enum Role {
     Client,
     /// The server of MCP.
     Server,
-    /// What starts a chain of ACP's proxies.
+    /// The program that starts a chain of ACP proxies.
     Conductor,
     /// A proxy of ACP.
     Proxy,
 }
 
-/// Whether a requirement shows in what a peer sees.
+/// The visibility of a requirement in the messages to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

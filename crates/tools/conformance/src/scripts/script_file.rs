@@ -13,7 +13,7 @@ use agentwire_recording::script::Script;
 pub struct ScriptFile {
     /// The name of the file, without its ending.
     pub name: String,
-    /// What it says.
+    /// The conversation.
     pub script: Script,
 }
 
@@ -30,7 +30,7 @@ pub enum ScriptError {
         /// Why.
         error: io::Error,
     },
-    /// The file is no script.
+    /// The file is not a script.
     #[error("{}: {error}", path.display())]
     #[non_exhaustive]
     Malformed {
@@ -49,7 +49,7 @@ impl ScriptFile {
     ///
     /// # Errors
     ///
-    /// Fails if one of them cannot be read or is no script, and if there is none.
+    /// Fails if one of them cannot be read or is not a script, and if there is none.
     pub fn read_all(path: &Path) -> Result<Vec<Self>, ScriptError> {
         if !path.is_dir() {
             return Ok(vec![Self::read(path)?]);

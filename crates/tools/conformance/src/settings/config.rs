@@ -1,4 +1,4 @@
-//! What to judge, and how.
+//! The configuration of a run: the program and the checks.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use crate::scripts::script_file::ScriptFile;
 use crate::settings::profile::Profile;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
-/// What to judge, and how.
+/// The configuration of a run: the program and the checks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Which party the program is.
+    /// The party of the program.
     pub kind: SubjectKind,
     /// The program.
     pub target: Target,
@@ -21,7 +21,7 @@ pub struct Config {
     pub transport: Transport,
     /// The revisions in which it is judged.
     pub revisions: Vec<Revision>,
-    /// What is known of the program beyond the protocol.
+    /// Facts about the program beyond the protocol.
     pub profile: Profile,
     /// Whether tools of a server may be called that neither declare `readOnlyHint` nor stand in the profile. Default: false.
     pub call_any: bool,
@@ -63,13 +63,13 @@ pub enum SuiteError {
     /// Other subjects than ACP's agents and clients have no scripts, and these only over stdio.
     #[error("scripts are for acp-agent and acp-client over stdio, not for {0} over {1}")]
     NoScripts(SubjectKind, Transport),
-    /// A script that is no check of this subject.
+    /// A script that is not a check of this subject.
     #[error("the script {name}: {why}")]
     #[non_exhaustive]
     Script {
         /// The script.
         name: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// A name in `only` that no requirement has.

@@ -10,7 +10,7 @@ use crate::requirements::nearest::nearest;
 use crate::settings::roles::roles;
 use crate::subject::SubjectKind;
 
-/// What a subject's own tools, prompts and commands are good for, by role. An empty profile is valid: checks that need a role
+/// The uses of a subject's own tools, prompts and commands, by role. An empty profile is valid: checks that need a role
 /// do not apply then.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -33,7 +33,7 @@ pub struct Profile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// It is no TOML, or has a table that no kind of subject has.
+    /// It is not TOML, or has a table that no kind of subject has.
     #[error("the profile is malformed: {0}")]
     Malformed(toml::de::Error),
     /// A role that no check needs.
@@ -67,7 +67,7 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// Fails if the text is no TOML, has a table that no kind of subject has, or names a role that no check needs.
+    /// Fails if the text is not TOML, has a table that no kind of subject has, or names a role that no check needs.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
         let profile: Self = toml::from_str(text).map_err(ProfileError::Malformed)?;
         for kind in SubjectKind::ALL.iter().copied() {
@@ -81,7 +81,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// What plays a role for subjects of a kind. Proxies and conductors need none.
+    /// The roles for subjects of a kind. Proxies and conductors need none.
     pub fn get(&self, kind: SubjectKind, role: &str) -> Option<&Value> {
         self.table(kind)?.get(role)
     }

@@ -57,7 +57,7 @@ impl Location {
     }
 }
 
-/// Starts a program that says on one of its outputs which URL it listens at.
+/// Starts a program that prints the URL at which it listens.
 async fn start_listening(
     command: &CommandLine,
     schemes: &[&str],

@@ -7,7 +7,7 @@ use std::io;
 use agentwire_recording::script::{Script, ScriptConfig, ScriptEvent, ScriptFailure, ScriptWire, play};
 use serde_json::{Map, Value, json};
 
-/// What the judged side does each time that it is read from: a line, or nothing.
+/// The step of the judged side each time that it is read from: a line, or nothing.
 type Reads = Vec<Option<Value>>;
 
 /// Reads what was prepared, whatever is written.
@@ -34,7 +34,7 @@ pub(crate) fn outcome(script: &Script, reads: &[Option<Value>]) -> Result<(), Sc
     futures_util::FutureExt::now_or_never(played).expect("nothing is waited for")
 }
 
-/// What a conformant side does.
+/// The steps of a conformant side.
 pub(crate) fn conformant(script: &Script) -> Reads {
     let reads = script.events.iter().filter_map(|event| match event {
         ScriptEvent::Expect(pattern) => Some(Some(fitting(pattern))),
@@ -62,7 +62,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with('$') && !text.starts_with("$/")
 }
 
-/// What a side does that differs in one place: with what differs.
+/// The steps of a side that differs in one place, each with the difference.
 pub(crate) fn wrong(script: &Script) -> Vec<(String, Reads)> {
     let reads = conformant(script);
     let patterns =

@@ -86,7 +86,7 @@ async fn scripts_that_are_no_checks_of_the_program_are_refused() {
 }
 
 #[test]
-fn what_is_no_script_is_refused() {
+fn malformed_scripts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = |path: &Path| ScriptFile::read_all(path).unwrap_err().to_string();
     assert!(error(folder.path()).ends_with("has no script"));

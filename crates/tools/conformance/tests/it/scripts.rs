@@ -55,7 +55,7 @@ fn each_script_is_missed_by_every_side_that_differs() {
     assert!(caught_nothing.is_empty(), "of {tried}:\n{}", caught_nothing.join("\n"));
 }
 
-/// A pattern says more than that a message is one of JSON-RPC.
+/// A pattern demands more than a valid JSON-RPC message.
 #[test]
 fn each_expected_message_is_known_by_its_id_or_its_method() {
     for (name, script) in scripts() {

@@ -71,7 +71,7 @@ fn each_request_has_one_scope(_: &Agent, trace: &Trace) -> Outcome {
     Ok(())
 }
 
-/// What the suite enters into a form.
+/// The values that the suite enters into a form.
 pub(crate) const ENTERED: &str = "conformance-3f1c";
 
 /// Values for a form: a text for each field that takes one.

@@ -60,7 +60,7 @@ fn responses_are_results_or_errors(_: &Agent, trace: &Trace) -> Outcome {
             continue;
         }
         let (result, error) = (message.get("result"), message.get("error"));
-        // Without an id as well it is no response, which is the concern of TR-03.
+        // Without an id it is not a response either, which is the concern of TR-03.
         if result.is_none() && error.is_none() && message.get("id").is_none() {
             continue;
         }

@@ -60,7 +60,7 @@ fn part(message: &Value) -> Option<&Value> {
     message.get("params").or_else(|| message.get("result"))
 }
 
-/// What differs from the schema in all messages, with the message.
+/// The differences from the schema in all messages, each with its message.
 fn differences(agent: &Agent, trace: &Trace) -> Vec<(Difference, Value)> {
     let shapes = Shapes::of(agent.revision());
     let mut found = Vec::new();

@@ -18,7 +18,7 @@ pub(in crate::acp_agent) struct Shapes {
     types: HashMap<&'static str, Fields>,
 }
 
-/// What differs from the schema.
+/// The differences from the schema.
 #[derive(Debug, PartialEq)]
 pub(in crate::acp_agent) enum Difference {
     /// A field that its type does not have.
@@ -55,7 +55,7 @@ impl Shapes {
         method == "$/cancel_request" || self.methods.contains_key(method)
     }
 
-    /// What differs in the params of a method, or in its result.
+    /// The differences in the params of a method, or in its result.
     pub(in crate::acp_agent) fn differences(&self, method: &str, part: &Value) -> Vec<Difference> {
         let mut found = Vec::new();
         if let Some([name]) = self.methods.get(method).map(Vec::as_slice) {
@@ -64,7 +64,7 @@ impl Shapes {
         found
     }
 
-    /// What differs in an error object.
+    /// The differences in an error object.
     pub(in crate::acp_agent) fn error(&self, error: &Value) -> Vec<Difference> {
         let mut found = Vec::new();
         self.walk(error, "Error", "error", &mut found);

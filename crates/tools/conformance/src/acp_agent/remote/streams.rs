@@ -37,7 +37,7 @@ async fn one_endpoint_serves_all(agent: Agent) -> Outcome {
     }
     let _stream = stream(&connection, None).await?;
     let upgraded = handshake(&target)?.0.send().await?;
-    // An agent may speak HTTP alone, and then says so.
+    // An agent may support HTTP alone, and then refuses.
     let is_sound = matches!(upgraded.status(), 101 | 426 | 501);
     let what = "status 101 for a GET with an upgrade to WebSocket, or 426 or 501 where there is none";
     ensure!(is_sound, what, "status {}", upgraded.status());
@@ -130,7 +130,7 @@ async fn answer(
     Ok(())
 }
 
-/// What comes on the connection's stream up to the response to a request without a session.
+/// The messages on the connection's stream up to the response to a request without a session.
 async fn until_marker(
     agent: &Agent,
     connection: &AcpConnection,
@@ -148,7 +148,7 @@ async fn messages_go_to_their_stream(agent: Agent) -> Outcome {
     let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
     let session = new_session(&agent, &connection, &mut events).await.map_err(Stop::while_preparing)?;
     let mut of_session = stream(&connection, Some(&session)).await.map_err(Stop::while_preparing)?;
-    // What came before the session had a stream of its own is no part of this.
+    // Messages from before the session had a stream of its own do not count.
     let before = until_marker(&agent, &connection, &mut events, "conformance-before").await;
     before.map_err(Stop::while_preparing)?;
     let ended = prompted(&agent, &connection, &session, &mut of_session).await;

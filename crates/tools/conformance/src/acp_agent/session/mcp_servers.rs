@@ -72,7 +72,7 @@ impl Served {
 
     /// Waits for the agent to start the server and to send it a request, and answers from then on.
     async fn serve(&self, agent: &Agent) -> Outcome {
-        // The caller ends the waiting. What the agent sends to the server is no ACP, so it is not part of the trace.
+        // The caller ends the waiting. Messages to the server are MCP, so they are not part of the trace.
         let within = Duration::from_secs(3600);
         let accepted = self.stand_ins.accept(within, &Trace::new(), &agent.setting.faults).await;
         let (socket, received) = accepted?;
@@ -110,7 +110,7 @@ pub(in crate::acp_agent) fn answer(request: &Value) -> Result<Value, Value> {
     }
 }
 
-/// What the tool returns.
+/// The result of the tool.
 fn content() -> Value {
     json!([
         {"type": "text", "text": "conformance 3f1c", "annotations": {"audience": ["user"], "priority": 0.5}},

@@ -173,7 +173,7 @@ async fn a_close_cancels_the_prompt(agent: Agent) -> Outcome {
     let ended = conversation.response(&prompt).await?;
     let is_cancelled = ended.pointer("/result/stopReason") == Some(&json!("cancelled"));
     ensure!(is_cancelled, "the stop reason `cancelled` of a prompt whose session is closed", "`{ended}`");
-    // No page says how long it may take.
+    // No page limits the time.
     let closed = conversation.response(&close).await.map_err(Stop::while_preparing)?;
     ensure!(closed.get("result").is_some(), "a result of session/close", "`{closed}`");
     Ok(())

@@ -111,7 +111,7 @@ async fn a_prompt_delays_no_other(agent: Agent) -> Outcome {
     };
     let is_response =
         |message: &Value, id: &Value| message.get("method").is_none() && message.get("id") == Some(id);
-    // In version 2 the response to the slow prompt is no end.
+    // In version 2 the response to the slow prompt does not end the turn.
     let is_end = |message: &Value| agent.revision() == Revision::Acp1 && is_response(message, &first);
     let is_first = |message: &Value| is_work(message) || is_response(message, &second) || is_end(message);
     let seen = conversation.wanted(what, is_first).await?;

@@ -62,7 +62,7 @@ pub(crate) fn is_update(message: &Value, kind: &str) -> bool {
     update_in(message).is_some_and(|update| update["sessionUpdate"] == kind)
 }
 
-/// Whether a message says that a session's work has ended.
+/// Whether a message reports the end of a session's work.
 fn is_idle(message: &Value) -> bool {
     is_update(message, "state_update") && update_in(message).is_some_and(|update| update["state"] == "idle")
 }
@@ -129,7 +129,7 @@ impl Agent {
         Ok((conversation, session, turn))
     }
 
-    /// Waits until the agent works on a prompt of the role `slow`, which says so with its first update.
+    /// Waits until the agent works on a prompt of the role `slow`: until its first update.
     pub(super) async fn begin_slow(&self, at: &mut Conversation, session: &str) -> Outcome<Value> {
         let text = self.setting.text("slow")?.to_owned();
         let id = self.begin(at, session, &text).await?;
@@ -139,7 +139,7 @@ impl Agent {
         began.await.map_err(Stop::while_preparing)?;
         at.serve(Duration::ZERO).await?;
         let mut answers = at.queued().filter(|message| message.get("id") == Some(&id));
-        // In version 2 a result is no end.
+        // In version 2 a result does not end the turn.
         if let Some(end) = answers.find(|end| self.revision() == Revision::Acp1 || end.get("error").is_some())
         {
             return Err(Stop::inconclusive(format!("the slow prompt has ended: `{end}`")));

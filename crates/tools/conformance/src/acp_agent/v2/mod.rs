@@ -120,7 +120,7 @@ async fn unknown_sessions_are_not_found(agent: Agent) -> Outcome {
     let session = "conformance-unknown";
     let prompt = agent.prompt(session, "Hello");
     for (method, params) in [("session/prompt", prompt), ("session/resume", opening(session))] {
-        // The sentence is about the error. A request that hangs or succeeds says nothing of it.
+        // The sentence is about the error. A request that hangs or succeeds has none.
         let error = conversation.error(method, params).await.map_err(Stop::while_preparing)?;
         is_of_known_method(&error)?;
         ensure!(

@@ -179,7 +179,7 @@ fn is_running(id: i32) -> bool {
 #[cfg(unix)]
 fn end(id: i32) {
     if let Some(id) = rustix::process::Pid::from_raw(id) {
-        // It may have ended meanwhile.
+        // It may have ended since.
         let _ended = rustix::process::kill_process(id, rustix::process::Signal::KILL);
     }
 }

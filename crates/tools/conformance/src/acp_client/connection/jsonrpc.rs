@@ -55,7 +55,7 @@ fn responses_are_whole(client: &AcpClient, trace: &Trace) -> Outcome {
     audited(client, trace)?;
     for response in trace.messages(Sender::Subject).iter().filter(|message| message.get("method").is_none()) {
         let (result, error) = (response.get("result"), response.get("error"));
-        // Without an id as well it is no response, which is the concern of TR-04.
+        // Without an id it is not a response either, which is the concern of TR-04.
         if result.is_none() && error.is_none() && response.get("id").is_none() {
             continue;
         }

@@ -117,7 +117,7 @@ async fn resumes_with_everything(client: AcpClient) -> Outcome {
     Ok(())
 }
 
-/// What clients have sent of a member of `session/new`, item by item.
+/// The items of a member of `session/new` that clients have sent.
 pub(super) fn items(run: &ClientRun, name: &str) -> Vec<Value> {
     let opened = run.agent.asked.iter().filter(|message| message["method"] == "session/new");
     opened.filter_map(|message| message["params"][name].as_array().cloned()).flatten().collect()

@@ -30,7 +30,7 @@ async fn set(
     Ok((run, request))
 }
 
-/// Tries a step, and returns the requests of a method that the client sends meanwhile.
+/// Tries a step, and returns the requests of a method that the client sends during the step.
 async fn tried(run: &mut ClientRun, step: &str, params: Value, method: &str) -> Outcome<Vec<Value>> {
     if run.played.driver.takes_steps() {
         run.played.driver.start(step, params).await?;

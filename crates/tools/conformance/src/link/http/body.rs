@@ -1,4 +1,4 @@
-//! The body of a request, which says when it has been written.
+//! The body of a request, which signals when it has been written.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

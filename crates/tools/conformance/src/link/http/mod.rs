@@ -129,7 +129,7 @@ impl HttpTarget {
         self
     }
 
-    /// The same address, with nothing written down and no fault, for what is no part of a check.
+    /// The same address, with no trace and no fault, for requests outside of a check.
     pub(crate) fn unseen(&self) -> Self {
         Self { trace: Trace::new(), faults: Faults::default(), ..self.clone() }
     }
@@ -255,7 +255,7 @@ impl HttpRequest {
         self.send_and_say(oneshot::channel().0).await
     }
 
-    /// The same; says as soon as the body has been written.
+    /// The same; signals as soon as the body has been written.
     pub(crate) async fn send_and_say(self, written: oneshot::Sender<()>) -> Outcome<HttpResponse> {
         let target = self.target.clone();
         let what = format!("a response to {} {}", self.method, self.path);
@@ -348,7 +348,7 @@ impl HttpTarget {
         if self.http2.is_some() { "HTTP/2" } else { "HTTP/1.1" }
     }
 
-    /// What a server answers that ignores a message: it takes a notification, and leaves a request open.
+    /// The answer of a server that ignores a message: accepts a notification, and leaves a request open.
     fn kept_from_server(&self, exchange: u32, body: &[u8]) -> (Head, Body) {
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
         let is_request = message.get("id").is_some() && message.get("method").is_some();

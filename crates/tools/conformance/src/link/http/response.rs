@@ -33,7 +33,7 @@ pub(crate) struct HttpResponse {
     pub(crate) forged: Vec<Value>,
 }
 
-/// What is still to come of a response.
+/// The rest of a response.
 pub(super) enum Body {
     Open {
         body: HyperBody,

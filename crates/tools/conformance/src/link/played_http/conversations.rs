@@ -42,7 +42,7 @@ struct Live {
     fields: Event,
     /// Messages that no stream could take so far.
     queued: Vec<Value>,
-    /// What the response to `initialize` says of the session.
+    /// The session that the response to `initialize` opens.
     session: Option<String>,
 }
 

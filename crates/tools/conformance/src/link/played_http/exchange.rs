@@ -30,7 +30,7 @@ pub(crate) struct Exchange {
     pub(crate) number: u32,
     /// None for a request that a fault forged.
     reply: Option<oneshot::Sender<Reply>>,
-    /// What the connection becomes if the answer switches protocols.
+    /// The connection after a response that switches protocols.
     upgrade: Option<OnUpgrade>,
     shared: Shared,
 }

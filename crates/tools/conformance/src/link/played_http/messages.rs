@@ -1,4 +1,4 @@
-//! What a server over HTTP has to know of the messages that it carries.
+//! The parts of messages that a server over HTTP reads.
 
 use serde_json::{Value, json};
 

@@ -58,7 +58,7 @@ pub(crate) struct HttpServer {
     accepting: AbortHandle,
 }
 
-/// What the tasks of a server share.
+/// The state that the tasks of a server share.
 #[derive(Clone)]
 struct Shared {
     trace: Trace,

@@ -31,7 +31,7 @@ pub(crate) struct Served {
     commands: mpsc::Sender<Command>,
 }
 
-/// What a check wants of the server.
+/// The requests of a check to the server.
 pub(super) enum Command {
     /// The check waits for a conversation.
     Accept,

@@ -1,4 +1,4 @@
-//! Input that is no message, and unknown members.
+//! Input that is not a message, and unknown members.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What clients write into `_meta`.
+//! Checks of clients: the members of `_meta`.
 
 use crate::check::{ANY, Check, audit};
 use crate::mcp_client::McpClient;

@@ -10,7 +10,7 @@ use crate::mcp_client::McpClient;
 use crate::mcp_client::opened::QUIET;
 use crate::verdict::{Outcome, Stop};
 
-/// How long a client may work on one schema. The page says no number.
+/// How long a client may work on one schema. The page has no number.
 const REASONABLE: Duration = Duration::from_secs(30);
 
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[

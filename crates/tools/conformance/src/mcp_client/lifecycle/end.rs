@@ -12,7 +12,7 @@ use crate::verdict::{Outcome, Stop, ensure};
 pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] =
     &[check!(standard_input_is_closed, STDIO), check!(no_message_announces_the_end, WEB)];
 
-/// How long a client may take to end its connection. No page says how long, and the machine may be busy.
+/// How long a client may take to end its connection. No page limits it, and the machine may be busy.
 const END_TIME: Duration = Duration::from_secs(30);
 
 /// The methods that clients send in sessions.
@@ -50,7 +50,7 @@ pub(super) async fn ends(client: &McpClient, opened: &mut Opened) -> Outcome {
     opened.server.end(time).await.map_err(|_| Stop::failed("the end of the server's standard input", seen))
 }
 
-/// What comes after the end of standard input, a time to wait and signals, is for the server's process alone to see.
+/// Only the server's process sees the steps after the end of standard input: a time to wait, and signals.
 async fn standard_input_is_closed(client: McpClient) -> Outcome {
     let mut opened = client.open("list_tools", json!({}), client.script()).await?;
     opened.ok().await.map_err(Stop::while_preparing)?;

@@ -17,7 +17,7 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
     check!(details_of_the_server_are_accepted, ANY),
 ];
 
-/// What may come before a session: pings, and the question of a client that also does without sessions.
+/// The requests allowed before a session: pings, and the question of a client that also does without sessions.
 fn is_free(message: &Value) -> bool {
     message["method"] == "ping" || message["method"] == "server/discover"
 }

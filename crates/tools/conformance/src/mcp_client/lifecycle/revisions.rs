@@ -1,4 +1,4 @@
-//! Which revision is agreed on, and what follows from it.
+//! Checks of clients: the negotiated revision, and the messages that depend on it.
 
 use serde_json::{Value, json};
 

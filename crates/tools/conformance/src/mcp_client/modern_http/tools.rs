@@ -67,7 +67,7 @@ async fn invalid_marks_hide_a_tool(client: McpClient) -> Outcome {
     let listed = listed(&client).await?;
     ensure!(listed.contains("fine"), "the tool `fine`, which has no mark", "the client lists `{listed}`");
     let shown = invalid_tools().into_iter().find(|tool| {
-        // The quotation mark or the blank behind the name tells `bad-one` from `bad-one-more`.
+        // The quotation mark or the blank after the name distinguishes `bad-one` from `bad-one-more`.
         tool["name"].as_str().is_some_and(|name| listed.contains(name))
     });
     ensure!(
@@ -100,7 +100,7 @@ async fn hidden_tools_are_logged(client: McpClient) -> Outcome {
     Ok(())
 }
 
-/// Whether a line that is no outcome of a step names a hidden tool.
+/// Whether a line that is not the outcome of a step names a hidden tool.
 fn has_warning(trace: &Trace) -> bool {
     trace.events().iter().filter(|event| event.what == Part::Stderr).any(|event| {
         let is_outcome = serde_json::from_slice::<Value>(&event.bytes).is_ok_and(|line| line.is_object());

@@ -72,7 +72,7 @@ async fn first_post(client: &McpClient) -> Outcome<(Driver, Host, StepId, Exchan
 /// How many POSTs after a refusal a check refuses as well.
 const MAX_RETRIES: usize = 5;
 
-/// What a client does after a refusal.
+/// The reaction of a client to a refusal.
 enum Reaction {
     Post(Exchange),
     /// The step ends with this outcome.

@@ -79,7 +79,7 @@ async fn unauthorized_is_no_older_transport(client: McpClient) -> Outcome {
                         text(&exchange.request),
                     ));
                 }
-                // Nothing says where an authorization server is.
+                // Nothing names an authorization server.
                 exchange.status(if exchange.request.method == "POST" { status } else { 404 })?;
             }
             Ok(())

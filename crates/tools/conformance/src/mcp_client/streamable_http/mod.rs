@@ -35,7 +35,7 @@ fn posts(trace: &Trace) -> Outcome<Vec<ClientRequest>> {
     some(requests_in(trace).into_iter().filter(is_post))
 }
 
-/// An audit that has nothing to look at says nothing.
+/// An audit without a message to look at is inconclusive.
 pub(super) fn some<T>(found: impl Iterator<Item = T>) -> Outcome<Vec<T>> {
     let found: Vec<T> = found.collect();
     if found.is_empty() { Err(Stop::not_applicable("the client sent no such request")) } else { Ok(found) }

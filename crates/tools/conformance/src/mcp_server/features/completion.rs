@@ -17,7 +17,7 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
 /// The most arguments that a check asks to complete.
 const MAX_ARGUMENTS: usize = 20;
 
-/// What there is to complete: the arguments of prompts and the variables of templates, as params.
+/// The things to complete: the arguments of prompts and the variables of templates, as params.
 async fn arguments(server: &Server, conversation: &mut Conversation) -> Outcome<Vec<Value>> {
     let capabilities = server.offer().await?["capabilities"].take();
     let mut all = Vec::new();

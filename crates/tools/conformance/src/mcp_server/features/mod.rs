@@ -1,4 +1,4 @@
-//! What the checks of a server's features share.
+//! Checks of servers: features, and the functions that these checks share.
 
 pub(super) mod caching;
 pub(super) mod completion;
@@ -35,7 +35,7 @@ pub(super) struct List {
     pub(super) method: &'static str,
     /// The member of the result that holds the entries.
     pub(super) member: &'static str,
-    /// The member of an entry that tells it from the others.
+    /// The member that identifies an entry.
     key: &'static str,
 }
 
@@ -59,7 +59,7 @@ impl List {
         page[self.member].as_array().map_or(&[][..], Vec::as_slice)
     }
 
-    /// What tells the entries of one page from each other.
+    /// The identifiers of the entries of one page.
     pub(super) fn keys(self, page: &Value) -> Vec<Value> {
         self.entries(page).iter().map(|entry| entry[self.key].clone()).collect()
     }

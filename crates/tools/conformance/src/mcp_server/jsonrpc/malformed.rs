@@ -1,4 +1,4 @@
-//! Checks of servers: what is no message, and messages with members that are missing, wrong or unknown.
+//! Checks of servers: input that is not a message, and messages with members that are missing, wrong or unknown.
 
 use serde_json::{Value, json};
 

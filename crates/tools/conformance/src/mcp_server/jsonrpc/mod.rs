@@ -16,7 +16,7 @@ use crate::mcp_messages::is_answer;
 use crate::subject::Transport;
 use crate::verdict::{Outcome, Stop};
 
-/// A conversation with a server that has answered an ordinary request, so that its silence says something.
+/// A conversation with a server that has answered an ordinary request, so that its silence is a result.
 async fn ready(server: &Server) -> Outcome<Open> {
     let mut conversation = server.open().await?;
     raw::still_works(server, &mut conversation).await.map_err(Stop::while_preparing)?;

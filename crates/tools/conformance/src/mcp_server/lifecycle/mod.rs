@@ -86,7 +86,7 @@ fn is_response_or_ping(message: &Value) -> bool {
     is_response(message) || message["method"] == "ping"
 }
 
-/// Over HTTP the page on transports says what a request without a session gets.
+/// Over HTTP the page on transports defines the response to a request without a session.
 async fn no_result_before_initialize(server: Server) -> Outcome {
     let lists = lists(&server).await?;
     let mut conversation = server.connect().await?;
@@ -213,7 +213,7 @@ async fn ends_with_its_input(server: Server) -> Outcome {
     // An answer would have no way to the server any more.
     conversation.answer_with(|_| None);
     conversation.close();
-    // No page says how long it may take.
+    // No page limits the time.
     let time = conversation.wait();
     let until = Instant::now() + time;
     while Instant::now() < until {

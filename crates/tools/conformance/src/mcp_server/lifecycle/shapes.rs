@@ -137,7 +137,7 @@ const SHAPES: &[(&str, &[Member])] = &[
 const CONTENT: &[(&str, Revision)] =
     &[("text", A), ("image", A), ("resource", A), ("audio", B), ("resource_link", C)];
 
-/// What a server sends by itself, and the first and last revision that have it.
+/// The messages that a server sends by itself, and the first and last revision that have it.
 const METHODS: &[(&str, Revision, Revision)] = &[
     ("ping", A, D),
     ("sampling/createMessage", A, D),
@@ -161,7 +161,7 @@ const METHODS: &[(&str, Revision, Revision)] = &[
     ("notifications/tasks", E, E),
 ];
 
-/// What is wrong about a message that a server sends by itself in a revision.
+/// Returns the first fault of a message that a server sends by itself in a revision.
 pub(in crate::mcp_server) fn fault_of_call(message: &Value, revision: Revision) -> Option<String> {
     let method = message["method"].as_str().unwrap_or_default();
     let known = METHODS.iter().find(|(known, ..)| *known == method);
@@ -173,7 +173,7 @@ pub(in crate::mcp_server) fn fault_of_call(message: &Value, revision: Revision) 
     fault_of(method, message.get("params")?, method, revision)
 }
 
-/// What is wrong about the result of a request in a revision.
+/// Returns the first fault of the result of a request in a revision.
 pub(in crate::mcp_server) fn fault_of_result(
     method: &str,
     result: &Value,
@@ -189,7 +189,7 @@ pub(in crate::mcp_server) fn fault_of_result(
     whole.or_else(|| (!is_other).then(|| fault_of(method, result, "the result", revision)).flatten())
 }
 
-/// What is wrong about an object with a shape.
+/// Returns the first fault of an object with a shape.
 fn fault_of(shape: &str, object: &Value, place: &str, revision: Revision) -> Option<String> {
     let (_, members) = SHAPES.iter().find(|(name, _)| *name == shape)?;
     let Some(object) = object.as_object() else {

@@ -1,4 +1,4 @@
-//! What a server answers to messages and methods that it does not serve.
+//! Checks of servers: responses to messages and methods that they do not serve.
 
 use serde_json::{Value, json};
 

@@ -73,7 +73,7 @@ impl Answer {
     }
 }
 
-/// A request with everything that a client says of itself.
+/// A request with all data about its client.
 fn request(server: &Server, method: &str, mut params: Value) -> Value {
     params["_meta"] = server.meta(capabilities(server.revision()));
     json!({"jsonrpc": "2.0", "id": ID, "method": method, "params": params})

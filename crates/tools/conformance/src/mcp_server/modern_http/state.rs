@@ -1,4 +1,4 @@
-//! Requests depend on no connection, and what each result says.
+//! Checks of servers: requests depend on no connection, and each result has its type.
 
 use serde_json::{Value, json};
 

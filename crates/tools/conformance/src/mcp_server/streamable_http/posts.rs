@@ -43,7 +43,7 @@ async fn unacceptable_notifications_are_refused(server: Server) -> Outcome {
     let mut response = session.post(&malformed).send().await.map_err(Stop::while_preparing)?;
     let status = response.status();
     if status < 400 {
-        // A server that ignores what it does not understand accepts it. An error says that it does not.
+        // A server that ignores what it does not understand accepts it. An error shows that it does not.
         let body = response.bytes().await.map_err(Stop::while_preparing)?;
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
         let expected = format!("a status of 4xx or 5xx for `{malformed}`, which the server does not accept");

@@ -1,4 +1,4 @@
-//! The course of a task: its statuses, its result, and what it asks meanwhile.
+//! The course of a task: its statuses, its result, and its questions while it runs.
 
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ async fn error_is_that_of_the_call(server: &Server, conversation: &mut Conversat
     Ok(())
 }
 
-/// What the server says of a tool and tasks.
+/// The task support that the server advertises for a tool.
 async fn task_support(conversation: &mut Conversation, tool: &Value) -> Outcome<Value> {
     let tools = entries(conversation, List::TOOLS).await?;
     let listed = tools.into_iter().find(|listed| listed["name"] == tool["name"]).unwrap_or_default();
@@ -147,7 +147,7 @@ async fn messages_name_their_task(server: Server) -> Outcome {
         format!("the taskId {} under `{RELATED}` in the _meta of the result of tasks/result", task["taskId"]),
         "`{result}`"
     );
-    // A server may ask for other reasons meanwhile, such as for the client's roots.
+    // A server may also send requests for other reasons, such as for the client's roots.
     let asked = conversation.asked.iter().filter(|request| request["method"] == "elicitation/create");
     for request in asked {
         ensure!(

@@ -13,7 +13,7 @@ use super::Server;
 use crate::conversation::Conversation;
 use crate::verdict::{Outcome, Stop};
 
-/// What relates a message to a task.
+/// The member that relates a message to a task.
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 /// How often a check polls.
 const POLL: Duration = Duration::from_millis(50);

@@ -1,4 +1,4 @@
-//! How tasks begin: which calls may start one, and what the server says of it.
+//! How tasks begin: the calls that may start one, and the response of the server.
 
 use serde_json::{Value, json};
 

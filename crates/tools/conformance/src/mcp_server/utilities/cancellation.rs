@@ -35,7 +35,7 @@ fn has_sent(trace: &Trace, from: Sender, id: &Value, accept: impl Fn(&Value) -> 
     messages(trace).iter().any(|(sender, message)| *sender == from && is_it(message))
 }
 
-/// Whether the server believes that its request is unanswered does not show: the response may be under way.
+/// The suite cannot see that the server considers its request unanswered: the response may be under way.
 fn only_own_requests(_: &Server, trace: &Trace) -> Outcome {
     for message in cancelled(trace) {
         let id = &message["params"]["requestId"];

@@ -37,7 +37,7 @@ async fn ping_is_gone(server: Server) -> Outcome {
     Ok(())
 }
 
-/// A server that notices says so by the failure of the call, or ends the conversation.
+/// A server that notices fails the call, or ends the conversation.
 async fn lost_connection(server: Server) -> Outcome {
     let tool = server.tool("pings")?;
     let mut conversation = server.open().await?;

@@ -85,7 +85,7 @@ async fn progress_grows(server: Server) -> Outcome {
     server.tool("progress")?;
     let mut conversation = server.open().await?;
     let mut messages = reported(&server, &mut conversation, &json!("growing")).await?;
-    // Another token breaks another requirement, as does a value that is no number.
+    // Another token breaks another requirement, as does a value that is not a number.
     messages.retain(|message| message["params"]["progressToken"] == "growing");
     if messages.len() < 2 {
         return Err(Stop::inconclusive("the tool of the role `progress` reported fewer than two steps"));

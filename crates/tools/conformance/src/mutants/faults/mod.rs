@@ -59,7 +59,7 @@ pub(crate) fn ignores(test: impl FnMut(&Value) -> bool + Send + 'static) -> Box<
     Box::new(Ignores(Box::new(test)))
 }
 
-/// Says something when the suite sends a message of one method: the closure gets it and returns what is forged.
+/// Forges a message when the suite sends a message of one method: the closure gets it and returns what is forged.
 pub(crate) fn says_at(
     method: &'static str,
     say: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
@@ -67,7 +67,7 @@ pub(crate) fn says_at(
     Box::new(SaysAt { method, say: Box::new(say) })
 }
 
-/// Says something before each response to one method.
+/// Forges a message before each response to one method.
 pub(crate) fn says_before_response_to(
     method: &'static str,
     say: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
@@ -75,7 +75,7 @@ pub(crate) fn says_before_response_to(
     Box::new(SaysAround { method, ids: Vec::new(), before: true, say: Box::new(say) })
 }
 
-/// Says something after each response to one method.
+/// Forges a message after each response to one method.
 pub(crate) fn says_after_response_to(
     method: &'static str,
     say: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
@@ -136,7 +136,7 @@ pub(crate) fn each_outcome(mut edit: impl FnMut(&mut Value) + Send + 'static) ->
     })
 }
 
-/// Says something before each message of one method that the subject sends.
+/// Forges a message before each message of one method that the subject sends.
 pub(crate) fn says_before_call(
     method: &'static str,
     mut say: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
@@ -149,7 +149,7 @@ pub(crate) fn says_before_call(
     })
 }
 
-/// Says something after each message of one method that the subject sends.
+/// Forges a message after each message of one method that the subject sends.
 pub(crate) fn says_after_call(
     method: &'static str,
     mut say: impl FnMut(&Value) -> Vec<Value> + Send + 'static,

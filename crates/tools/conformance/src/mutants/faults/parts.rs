@@ -1,4 +1,4 @@
-//! What faults are put together from: each changes one kind of thing that arrives or is sent.
+//! The parts of faults: each changes one kind of thing that arrives or is sent.
 
 use crate::fault::{Answer, ClientRequest, Fault, Incoming};
 use crate::link::events::Event;
