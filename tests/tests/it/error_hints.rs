@@ -26,8 +26,8 @@ fn a_target_that_is_no_server_is_named_before_anything_starts() {
     let rows = [
         ("localhost:8080/mcp", "`localhost:8080/mcp` has no scheme; write http://localhost:8080/mcp"),
         ("mcp.example:443/mcp", "`mcp.example:443/mcp` has no scheme; write https://mcp.example:443/mcp"),
-        ("ws://mcp.example/mcp", "`ws:` is no URL of an MCP server; write http://mcp.example/mcp"),
-        ("htp://mcp.example/mcp", "`htp:` is no URL of an MCP server; write http://mcp.example/mcp"),
+        ("ws://mcp.example/mcp", "`ws:` is not the URL of an MCP server; write http://mcp.example/mcp"),
+        ("htp://mcp.example/mcp", "`htp:` is not the URL of an MCP server; write http://mcp.example/mcp"),
     ];
     rows::for_each(&rows, |(target, text)| {
         assert_eq!(run(&["tools", target]).exits(2).stderr, format!("error: {text}\n"));

@@ -85,7 +85,9 @@ pub(crate) fn other_scheme(text: &str) -> Option<String> {
     };
     if scheme == "file" {
         let path = one_line(rest.trim_start_matches('/'));
-        return Some(format!("`file:` is no URL of an MCP server; a file is given by its path: /{path}"));
+        return Some(format!(
+            "`file:` is not the URL of an MCP server; a file is given by its path: /{path}"
+        ));
     }
     let place = one_line(&shown_url(&format!("http://{}", rest.trim_start_matches('/'))));
     let advice = match (meant, place.strip_prefix("http://")) {
@@ -94,7 +96,7 @@ pub(crate) fn other_scheme(text: &str) -> Option<String> {
     };
     Some(match &*scheme {
         "http" | "https" => format!("the URL has one slash where it needs two; {advice}"),
-        _ => format!("`{scheme}:` is no URL of an MCP server; {advice}"),
+        _ => format!("`{scheme}:` is not the URL of an MCP server; {advice}"),
     })
 }
 
@@ -257,15 +259,18 @@ mod tests {
     fn a_url_of_another_scheme_is_no_command() {
         let rows = [
             ("https//a.example", "the URL has no colon; write https://a.example"),
-            ("ws://a.example/mcp?key=abc", "`ws:` is no URL of an MCP server; write http://a.example/mcp"),
-            ("WSS://a.example", "`wss:` is no URL of an MCP server; write https://a.example"),
-            ("htps://a.example", "`htps:` is no URL of an MCP server; write https://a.example"),
-            ("ftp://a.example", "`ftp:` is no URL of an MCP server; write http://… or https://…"),
+            (
+                "ws://a.example/mcp?key=abc",
+                "`ws:` is not the URL of an MCP server; write http://a.example/mcp",
+            ),
+            ("WSS://a.example", "`wss:` is not the URL of an MCP server; write https://a.example"),
+            ("htps://a.example", "`htps:` is not the URL of an MCP server; write https://a.example"),
+            ("ftp://a.example", "`ftp:` is not the URL of an MCP server; write http://… or https://…"),
             (
                 "file:///a/b.json:name",
-                "`file:` is no URL of an MCP server; a file is given by its path: /a/b.json:name",
+                "`file:` is not the URL of an MCP server; a file is given by its path: /a/b.json:name",
             ),
-            ("stdio://server", "`stdio:` is no URL of an MCP server; write http://… or https://…"),
+            ("stdio://server", "`stdio:` is not the URL of an MCP server; write http://… or https://…"),
             (
                 "http:/localhost:1/mcp",
                 "the URL has one slash where it needs two; write http://localhost:1/mcp",

@@ -270,7 +270,8 @@ fn http_url(text: &str, config: impl FnOnce() -> Result<Config>) -> Result<Strin
     }
     config.check_server(text)?;
     Err(Usage(
-        other_scheme(text).unwrap_or_else(|| format!("`{}` is no URL of an MCP server", shown_url(text))),
+        other_scheme(text)
+            .unwrap_or_else(|| format!("`{}` is not the URL of an MCP server", shown_url(text))),
     )
     .into())
 }
@@ -307,7 +308,7 @@ mod tests {
             ("files", "the server `files` is a program; only a server at a URL has a login"),
             ("fils", "there is no server `fils`, and no such command; did you mean `files`?"),
             ("https//a.example", "the URL has no colon; write https://a.example"),
-            ("quite-other", "`quite-other` is no URL of an MCP server"),
+            ("quite-other", "`quite-other` is not the URL of an MCP server"),
         ];
         for (text, expected) in rows {
             assert_eq!(url(text).unwrap_err(), expected, "{text}");

@@ -59,7 +59,7 @@ pub struct Config {
 
 /// The text is not a URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no URL of an MCP server: `https://host/path` or `http://host:port/path`", shown_url(.url))]
+#[error("`{}` is not the URL of an MCP server: `https://host/path` or `http://host:port/path`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.

@@ -69,7 +69,7 @@ pub enum McpConfigFault {
     #[error("the type {0:?} does not fit the server, or is not supported")]
     ServerType(String),
     /// It is not a URL of a server.
-    #[error("it is no URL of an MCP server, such as `https://host/path`")]
+    #[error("it is not the URL of an MCP server, such as `https://host/path`")]
     Url,
     /// HTTP does not carry such a header.
     #[error("HTTP does not carry such a header")]

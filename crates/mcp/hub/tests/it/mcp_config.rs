@@ -148,7 +148,7 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
         ),
         (
             json!({ "url": "${TOKEN}" }),
-            "member \"url\": it is no URL of an MCP server, such as `https://host/path`".into(),
+            "member \"url\": it is not the URL of an MCP server, such as `https://host/path`".into(),
         ),
         (
             json!({ "url": "http://x/", "headers": { "A": "${TOKEN}\n" , "B": "a\nb" } }),

@@ -38,7 +38,7 @@ pub struct Config {
 
 /// The text is not a URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no URL of an MCP server: `https://host/sse` or `http://host:port/sse`", shown_url(.url))]
+#[error("`{}` is not the URL of an MCP server: `https://host/sse` or `http://host:port/sse`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.

@@ -239,7 +239,7 @@ mod tests {
             ),
             (
                 "url = 'ws://a.example/mcp?key=hunter2'",
-                "c.toml: agents.a.url: `ws:` is no URL of an MCP server; write http://a.example/mcp",
+                "c.toml: agents.a.url: `ws:` is not the URL of an MCP server; write http://a.example/mcp",
             ),
             ("env = {}", "c.toml: agents.a: it has neither `command` nor `url`"),
             ("command = '${NO}'\nenabled = false", "c.toml: agents.a: it is disabled in this file"),
