@@ -73,7 +73,7 @@ impl<'a> Job<'a> {
             // A server that is not asked for one decides by the time that the call takes.
             let must_be_one = matches!(client, Client::Session(_)) || tool == "ask_job";
             if must_be_one && let Answer::Result(result) = &created.answer {
-                client.history().violation(format!("{key}: is no task, but has the result {result}"));
+                client.history().violation(format!("{key}: is not a task, but has the result {result}"));
             }
             // The result of the call itself, or no answer.
             created.judge(client.history(), key, 0);

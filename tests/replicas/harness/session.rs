@@ -202,7 +202,7 @@ impl Session {
                 continue;
             }
             let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
-                history.violation(format!("an event is no JSON: {}", event.data));
+                history.violation(format!("an event is not JSON: {}", event.data));
                 continue;
             };
             if message["method"] == "elicitation/create" {

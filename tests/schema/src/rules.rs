@@ -81,7 +81,7 @@ pub const ACP: Rules = Rules {
     forgiven: &[],
     off_by_default: &[],
     closed: &[
-        ("RequestPermissionOutcome", "what is no refusal must not pass for consent"),
+        ("RequestPermissionOutcome", "what is not a refusal must not pass for consent"),
         ("SetSessionConfigOptionRequest", "an option is not set to a value of a kind that nobody knows"),
     ],
     null_speaks: &[

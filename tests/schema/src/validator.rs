@@ -152,7 +152,7 @@ impl Validator {
             return if is_extension(method) {
                 Ok(())
             } else {
-                Err(format!("a result of `{method}`, which is no method"))
+                Err(format!("a result of `{method}`, which is not a method"))
             };
         };
         let pointer =

@@ -206,7 +206,10 @@ fn missing_files_and_programs_are_reported_with_advice() {
     let ended = place.run(&["agents", "--registry", "http://127.0.0.1:1/r.json", "search"]);
     ended.exits(4).tells("error: cannot reach http://127.0.0.1:1/r.json: nothing listens at 127.0.0.1:1\n");
     let ended = place.run(&["agents", "install", "fake@latest", "--yes"]);
-    assert_eq!(ended.exits(6).stderr, "error: `fake` is refused: `latest` is no single version of `fake`\n");
+    assert_eq!(
+        ended.exits(6).stderr,
+        "error: `fake` is refused: `latest` is not a single version of `fake`\n"
+    );
 }
 
 #[test]

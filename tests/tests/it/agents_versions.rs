@@ -84,13 +84,13 @@ fn a_program_is_found_where_the_default_store_cannot_be_used() {
     let data = ("XDG_DATA_HOME", data.to_str().unwrap());
     let default = [("AGENTWIRE_AGENTS", ""), data];
     place.run_with(&default, &["chat", "--agent", "program", "hello"]).exits(0);
-    place.run_with(&default, &["agents", "list"]).exits(1).tells("/agentwire/agents is no folder\n");
+    place.run_with(&default, &["agents", "list"]).exits(1).tells("/agentwire/agents is not a folder\n");
     let store = place.path("agentwire/agents");
     let configured = [("AGENTWIRE_AGENTS", store.to_str().unwrap())];
     place
         .run_with(&configured, &["chat", "--agent", "program", "hello"])
         .exits(1)
-        .tells(&format!("error: AGENTWIRE_AGENTS: the store {} is no folder\n", store.display()));
+        .tells(&format!("error: AGENTWIRE_AGENTS: the store {} is not a folder\n", store.display()));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_page_of_the_network_in_place_of_the_index_is_said() {
     assert_eq!(
         ended.stderr,
         format!(
-            "warning: the registry cannot be read; this is its index of a moment ago: {url} is no index of agents: it is a web \
+            "warning: the registry cannot be read; this is its index of a moment ago: {url} is not an index of agents: it is a web \
              page\n"
         )
     );

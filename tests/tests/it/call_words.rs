@@ -72,7 +72,7 @@ fn wrong_arguments_are_named() {
             "the tool has no argument `secnds`: slow(seconds: number, steps?: integer = 1); did you mean `seconds`?",
         ),
         (&["slow", "seconds=1", "steps=1.5"], 2, "argument `steps`: `1.5` is not an integer"),
-        (&["add", "a"], 2, "`a` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -"),
+        (&["add", "a"], 2, "`a` is not an argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -"),
         (
             &["add", "a@/no/such/file"],
             2,

@@ -58,7 +58,7 @@ fn lines_that_are_no_json_are_shown_where_a_message_is_missing() {
     let script = r#"echo 'Hello, I am your agent'; while read -r line; do :; done"#;
     let ended = judge(&["acp-agent", "--timeout", "1", "--revision", "1", "--", "sh", "-c", script]);
     assert!(
-        ended.stderr.contains("1 line is no JSON, the first: `Hello, I am your agent`"),
+        ended.stderr.contains("1 line is not JSON, the first: `Hello, I am your agent`"),
         "{}",
         ended.stderr
     );

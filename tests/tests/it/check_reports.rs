@@ -79,19 +79,19 @@ fn a_wrong_command_line_is_named_and_ends_with_2() {
     let requirement = file("requirement.toml", b"[[known]]\nrequirement = \"mcp/RPC-6\"\nreason = \"x\"\n");
     let text = |path: &Path| path.to_str().expect("the folder's name is text").to_owned();
     for (option, value, expected) in [
-        ("--url", "foo".to_owned(), "`foo` is no URL of http, https, ws or wss"),
+        ("--url", "foo".to_owned(), "`foo` is not a URL of http, https, ws or wss"),
         ("--profile", text(folder.path()), "it is a folder"),
-        ("--profile", "/dev/zero".to_owned(), "it is no regular file"),
+        ("--profile", "/dev/zero".to_owned(), "it is not a regular file"),
         ("--profile", "nowhere".to_owned(), "no such file, and the profiles that are built in are"),
         ("--profile", text(&latin), "it is not in UTF-8"),
         ("--profile", text(&long), "it is longer than 1048576 bytes"),
-        ("--profile", text(&role), "`ecko` is no role of an mcp-server; the nearest one is `echo`"),
+        ("--profile", text(&role), "`ecko` is not a role of an mcp-server; the nearest one is `echo`"),
         ("--baseline", text(folder.path()), "it is a folder"),
-        ("--baseline", "/dev/zero".to_owned(), "it is no regular file"),
+        ("--baseline", "/dev/zero".to_owned(), "it is not a regular file"),
         (
             "--baseline",
             text(&requirement),
-            "mcp/RPC-6, which is no requirement; the nearest one is mcp/RPC-06",
+            "mcp/RPC-6, which is not a requirement; the nearest one is mcp/RPC-06",
         ),
         ("--only", "mcp/HTP-03".to_owned(), "no check of an mcp-server over stdio covers mcp/HTP-03"),
     ] {

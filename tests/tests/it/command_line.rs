@@ -175,7 +175,7 @@ fn tools_and_results_as_json() {
 
     let ended = run(&["call", "--json", &server, "fail"]);
     let objects = ended.exits(5).objects();
-    assert_eq!(kinds(&objects), ["result"], "what the tool says is no failure of ours: {ended}");
+    assert_eq!(kinds(&objects), ["result"], "what the tool says is not a failure of ours: {ended}");
     assert_eq!(objects[0]["result"]["isError"], true, "{ended}");
 }
 

@@ -121,7 +121,7 @@ fn fault_of_a_file_is_reported_without_its_values() {
         (server(json!({ "command": "${UNSET_X}" })), "the variable \"UNSET_X\" is not set"),
         (server(json!({ "command": "x", "disabled": true })), "the server `s` is disabled"),
         (server(json!({ "args": [SECRET] })), "it has neither `command` nor `url`"),
-        (format!("{{ \"{SECRET}"), "it is no JSON: line 1, column"),
+        (format!("{{ \"{SECRET}"), "it is not JSON: line 1, column"),
         ("{}".into(), "it has neither `mcpServers` nor `servers`"),
         (r#"{"mcpServers":{}}"#.into(), "it names no servers"),
     ];
@@ -264,7 +264,7 @@ fn a_bad_file_of_ours_is_wrong_usage() {
             "agents.a.key: there is no such member; `command`, `env`, `cwd`, `enabled`, `disabled` are",
         ),
         ("[chat]\nyes = true", "chat.yes: there is no such member; `agent`, `format` are"),
-        ("[agents.a", "it is no TOML: line 1, column"),
+        ("[agents.a", "it is not TOML: line 1, column"),
         (
             "[agents.a]\ncommand = './agent'",
             "agents.a.command: its program is a relative path; write an absolute one, `~/…`, or a name in PATH",

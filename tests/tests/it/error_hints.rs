@@ -138,7 +138,7 @@ fn a_mistyped_name_is_answered_with_the_name_that_was_meant() {
 fn words_of_a_command_line_that_is_not_quoted_get_advice() {
     run(&["call", "my-server", "run", "add", "a=1"])
         .exits(2)
-        .tells("`add` is no argument")
+        .tells("`add` is not an argument")
         .tells("if this is the command line of a server, quote it, or put -- before it: -- my-server …");
 }
 

@@ -204,7 +204,7 @@ fn wrong_targets_are_explained() {
     let advice = "if this is the command line of a server, quote it, or put -- before it: -- npx …\n";
     let rows: [(&[&str], String); 7] = [
         (&["tools", "npx", "-y", "secret"], format!("For more information, try '--help'.\n{advice}")),
-        (&["call", "npx", "secret"], format!("error: `npx` alone is no server; {advice}")),
+        (&["call", "npx", "secret"], format!("error: `npx` alone is not a server; {advice}")),
         (&["inspect", "npx x", "secret"], format!("error: too many arguments; {advice}")),
         (
             &["inspect"],

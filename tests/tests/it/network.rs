@@ -346,7 +346,7 @@ fn our_agent_takes_every_kind_of_server() {
     }
     for (url, name, value, words) in [
         ("ftp://host/", "X-Any", "thing", "no URL"),
-        ("http://host/", "X Any", "thing", "`X Any` is no header"),
+        ("http://host/", "X Any", "thing", "`X Any` is not a header"),
     ] {
         let headers = json!([{ "name": name, "value": value }]);
         let servers = json!([{ "type": "http", "name": "web", "url": url, "headers": headers }]);

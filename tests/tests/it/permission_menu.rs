@@ -63,7 +63,7 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     // A paste, to a terminal that reports it and to one that does not; and Enter alone.
     for (keys, shows) in [
         (&b"\r"[..], "`` is none of the answers."),
-        (b"look\ra\r", "What is pasted is no answer"),
+        (b"look\ra\r", "What is pasted is not an answer"),
         (b"\x1b[200~a\r\x1b[201~\r", "`` is none of the answers."),
     ] {
         next(&chat, &mut seen, ANSWER);

@@ -40,7 +40,7 @@ const ROWS: [Row; 19] = [
         tests: &[(BASE, "rpc_16_wrong_params_are_refused")],
     },
     Row {
-        fault: "a body that is no JSON is refused as a wrong media type and not as JSON-RPC has it",
+        fault: "a body that is not JSON is refused as a wrong media type and not as JSON-RPC has it",
         tests: &[(GUARDS, "body_that_is_not_a_message_gets_an_error")],
     },
     Row {

@@ -318,7 +318,7 @@ impl Ended {
     pub(crate) fn objects(&self) -> Vec<Value> {
         let object = |line: &str| match serde_json::from_str(line) {
             Ok(Value::Object(object)) => Value::Object(object),
-            other => panic!("a line of stdout is no object: {line}: {other:?}"),
+            other => panic!("a line of stdout is not an object: {line}: {other:?}"),
         };
         assert!(self.stdout.is_empty() || self.stdout.ends_with('\n'), "the last line has no end: {self}");
         self.stdout.lines().map(object).collect()

@@ -181,7 +181,7 @@ fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
 /// piece all the same, it reports that and asks again.
 #[track_caller]
 pub(crate) fn answer(chat: &mut Program, seen: &mut usize, before: &str, line: &str, shows: &str) {
-    const BURST: &str = "What is pasted is no answer";
+    const BURST: &str = "What is pasted is not an answer";
     loop {
         chat.write(line.as_bytes());
         next(chat, seen, &format!("\x1b[2K{before}{line}"));

@@ -79,7 +79,7 @@ impl Links {
                     .join(path)
                     .exists()
                     .then_some(())
-                    .ok_or("is no file of the repository");
+                    .ok_or("is not a file of the repository");
             }
         }
         if link.starts_with("data:") {
@@ -96,12 +96,12 @@ impl Links {
             "" => Some(file.to_owned()),
             path => resolve(site, file, path),
         };
-        let target = target.filter(|target| files.contains(target)).ok_or("is no file of the site")?;
+        let target = target.filter(|target| files.contains(target)).ok_or("is not a file of the site")?;
         if fragment.is_empty() {
             return Ok(());
         }
         self.fragments += 1;
-        let page = pages.get(&target).ok_or("names a place in what is no page")?;
+        let page = pages.get(&target).ok_or("names a place in what is not a page")?;
         page.ids.contains(fragment).then_some(()).ok_or("names a place that the page does not have")
     }
 }
@@ -180,16 +180,16 @@ mod tests {
     #[test]
     fn each_kind_of_broken_link_is_named() {
         let rows = [
-            (r#"<a href="gone.html">"#, "`gone.html` is no file of the site"),
-            (r#"<a href="a/gone.html#here">"#, "`a/gone.html#here` is no file of the site"),
-            (r#"<a href="../index.html">"#, "`../index.html` is no file of the site"),
-            (r#"<img src="a/d.svg">"#, "`a/d.svg` is no file of the site"),
+            (r#"<a href="gone.html">"#, "`gone.html` is not a file of the site"),
+            (r#"<a href="a/gone.html#here">"#, "`a/gone.html#here` is not a file of the site"),
+            (r#"<a href="../index.html">"#, "`../index.html` is not a file of the site"),
+            (r#"<img src="a/d.svg">"#, "`a/d.svg` is not a file of the site"),
             (r##"<a href="#gone">"##, "`#gone` names a place that the page does not have"),
             (r#"<a href="a/b.html#gone">"#, "`a/b.html#gone` names a place that the page does not have"),
-            (r#"<a href="a/c.svg#x">"#, "`a/c.svg#x` names a place in what is no page"),
+            (r#"<a href="a/c.svg#x">"#, "`a/c.svg#x` names a place in what is not a page"),
             (
                 r#"<a href="https://r.example/o/r/blob/main/gone.rs">"#,
-                "`https://r.example/o/r/blob/main/gone.rs` is no file of the repository",
+                "`https://r.example/o/r/blob/main/gone.rs` is not a file of the repository",
             ),
         ];
         for (body, expected) in rows {

@@ -188,7 +188,7 @@ impl Proxy for Hop {
                 let outcome = next.run(old).await;
                 if is_unknown(&outcome) {
                     return Err(ErrorObject::internal_error(format_args!(
-                        "component {place} is no proxy: it does not know proxy/initialize"
+                        "component {place} is not a proxy: it does not know proxy/initialize"
                     )));
                 }
                 outcome

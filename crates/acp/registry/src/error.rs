@@ -34,7 +34,7 @@ pub enum RegistryError {
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The index is not one.
-    #[error("{} is no index of agents: {}", Printable::one_line(.origin), Printable::one_line(.why))]
+    #[error("{} is not an index of agents: {}", Printable::one_line(.origin), Printable::one_line(.why))]
     InvalidIndex {
         /// The URL or file.
         origin: String,

@@ -40,7 +40,7 @@ pub(crate) fn check_executable(executable: &str) -> Result<(), String> {
     // `python3.12` and `node22` are no other programs.
     let stem = stem.unwrap_or(&name).trim_end_matches(|end: char| end.is_ascii_digit() || end == '.');
     match NO_AGENTS.contains(&stem) {
-        true => Err(format!("`{executable}` is no agent: it would run what its arguments name")),
+        true => Err(format!("`{executable}` is not an agent: it would run what its arguments name")),
         false => Ok(()),
     }
 }

@@ -101,7 +101,7 @@ impl Plan {
         };
         let wanted = options.version.as_deref().unwrap_or(&entry.version);
         if !version::is_plain(wanted) {
-            return Err(refused(entry, format!("`{wanted}` is no version")));
+            return Err(refused(entry, format!("`{wanted}` is not a version")));
         }
         let mut plan = Self {
             id: entry.id.clone(),
@@ -164,7 +164,7 @@ impl Plan {
         if checked(&archive.archive).is_none() {
             return Err(refused(
                 entry,
-                format!("its archive is at `{}`, which is no https URL", archive.archive),
+                format!("its archive is at `{}`, which is not an https URL", archive.archive),
             ));
         }
         self.source.clone_from(&archive.archive);

@@ -98,7 +98,7 @@ pub enum ProbeError {
         stderr: String,
     },
     /// It wrote something that is not a message.
-    #[error("the agent writes something that is no message: {}", Printable::one_line(.0))]
+    #[error("the agent writes something that is not a message: {}", Printable::one_line(.0))]
     Malformed(String),
     /// It answers with an error.
     #[error("the agent refuses `initialize`: {}", Printable::one_line(.0))]

@@ -45,7 +45,7 @@ enum Network {
 /// A URL that may not be requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RefusedUrl {
-    #[error("it is no URL of `https`, or of `http` on this machine")]
+    #[error("it is not a URL of `https`, or of `http` on this machine")]
     Scheme,
     #[error("it has a user, a password or no host")]
     Authority,

@@ -189,7 +189,7 @@ impl Fetcher {
     /// Fetches a document of JSON.
     pub(crate) async fn get_json<T: DeserializeOwned>(&self, url: &str) -> Result<T, FetchError> {
         let invalid = |why: &str| FetchError::Refused { url: url.to_owned(), why: why.to_owned() };
-        let uri: Uri = url.parse().map_err(|_| invalid("it is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| invalid("it is not a URL"))?;
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = uri;
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));

@@ -183,7 +183,7 @@ impl fmt::Display for InvalidHeaderMark {
         }
         f.write_str(match self.error {
             MarkError::Place => "is not on a property that `properties` alone lead to",
-            MarkError::Name => "is no name of a header",
+            MarkError::Name => "is not the name of a header",
             MarkError::Kind => "is on what is neither a string nor an integer nor a boolean",
             MarkError::Duplicate => "names a header that another property has",
         })

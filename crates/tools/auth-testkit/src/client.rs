@@ -124,8 +124,8 @@ impl RegisteredClient {
     pub(crate) fn from_metadata(id: String, metadata: &Map<String, Value>) -> Result<Self, &'static str> {
         let mut client = Self::new(id);
         let uris = metadata.get("redirect_uris").map(Value::as_array);
-        for uri in uris.ok_or("no `redirect_uris`")?.ok_or("`redirect_uris` is no list")? {
-            client.redirect_uris.push(uri.as_str().ok_or("a redirect URI is no string")?.to_owned());
+        for uri in uris.ok_or("no `redirect_uris`")?.ok_or("`redirect_uris` is not a list")? {
+            client.redirect_uris.push(uri.as_str().ok_or("a redirect URI is not a string")?.to_owned());
         }
         client.scope = metadata.get("scope").and_then(Value::as_str).map(str::to_owned);
         let method = metadata.get("token_endpoint_auth_method").map(Value::as_str);

@@ -21,7 +21,7 @@ pub(crate) enum CommandLineError {
     Unclosed,
     #[error("`${0}` in the command line is not set; in single quotes it stays as it is")]
     Unset(String),
-    #[error("`${{` in the command line is no variable: write ${{NAME}}, or put it in single quotes")]
+    #[error("`${{` in the command line is not a variable: write ${{NAME}}, or put it in single quotes")]
     NoVariable,
 }
 

@@ -128,9 +128,9 @@ impl Printer {
         };
         match (decode(base64), &self.saver) {
             (Some(bytes), Some(_)) => self.save(&about, kind, uri, mime_type, &bytes),
-            (None, Some(_)) => self.not_saved(&about, "it is no base64"),
+            (None, Some(_)) => self.not_saved(&about, "it is not base64"),
             (Some(bytes), None) => Ok(self.line(&format!("[{about}, {} bytes]", bytes.len()))?),
-            (None, None) => Ok(self.line(&format!("[{about}, which is no base64]"))?),
+            (None, None) => Ok(self.line(&format!("[{about}, which is not base64]"))?),
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
         printer.blocks(&blocks).unwrap();
         assert_eq!(std::fs::read(folder.path().join("image.png")).unwrap(), [0, 1, 2]);
         let why = printer.finish().unwrap_err().to_string();
-        assert_eq!(why, "an image, image/png: it is not saved, because it is no base64");
+        assert_eq!(why, "an image, image/png: it is not saved, because it is not base64");
     }
 
     #[test]

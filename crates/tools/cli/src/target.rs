@@ -26,7 +26,7 @@ pub(crate) fn checked_target(text: &str) -> Result<Target> {
         Target::Stdio(command) if command.arguments().is_empty() && is_launcher(command) => {
             let name = one_line(text);
             Err(Usage(format!(
-                "`{name}` alone is no server; quote the whole command line, as in '{name} PACKAGE', or put -- before it"
+                "`{name}` alone is not a server; quote the whole command line, as in '{name} PACKAGE', or put -- before it"
             ))
             .into())
         }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_launcher_alone_is_no_server() {
-        let text = "`npx` alone is no server; quote the whole command line, as in 'npx PACKAGE', or put -- before it";
+        let text = "`npx` alone is not a server; quote the whole command line, as in 'npx PACKAGE', or put -- before it";
         assert_eq!(refused("npx").as_deref(), Some(text));
         assert_eq!(refused("npx server"), None);
     }

@@ -97,7 +97,7 @@ pub enum BaselineError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// A name that no requirement has.
-    #[error("the baseline names {name}, which is no requirement; the nearest one is {nearest}")]
+    #[error("the baseline names {name}, which is not a requirement; the nearest one is {nearest}")]
     UnknownRequirement {
         /// The name.
         name: String,
@@ -313,7 +313,8 @@ mod tests {
     fn a_mistyped_requirement_or_member_is_named() {
         let parse = |text: &str| Baseline::parse(text).unwrap_err().to_string();
         let error = parse("[[known]]\nrequirement = \"mcp/RPC-6\"\nreason = \"x\"\n");
-        let expected = "the baseline names mcp/RPC-6, which is no requirement; the nearest one is mcp/RPC-06";
+        let expected =
+            "the baseline names mcp/RPC-6, which is not a requirement; the nearest one is mcp/RPC-06";
         assert_eq!(error, expected);
         let error = parse("[[known]]\nrequirement = \"mcp/RPC-06\"\nrevison = \"1\"\nreason = \"x\"\n");
         assert!(error.contains("unknown field `revison`") && error.contains("`revision`"), "{error}");

@@ -56,6 +56,6 @@ impl Setting {
     /// A text that plays a role.
     pub(crate) fn text(&self, role: &str) -> Outcome<&str> {
         let value = self.role(role)?;
-        value.as_str().ok_or_else(|| Stop::inconclusive(format!("`{role}` of the profile is no text")))
+        value.as_str().ok_or_else(|| Stop::inconclusive(format!("`{role}` of the profile is not text")))
     }
 }

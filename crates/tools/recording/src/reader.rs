@@ -58,7 +58,7 @@ pub enum ReadError {
     #[error("it is a script, and no recording")]
     IsScript,
     /// A recording where a script was expected.
-    #[error("it is no script: its first line has no member `script`")]
+    #[error("it is not a script: its first line has no member `script`")]
     NoScript,
     /// The file is larger than 1 GiB, or a line longer than 128 MiB.
     #[error("the recording is longer than the limit of {0} bytes")]

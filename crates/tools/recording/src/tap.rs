@@ -47,7 +47,7 @@ pub fn record_frame(
                 String::from_utf8(text).ok().and_then(|text| RawJson::parse(ByteString::from(text)).ok());
             match json {
                 Some(json) => EventKind::Message(json),
-                None => EventKind::Unreadable("the message is no JSON".into()),
+                None => EventKind::Unreadable("the message is not JSON".into()),
             }
         }
     };

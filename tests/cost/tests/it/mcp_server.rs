@@ -57,7 +57,7 @@ fn measure_with<R>(meter: &Meter, server: Server, main: impl AsyncFnOnce(&mut Cl
                 main(&mut client).await
             };
             let (result, served) = tokio::join!(client, server.serve(far));
-            served.expect("a client that leaves in good order is no fault");
+            served.expect("a client that leaves in good order is not a fault");
             result
         })
     })

@@ -92,7 +92,7 @@ fn count(root: &Path, folder: &Path, files: &mut u64, bytes: &mut u64) {
             let target = fs::read_link(&path).expect("it is a link");
             assert!(is_inside(root, folder, &target), "{} leads to {}", path.display(), target.display());
         } else {
-            assert!(metadata.is_file(), "{} is no file", path.display());
+            assert!(metadata.is_file(), "{} is not a file", path.display());
             *bytes += metadata.len();
         }
     }

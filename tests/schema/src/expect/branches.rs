@@ -53,7 +53,7 @@ impl Reader<'_> {
             value.get(*name).is_some_and(|tag| !(tag.is_string() || tag.is_null() && may_be_null(name)))
         };
         if !tagged && tags.iter().flatten().any(is_odd) {
-            return Reading::Either("a tag that is no string");
+            return Reading::Either("a tag that is not a string");
         }
         match best(&mut branches.readings) {
             Reading::Refused(_) | Reading::Taken(Kept::Foreign { .. }) if is_loose() => {

@@ -61,14 +61,14 @@ impl Architecture {
             above = rules;
             for name in &row.crates {
                 if !ours.iter().any(|ours| ours == name) {
-                    this.problems.push(format!("the table has a row for `{name}`, which is no package"));
+                    this.problems.push(format!("the table has a row for `{name}`, which is not a package"));
                 }
                 let bans = this.read_rules(rules, name, row, &known);
                 this.banned.insert((*name).to_owned(), bans);
             }
         }
         for name in this.layers.keys().filter(|name| !ours.contains(name)) {
-            this.problems.push(format!("the drawing has `{name}`, which is no package"));
+            this.problems.push(format!("the drawing has `{name}`, which is not a package"));
         }
         if this.layers.is_empty() || this.banned.is_empty() {
             this.problems.push("found no drawing of layers or no table of rules".into());

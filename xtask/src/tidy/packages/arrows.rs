@@ -24,7 +24,7 @@ pub(super) fn layers(
             None => Some("is in no layer"),
             Some(to) if to > from => Some("is in a higher layer"),
             Some(to) if to == from && !architecture.may_point_sideways(name, dependency) => {
-                Some("is in the same layer, and this is no arrow listed as `Same-layer arrows:`")
+                Some("is in the same layer, and this is not an arrow listed as `Same-layer arrows:`")
             }
             Some(_) => None,
         };

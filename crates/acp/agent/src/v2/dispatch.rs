@@ -211,7 +211,7 @@ impl<A: Agent> Handler for Dispatch<A> {
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
         if context.request_id().is_some_and(RequestId::is_null) {
-            let why = Error::invalid_request("the id of a request is no null");
+            let why = Error::invalid_request("the id of a request must not be null");
             return Either::Left(Either::Left(std::future::ready(Err(why))));
         }
         if &*request.method == PromptRequest::NAME {

@@ -46,7 +46,7 @@ fn format(url: &str) -> Result<Format, String> {
     } else if ends(&[
         ".tar.xz", ".txz", ".tar.zst", ".7z", ".dmg", ".deb", ".rpm", ".msi", ".pkg", ".gz", ".tar",
     ]) {
-        Err(format!("`{name}` is no zip, tar.gz, tar.bz2 or executable"))
+        Err(format!("`{name}` is not a zip, tar.gz, tar.bz2 or executable"))
     } else {
         Ok(Format::Raw)
     }
@@ -65,7 +65,7 @@ pub(crate) async fn install(
     let format = format(&plan.source).map_err(invalid)?;
     let executable = plan.executable.as_deref().and_then(plain_path);
     let executable =
-        executable.ok_or_else(|| invalid("its executable is no path in the archive".to_owned()))?;
+        executable.ok_or_else(|| invalid("its executable is not a path in the archive".to_owned()))?;
     let archive = folder.join("archive");
     let digest = download(plan, &archive, limits).await?;
     check(&digest)?;
@@ -101,7 +101,8 @@ pub(crate) async fn install(
 pub fn unpack(archive: &Path, name: &str, folder: &Path, limits: &Limits) -> Result<(), RegistryError> {
     let invalid = |why: String| RegistryError::InvalidPackage { what: name.to_owned(), why };
     let format = format(name).map_err(invalid)?;
-    let executable = plain_path(name).ok_or_else(|| invalid("its name is no path in a folder".to_owned()))?;
+    let executable =
+        plain_path(name).ok_or_else(|| invalid("its name is not a path in a folder".to_owned()))?;
     let clock = Clock::new(Instant::now() + limits.install);
     let unpacker = Unpacker::new(folder.to_owned(), limits, clock.clone());
     unpack_as(unpacker, clock, format, archive, &executable).map_err(|error| invalid(error.to_string()))
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(format("https://h/agent-linux"), Ok(Format::Raw));
         assert_eq!(
             format("https://h/a.tar.xz").unwrap_err(),
-            "`a.tar.xz` is no zip, tar.gz, tar.bz2 or executable"
+            "`a.tar.xz` is not a zip, tar.gz, tar.bz2 or executable"
         );
     }
 }

@@ -91,7 +91,7 @@ impl LongNames {
 
 fn number(text: &[u8]) -> io::Result<u64> {
     let text = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    text.ok_or_else(|| io::Error::other("a header has a size that is no number"))
+    text.ok_or_else(|| io::Error::other("a header has a size that is not a number"))
 }
 
 fn read_name(entry: &mut impl Read) -> io::Result<Vec<u8>> {

@@ -12,13 +12,13 @@ pub(crate) type PinnedPackage = (String, Option<String>);
 pub(crate) fn npm_package(package: &str, wanted: &str, is_other: bool) -> Result<PinnedPackage, String> {
     let (name, version) = split(package);
     if !is_name(name) {
-        return Err(format!("`{package}` is no package of npm's registry"));
+        return Err(format!("`{package}` is not a package of npm's registry"));
     }
     check_executable(name)?;
     let version = if is_other { wanted } else { version.unwrap_or(wanted) };
     match is_release(version) {
         true => Ok((format!("{name}@{version}"), None)),
-        false => Err(format!("`{version}` is no single version of `{name}`")),
+        false => Err(format!("`{version}` is not a single version of `{name}`")),
     }
 }
 
@@ -60,14 +60,14 @@ pub(crate) fn pypi_package(package: &str, wanted: &str, is_other: bool) -> Resul
             && text.bytes().all(allowed)
     };
     if !is_item(name) || !extras.is_some_and(|extras| extras.split(',').all(is_item)) {
-        return Err(format!("`{package}` is no package of PyPI"));
+        return Err(format!("`{package}` is not a package of PyPI"));
     }
     check_executable(name)?;
     let version = if is_other { wanted } else { version.unwrap_or(wanted) };
     // A name such as `latest` is not a version; the others begin with a digit.
     match is_plain(version) && version.starts_with(|first: char| first.is_ascii_digit()) {
         true => Ok((format!("{requirement}=={version}"), Some(name.to_owned()))),
-        false => Err(format!("`{version}` is no single version of `{name}`")),
+        false => Err(format!("`{version}` is not a single version of `{name}`")),
     }
 }
 

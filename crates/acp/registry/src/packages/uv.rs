@@ -19,7 +19,7 @@ pub(crate) async fn install(
     let executable =
         plan.executable.as_deref().ok_or_else(|| invalid("its executable is not known".into()))?;
     if executable.contains(['/', '\\']) || executable.starts_with('.') {
-        return Err(invalid(format!("`{executable}` is no name of an executable")));
+        return Err(invalid(format!("`{executable}` is not the name of an executable")));
     }
     let (tools, bin) = (folder.join("tools"), folder.join("bin"));
     let mut args: Vec<OsString> =

@@ -52,7 +52,7 @@ impl Layout {
         let Err(error) = checked else { return Ok(()) };
         let why = match NotPrivate::of(&error) {
             Some(refusal) => format!("is refused: {refusal}"),
-            None if error.kind() == io::ErrorKind::NotADirectory => "is no folder".to_owned(),
+            None if error.kind() == io::ErrorKind::NotADirectory => "is not a folder".to_owned(),
             None => return Err(RegistryError::file(&self.root)(error)),
         };
         Err(RegistryError::UnsafeStore { path: self.root.clone(), why })

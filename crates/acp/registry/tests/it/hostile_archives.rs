@@ -163,7 +163,7 @@ async fn tar_extensions_that_hide_files_are_refused() {
     for (key, value, error) in [
         ("size", "0", "a header has another size than the one before it"),
         ("size", "99999999999", "a header has another size than the one before it"),
-        ("size", "-1", "a header has a size that is no number"),
+        ("size", "-1", "a header has a size that is not a number"),
         ("GNU.sparse.major", "1", "it has a sparse file"),
         ("path", "../../x", "`../../x` leads out of its folder"),
         ("path", "/x", "`/x` leads out of its folder"),

@@ -45,7 +45,7 @@ async fn an_index_of_a_url_is_cached_and_asked_for_by_its_etag() {
         let index = store.index(&source).await.unwrap();
         assert_eq!((index.agents.len(), index.age.is_some()), (2, true), "{page}");
         let failure = index.failure.unwrap().to_string();
-        assert_eq!(failure, format!("{} is no index of agents: {why}", source.origin()));
+        assert_eq!(failure, format!("{} is not an index of agents: {why}", source.origin()));
     }
     server.set("/long", "x".repeat(9 << 20));
     let long = IndexSource::parse(&format!("{}/long", server.url));
@@ -71,7 +71,10 @@ async fn an_index_may_be_a_file_and_is_bounded() {
     assert_eq!(chain(&error), format!("{}: it is longer than 10 bytes", path.display()));
     fs::write(&path, "<html>").unwrap();
     let error = place.store().index(&source).await.unwrap_err();
-    assert!(error.to_string().starts_with(&format!("{} is no index of agents: ", path.display())), "{error}");
+    assert!(
+        error.to_string().starts_with(&format!("{} is not an index of agents: ", path.display())),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -96,11 +99,11 @@ fn a_plan_refuses_what_is_no_agent() {
     let error = |distribution: &str| plan(distribution, PlanOptions::default()).unwrap_err();
     assert_eq!(
         error(r#"{"npx":{"package":"npm@1.0.0","args":["exec","evil"]}}"#),
-        "`a` is refused: `npm` is no agent: it would run what its arguments name"
+        "`a` is refused: `npm` is not an agent: it would run what its arguments name"
     );
     assert_eq!(
         error(r#"{"npx":{"package":"a@1.0.0","cmd":"npx"}}"#),
-        "`a` is refused: `npx` is no agent: it would run what its arguments name"
+        "`a` is refused: `npx` is not an agent: it would run what its arguments name"
     );
     assert_eq!(
         error(r#"{"npx":{"package":"a@1.0.0","env":{"NODE_OPTIONS":"--require=/x"}}}"#),
@@ -119,7 +122,7 @@ fn a_plan_refuses_what_is_no_agent() {
     }
     assert_eq!(
         error(r#"{"npx":{"package":"a@latest"}}"#),
-        "`a` is refused: `latest` is no single version of `a`"
+        "`a` is refused: `latest` is not a single version of `a`"
     );
     let options = PlanOptions::default;
     assert_eq!(

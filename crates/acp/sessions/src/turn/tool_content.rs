@@ -5,7 +5,7 @@ use agentwire_acp_schema::v1::{Content, ContentBlock, Diff, Terminal, ToolCallCo
 ///
 /// A terminal that is still used is shown by a reference to it: `running.show(&terminal)`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no content of a tool call",
+    message = "`{Self}` is not content of a tool call",
     note = "return a `String`, a `&str`, a `ContentBlock`, a `Diff`, a `Vec` of these, or `()`",
     note = "for a type of your own, implement `ToolContent`, or return its text and keep the value"
 )]

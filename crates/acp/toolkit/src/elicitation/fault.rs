@@ -93,10 +93,10 @@ impl fmt::Display for FieldFault {
                 write!(f, "this does not match the pattern {}", Printable::new(pattern))
             }
             Self::Format(format) => match format {
-                StringFormat::Email => f.write_str("this is no e-mail address"),
-                StringFormat::Uri => f.write_str("this is no URI"),
-                StringFormat::Date => f.write_str("this is no date such as 2026-12-31"),
-                StringFormat::DateTime => f.write_str("this is no time such as 2026-12-31T23:59:59Z"),
+                StringFormat::Email => f.write_str("this is not an e-mail address"),
+                StringFormat::Uri => f.write_str("this is not a URI"),
+                StringFormat::Date => f.write_str("this is not a date such as 2026-12-31"),
+                StringFormat::DateTime => f.write_str("this is not a time such as 2026-12-31T23:59:59Z"),
                 other => write!(f, "this is not of the format {}", Printable::display(other)),
             },
             Self::BelowMinimum(least) => write!(f, "this must be at least {least}"),

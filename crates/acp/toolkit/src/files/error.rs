@@ -16,11 +16,11 @@ pub(crate) enum FileError {
     /// Has the system's own text: some agents recognize by it that they may create the file.
     #[error("No such file or directory")]
     Missing,
-    #[error("a component of the path is no directory")]
+    #[error("a component of the path is not a directory")]
     NotADirectory,
     #[error("this is a directory, not a text file")]
     Directory,
-    #[error("this is no regular file")]
+    #[error("this is not a regular file")]
     NotRegular,
     #[error("the file is not UTF-8 text, from byte {at} on")]
     NotText { at: usize },

@@ -79,7 +79,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
             if let Some(response) = choices.select(&String::from_utf8_lossy(&line)) {
                 return Ok(Some(response));
             }
-            output.write_all(b"That is no answer.\n").await?;
+            output.write_all(b"That is not an answer.\n").await?;
         }
     }
 }

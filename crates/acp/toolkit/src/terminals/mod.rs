@@ -359,7 +359,7 @@ impl Terminals {
         match directory.canonicalize() {
             Ok(real) if !self.roots.contain(&real) => outside(),
             Ok(real) if !real.is_dir() => {
-                Err(Error::invalid_params(format_args!("{shown}: cwd is no directory")))
+                Err(Error::invalid_params(format_args!("{shown}: cwd is not a directory")))
             }
             Ok(_) => Ok(directory.to_owned()),
             Err(_) if !self.roots.seem_to_contain(directory) => outside(),

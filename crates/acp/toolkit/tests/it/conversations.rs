@@ -78,7 +78,7 @@ fn flow(conversation: &Conversation) -> Vec<String> {
 }
 
 fn message(conversation: &Conversation, index: usize) -> &Message {
-    let Some(Entry::Message(message)) = conversation.entry(index) else { panic!("{index} is no message") };
+    let Some(Entry::Message(message)) = conversation.entry(index) else { panic!("{index} is not a message") };
     message
 }
 

@@ -261,7 +261,7 @@ async fn a_prompt_asks_until_it_is_answered() {
         tokio::join!(prompt.ask(&all), types(&mut far, &["\n", "maybe\n", "\u{ff}\n", "3\n"]));
     assert_eq!(answer, Ok(selected("allow_once")));
     assert_eq!(
-        (shown.matches("Option").count(), shown.matches("That is no answer.").count()),
+        (shown.matches("Option").count(), shown.matches("That is not an answer.").count()),
         (4, 3),
         "{shown}"
     );

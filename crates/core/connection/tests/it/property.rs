@@ -369,7 +369,7 @@ impl Side {
     /// Only a call that we gave up can be answered in vain.
     fn take_stray(&self, id: &RequestId) {
         let call = self.calls.iter().find(|(call, _)| call.request_id() == *id);
-        assert!(matches!(call, Some((_, Fate::Cancelled | Fate::Failed))), "{id} is no stray: {call:?}");
+        assert!(matches!(call, Some((_, Fate::Cancelled | Fate::Failed))), "{id} is not a stray: {call:?}");
     }
 }
 

@@ -11,7 +11,7 @@ fn request_with(id: &str) -> Frame {
 fn id_of(id: &str) -> RequestId {
     match request_with(id) {
         Frame::Single(Message::Request(request)) => request.id,
-        other => panic!("{id} is no id: {other:?}"),
+        other => panic!("{id} is not an id: {other:?}"),
     }
 }
 

@@ -169,7 +169,7 @@ mod tests {
     fn text_of_a_peer_cannot_steer_a_terminal() {
         let error = BoxError::from(ErrorObject::new(1, "\u{1b}[2Jgone"));
         assert_eq!(format!("{error:?}"), "^[[2Jgone (1)");
-        assert_eq!(BoxError::from("\u{1b}[2Jgone").message(), "\u{1b}[2Jgone", "a program is no terminal");
+        assert_eq!(BoxError::from("\u{1b}[2Jgone").message(), "\u{1b}[2Jgone", "a program is not a terminal");
         let error = BoxError::from(CallError::failed("m", "\u{1b}[2Jgone"));
         assert_eq!(error.to_string(), "m: failed: ^[[2Jgone");
     }

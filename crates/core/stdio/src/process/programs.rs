@@ -141,7 +141,11 @@ mod tests {
         assert_eq!(found("x", &both, Some(".CMD;.EXE")), Some("/node/x.cmd".into()));
         assert_eq!(found("x", &both, None), Some("/node/x.exe".into()));
         assert_eq!(found("x", &both, Some(".PY")), Some("/node/x.exe".into()));
-        assert_eq!(found("y.z", &both, None), Some("/bin/y.z.bat".into()), "`.z` is no ending of a program");
+        assert_eq!(
+            found("y.z", &both, None),
+            Some("/bin/y.z.bat".into()),
+            "`.z` is not the ending of a program"
+        );
     }
 
     /// The program that the standard library gets on Windows, whose files are `files`. The paths have the form of this system.

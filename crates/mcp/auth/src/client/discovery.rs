@@ -165,7 +165,8 @@ async fn without_metadata(
 
 /// The metadata of an authorization server, whose `issuer` is the one that was asked for, letter by letter.
 pub(crate) async fn server_metadata(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
-    let invalid = || AuthError::misconfigured(format!("`{issuer}` is no URL of an authorization server"));
+    let invalid =
+        || AuthError::misconfigured(format!("`{issuer}` is not the URL of an authorization server"));
     let uri: Uri = issuer.parse().map_err(|_| invalid())?;
     if uri.query().is_some() || uri.host().is_none() || uri.scheme().is_none() {
         return Err(invalid());

@@ -240,7 +240,7 @@ fn with_token(request: &Request<Bytes>, token: Option<&Token>) -> Result<Request
     let mut request = request.clone();
     let Some(token) = token else { return Ok(request) };
     let scheme = if token.dpop.is_some() { "DPoP" } else { "Bearer" };
-    let unusable = |_| AuthError::misconfigured("the access token is no text of a header");
+    let unusable = |_| AuthError::misconfigured("the access token cannot be the value of a header");
     let value = HeaderValue::try_from(format!("{scheme} {}", token.access_token().expose()));
     let mut value = value.map_err(unusable)?;
     value.set_sensitive(true);

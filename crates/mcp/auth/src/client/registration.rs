@@ -80,7 +80,8 @@ async fn register(
     let body = serde_json::to_vec(&body).map_err(|error| AuthError::misconfigured(error.to_string()))?;
     let mut request = Request::new(Bytes::from(body));
     *request.method_mut() = Method::POST;
-    let invalid = |_| AuthError::misconfigured(format!("the registration endpoint `{endpoint}` is no URL"));
+    let invalid =
+        |_| AuthError::misconfigured(format!("the registration endpoint `{endpoint}` is not a URL"));
     *request.uri_mut() = endpoint.parse::<Uri>().map_err(invalid)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));

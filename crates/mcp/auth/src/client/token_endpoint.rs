@@ -54,7 +54,7 @@ impl<'a> TokenEndpoint<'a> {
         }
         // RFC 6749, appendix A.12. Nothing else has a place in a header, so it must not replace a token that has.
         if !answer.access_token.expose().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            let problem = format!("{step}: {} gave a token that is no text of a header", self.url);
+            let problem = format!("{step}: {} gave a token that cannot be the value of a header", self.url);
             return Err(AuthError::misconfigured(problem));
         }
         Ok(answer)
@@ -76,7 +76,7 @@ impl<'a> TokenEndpoint<'a> {
     /// Sends a form. Returns the answer, and what it must not show.
     async fn send(&self, step: &'static str, mut form: Form) -> Result<(Fetched, Vec<Secret>), AuthError> {
         let url: Uri = self.url.parse().map_err(|_| {
-            AuthError::misconfigured(format!("{step}: the token endpoint `{}` is no URL", self.url))
+            AuthError::misconfigured(format!("{step}: the token endpoint `{}` is not a URL", self.url))
         })?;
         let unsigned = |error: crate::jose::KeyError| AuthError::misconfigured(format!("{step}: {error}"));
         let authorization =
@@ -95,8 +95,11 @@ impl<'a> TokenEndpoint<'a> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         if let Some(authorization) = authorization {
-            let invalid =
-                |_| AuthError::misconfigured(format!("{step}: the client's secret is no text of a header"));
+            let invalid = |_| {
+                AuthError::misconfigured(format!(
+                    "{step}: the client's secret cannot be the value of a header"
+                ))
+            };
             let mut value = HeaderValue::try_from(authorization).map_err(invalid)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);

@@ -9,7 +9,7 @@ use crate::jose::Algorithm;
 #[non_exhaustive]
 pub enum KeyError {
     /// The text is not a PEM block of a private key.
-    #[error("it is no private key in PEM: {why}")]
+    #[error("it is not a private key in PEM: {why}")]
     #[non_exhaustive]
     Pem {
         /// The fault.
@@ -40,7 +40,7 @@ impl KeyError {
 pub(crate) enum JwtError {
     #[error("the token is longer than the limit of {limit} bytes")]
     TooLong { limit: usize },
-    #[error("the token is no JWT: {0}")]
+    #[error("the token is not a JWT: {0}")]
     Malformed(&'static str),
     #[error("the token is signed with `{}`, which is not accepted", Printable::display(.0))]
     Algorithm(String),

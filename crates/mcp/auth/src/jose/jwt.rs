@@ -32,7 +32,7 @@ impl Jwt {
         }
         let decode = |part| decode_base64url(part).ok_or_else(malformed("a part is not in base64url"));
         let object = |bytes: Vec<u8>, why| read_object(&bytes).ok_or_else(malformed(why));
-        let header = object(decode(header)?, "its header is no object, or has a name twice")?;
+        let header = object(decode(header)?, "its header is not an object, or has a name twice")?;
         if header.contains_key("crit") {
             return Err(JwtError::Malformed("its header has `crit`, which asks for an unknown extension"));
         }

@@ -87,11 +87,11 @@ impl Proofs {
         if proof.len() > MAX_LEN {
             return Err(refuse("it is longer than 8 KiB"));
         }
-        let jwt = Jwt::parse(proof).map_err(|_| refuse("it is no JWT with an accepted signature"))?;
+        let jwt = Jwt::parse(proof).map_err(|_| refuse("it is not a JWT with an accepted signature"))?;
         if jwt.header_text("typ") != Some("dpop+jwt") {
             return Err(refuse("its `typ` is not `dpop+jwt`"));
         }
-        let key = public_key(&jwt).ok_or_else(|| refuse("its `jwk` is no public key"))?;
+        let key = public_key(&jwt).ok_or_else(|| refuse("its `jwk` is not a public key"))?;
         let claims = jwt.verify(&key).map_err(|_| refuse("its signature is not of its key"))?;
         if key.thumbprint() != proven.thumbprint {
             return Err(Rejection::Bound);

@@ -58,7 +58,7 @@ pub enum Rejection {
         found: Option<String>,
     },
     /// The token is for something else, such as an ID token.
-    #[error("the token is of the type {}, which is no access token", quoted(.found.as_deref()))]
+    #[error("the token is of the type {}, which is not an access token", quoted(.found.as_deref()))]
     #[non_exhaustive]
     Type {
         /// The member `typ` of its header.

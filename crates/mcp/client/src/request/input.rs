@@ -131,7 +131,7 @@ impl Questions {
                 Err("the server asks for input, and does not say for what".to_owned())
             }
             Some(state) if !state.as_str().starts_with('"') => {
-                Err("the server gives a state that is no string".to_owned())
+                Err("the server gives a state that is not a string".to_owned())
             }
             _ => Ok(()),
         }

@@ -98,7 +98,7 @@ pub enum HttpError {
     #[error(transparent)]
     Stream(#[from] DecodeError),
     /// The text in place of the answer is not a JSON-RPC message.
-    #[error("the response is no message: {0}")]
+    #[error("the response is not a message: {0}")]
     NotAMessage(ErrorObject),
     /// The response ended without an answer to the request.
     #[error("the response ended without an answer")]

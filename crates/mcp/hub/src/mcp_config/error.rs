@@ -20,7 +20,7 @@ pub enum McpConfigFault {
     #[error("it cannot be read")]
     Io(#[source] io::Error),
     /// It is not a file, but a directory, a pipe or a device.
-    #[error("it is no file")]
+    #[error("it is not a file")]
     NotFile,
     /// The file, or what its variables became, is too long.
     #[error("it is longer than {limit} bytes, the limit, before or after its variables are replaced")]
@@ -36,7 +36,7 @@ pub enum McpConfigFault {
     #[error("it is empty")]
     Empty,
     /// It is not JSON.
-    #[error("it is no JSON: line {line}, column {column}")]
+    #[error("it is not JSON: line {line}, column {column}")]
     #[non_exhaustive]
     Syntax {
         /// The line, from 1.
@@ -86,7 +86,7 @@ pub enum McpConfigFault {
     )]
     Input(String),
     /// A variable that is not known.
-    #[error("`${{…}}` names {0:?}, which is no variable that is known here")]
+    #[error("`${{…}}` names {0:?}, which is not a variable that is known here")]
     UnknownVariable(String),
     /// `${` without `}`.
     #[error("it has `${{` without `}}`")]

@@ -41,7 +41,7 @@ pub enum HttpKind {
 
 /// The text is not a URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`", shown_url(.url))]
+#[error("`{}` is not the URL of an MCP server, such as `https://host/path` or `http://host:port/path`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.
@@ -147,6 +147,6 @@ mod tests {
         let shown = format!("{shown} {named:?}");
         assert!(shown.contains("authorization") && !shown.contains("hunter2"), "{shown}");
         let refused = target.header("X-Key", "hunter2\r\nX-Other: 1").unwrap_err();
-        assert_eq!(refused.to_string(), "`X-Key` is no header that HTTP can carry");
+        assert_eq!(refused.to_string(), "`X-Key` is not a header that HTTP can carry");
     }
 }

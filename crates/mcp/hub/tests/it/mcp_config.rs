@@ -89,7 +89,7 @@ fn text_that_is_no_file_of_servers_is_refused() {
     let rows = [
         ("[1]", "it must be an object"),
         ("\n// none\n", "it is empty"),
-        ("{\n  \"mcpServers\": {,", "it is no JSON: line 2, column 18"),
+        ("{\n  \"mcpServers\": {,", "it is not JSON: line 2, column 18"),
         ("{}", "it has neither `mcpServers` nor `servers`"),
         (r#"{"servers": 1}"#, "member \"servers\": it must be an object"),
         (r#"{"servers": {"a": "hunter2"}}"#, "server \"a\": it must be an object"),
@@ -164,7 +164,7 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
         ),
         (
             json!({ "command": "${command:pick:-hunter2}" }),
-            "member \"command\": `${…}` names \"command:pick\", which is no variable that is known here".into(),
+            "member \"command\": `${…}` names \"command:pick\", which is not a variable that is known here".into(),
         ),
         (json!({ "command": "a ${TOKEN" }), "member \"command\": it has `${` without `}`".into()),
     ];

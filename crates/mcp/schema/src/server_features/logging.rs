@@ -73,7 +73,7 @@ fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLeve
     if level.is_known() {
         Ok(level)
     } else {
-        Err(D::Error::custom(format_args!("`{level}` is no logging level")))
+        Err(D::Error::custom(format_args!("`{level}` is not a logging level")))
     }
 }
 

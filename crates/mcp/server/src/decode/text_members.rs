@@ -77,7 +77,7 @@ impl<'de> Deserializer<'de> for Root<'_> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Fault> {
-        Err(Fault::custom("it is no struct"))
+        Err(Fault::custom("it is not a struct"))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(text("no disk"), "no disk");
         assert_eq!(text(Wrapped("no disk".into())), "cannot save: no disk");
         assert_eq!(text(anyhow::anyhow!("no disk").context("cannot save")), "cannot save: no disk");
-        assert_eq!(text("\u{1b}[1mred"), "\u{1b}[1mred", "a model is no terminal");
+        assert_eq!(text("\u{1b}[1mred"), "\u{1b}[1mred", "a model is not a terminal");
         let parse = || -> Result<u8, ToolError> { Ok("x".parse::<u8>()?) };
         assert_eq!(text(parse().unwrap_err()), "invalid digit found in string");
     }

@@ -98,7 +98,9 @@ impl ClientMeta {
         };
         let meta = read.map_err(|error| ErrorObject::invalid_params(format_args!("`_meta`: {error}")))?;
         if let Some(level) = meta.log_level.as_ref().filter(|level| !level.is_known()) {
-            return Err(ErrorObject::invalid_params(format_args!("`_meta`: `{level}` is no logging level")));
+            return Err(ErrorObject::invalid_params(format_args!(
+                "`_meta`: `{level}` is not a logging level"
+            )));
         }
         Ok(Some(Arc::new(Self {
             revision,

@@ -99,7 +99,7 @@ async fn call(context: &Context, task: &str, request: InputRequest) -> Result<Ra
         InputRequest::Elicit(request) => send(context, session, task, request).await,
         InputRequest::CreateMessage(request) => send(context, session, task, request).await,
         InputRequest::ListRoots(request) => send(context, session, task, request).await,
-        _ => Err(CallError::not_allowed(request.method(), "this is no question")),
+        _ => Err(CallError::not_allowed(request.method(), "this is not a question")),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn with_raw<R>(server: &Server, main: impl AsyncFnOnce(&mut Raw
     };
     let (result, served) =
         tokio::join!(client, server.serve(checked(far, Conversation::mcp(), Side::Server)));
-    served.expect("a client that leaves in good order is no fault");
+    served.expect("a client that leaves in good order is not a fault");
     result
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn with_both_eras<R>(server: &Server, main: impl AsyncFnOnce(&m
         main(&mut raw).await
     };
     let (result, served) = tokio::join!(client, server.serve(far));
-    served.expect("a client that leaves in good order is no fault");
+    served.expect("a client that leaves in good order is not a fault");
     result
 }
 

@@ -29,7 +29,7 @@ pub enum SseError {
     },
     /// The response to the GET is not an event stream, or is compressed.
     #[error(
-        "HTTP status {status} with the content type `{}`, which is no event stream: {}",
+        "HTTP status {status} with the content type `{}`, which is not an event stream: {}",
         Printable::display(.content_type),
         Printable::display(.excerpt)
     )]
@@ -50,7 +50,7 @@ pub enum SseError {
         event: String,
     },
     /// The event `endpoint` names no URI that HTTP leads to.
-    #[error("the server wants messages at `{}`, which is no URI that HTTP leads to", Printable::display(.uri))]
+    #[error("the server wants messages at `{}`, which is not a URI that HTTP leads to", Printable::display(.uri))]
     #[non_exhaustive]
     InvalidEndpoint {
         /// The data of the event.

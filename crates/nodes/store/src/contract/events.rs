@@ -133,7 +133,11 @@ pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
             assert!(begun.is_ok(), "{begun:?}");
             assert_eq!(rest(&*reader.events, session, stream).await, Rest::Running(Some(runs.clone())));
             append(&*writer.events, session, stream, [1]).await;
-            assert_eq!(places(&*reader.events, session, stream, 0).await, [1], "the beginning is no event");
+            assert_eq!(
+                places(&*reader.events, session, stream, 0).await,
+                [1],
+                "the beginning is not an event"
+            );
         }
         let last = writer.events.append(session, event(1, 2), true).wait().await;
         assert!(last.is_ok(), "{last:?}");
@@ -141,7 +145,7 @@ pub fn a_stream_runs_until_it_ends(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
         assert!(ended.is_ok(), "{ended:?}");
         for (stream, events) in [(1, vec![1, 2]), (2, vec![1])] {
             assert_eq!(rest(&*reader.events, session, stream).await, Rest::Ended);
-            assert_eq!(places(&*reader.events, session, stream, 0).await, events, "the end is no event");
+            assert_eq!(places(&*reader.events, session, stream, 0).await, events, "the end is not an event");
             let late = writer.events.append(session, event(stream, 3), false).wait().await;
             assert!(matches!(late, Err(StoreError::TakenOver)), "nothing comes behind the end: {late:?}");
             assert_eq!(places(&*reader.events, session, stream, 0).await, events);

@@ -56,7 +56,7 @@ pub(crate) fn find_client(context: &Context, id: &str) -> Result<RegisteredClien
     if !context.config.client_documents {
         return Err("client id metadata documents are switched off".into());
     }
-    let members = document.as_object().ok_or("the client's document is no object")?;
+    let members = document.as_object().ok_or("the client's document is not an object")?;
     if members.get("client_id").and_then(|found| found.as_str()) != Some(id) {
         return Err("the document's `client_id` is another than its URL".into());
     }
@@ -81,7 +81,7 @@ fn authorize(
     }
     let challenge = match (request.param("code_challenge"), request.param("code_challenge_method")) {
         (Some(challenge), Some("S256")) if challenge.len() == 43 => challenge.to_owned(),
-        (Some(_), Some("S256")) => return invalid("`code_challenge` is no SHA-256 in base64url"),
+        (Some(_), Some("S256")) => return invalid("`code_challenge` is not a SHA-256 in base64url"),
         (Some(_), _) => return invalid("`code_challenge_method` is not `S256`"),
         (None, _) => return invalid("no `code_challenge`"),
     };

@@ -97,7 +97,7 @@ fn credentials(request: &RecordedRequest) -> Result<Credentials, String> {
         if request.param("client_assertion_type") != Some(ASSERTION_TYPE) {
             return Err("`client_assertion_type` is unknown".into());
         }
-        let subject = subject(&assertion).ok_or("the assertion is no JWT")?;
+        let subject = subject(&assertion).ok_or("the assertion is not a JWT")?;
         if credentials.id.as_ref().is_some_and(|id| *id != subject) {
             return Err("`client_id` is not the assertion's `sub`".into());
         }

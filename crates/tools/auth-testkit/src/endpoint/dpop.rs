@@ -45,13 +45,13 @@ pub(crate) fn check(
     if proofs.next().is_some() {
         return Err(ProofError::Invalid("more than one proof"));
     }
-    let proof = proof.to_str().map_err(|_| ProofError::Invalid("the proof is no text"))?;
-    let header = crate::tokens::verify::header(proof).ok_or(ProofError::Invalid("the proof is no JWT"))?;
+    let proof = proof.to_str().map_err(|_| ProofError::Invalid("the proof is not text"))?;
+    let header = crate::tokens::verify::header(proof).ok_or(ProofError::Invalid("the proof is not a JWT"))?;
     if header["typ"] != "dpop+jwt" {
         return Err(ProofError::Invalid("`typ` is not `dpop+jwt`"));
     }
     let key = &header["jwk"];
-    let thumbprint = thumbprint(key).ok_or(ProofError::Invalid("`jwk` is no public key"))?;
+    let thumbprint = thumbprint(key).ok_or(ProofError::Invalid("`jwk` is not a public key"))?;
     let mut key = key.clone();
     if let Some(members) = key.as_object_mut() {
         // The key is the one in the header, whatever it is called.

@@ -92,7 +92,7 @@ pub(crate) fn jwt_bearer(context: &Context, request: &RecordedRequest) -> Result
     let assertion = request.param("assertion").ok_or_else(|| refusal("invalid_request", "no `assertion`"))?;
     let issuer = crate::tokens::verify::claims(assertion)
         .and_then(|claims| claims["iss"].as_str().map(str::to_owned))
-        .ok_or_else(|| invalid("the assertion is no JWT with an `iss`"))?;
+        .ok_or_else(|| invalid("the assertion is not a JWT with an `iss`"))?;
     let keys = context.store().trusted.get(&issuer).cloned();
     let keys = keys.ok_or_else(|| invalid("the assertion's issuer is not trusted"))?;
     let verified = verify(assertion, &keys).map_err(invalid)?;

@@ -26,7 +26,7 @@ pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
     }
     // read: a test's own bytes, and this crate may depend on none of ours
     let Ok(Value::Object(metadata)) = serde_json::from_slice::<Value>(&request.body) else {
-        return Reply::bad("invalid_client_metadata", "the body is no JSON object");
+        return Reply::bad("invalid_client_metadata", "the body is not a JSON object");
     };
     match register(context, metadata) {
         Ok(answer) => Reply::json(StatusCode::CREATED, &Value::Object(answer)),

@@ -47,7 +47,7 @@ pub(crate) fn claims(token: &str) -> Option<Value> {
 
 /// Checks a JWT's signature by one of the keys: that of its `kid`, or any where it has none.
 pub(crate) fn verify(token: &str, keys: &[Value]) -> Result<Verified, &'static str> {
-    let header = header(token).ok_or("it is no JWT")?;
+    let header = header(token).ok_or("it is not a JWT")?;
     let kid = header["kid"].as_str();
     let matching = keys.iter().filter(|key| match (kid, key["kid"].as_str()) {
         (Some(wanted), Some(has)) => wanted == has,
@@ -64,7 +64,7 @@ pub(crate) fn verify(token: &str, keys: &[Value]) -> Result<Verified, &'static s
 }
 
 fn verify_by(token: &str, key: &Value) -> Result<Value, &'static str> {
-    let jwk: Jwk = serde_json::from_value(key.clone()).map_err(|_| "the key is no JSON Web Key")?;
+    let jwk: Jwk = serde_json::from_value(key.clone()).map_err(|_| "the key is not a JSON Web Key")?;
     let key = DecodingKey::from_jwk(&jwk).map_err(|_| "the key is of an unknown type")?;
     if key.family() == AlgorithmFamily::Hmac {
         return Err("the key is a secret");

@@ -173,7 +173,7 @@ mod tests {
             assert!(error.to_string().starts_with("AGENTWIRE_AGENTS: "), "{error}");
         }
         let places = Places { store: Some(path.clone()), registry: None };
-        let expected = format!("--store: the store {} is no folder", path.display());
+        let expected = format!("--store: the store {} is not a folder", path.display());
         assert_eq!(places.usable_store().unwrap_err().to_string(), expected);
         assert_eq!(places.store().unwrap_err().to_string(), expected);
         let at = StoreFolder { path: folder.path().join("new"), setting: None };

@@ -13,7 +13,7 @@ pub(crate) enum ReadError {
     Io(io::Error),
     #[error("it is a folder")]
     Folder,
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     Irregular,
     #[error("it is longer than {0} bytes")]
     TooLong(u64),

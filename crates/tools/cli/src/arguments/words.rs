@@ -114,7 +114,10 @@ pub(crate) fn twice(name: &str) -> Usage {
 }
 
 fn no_argument(word: &str) -> Usage {
-    Usage(format!("{} is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -", quoted(word)))
+    Usage(format!(
+        "{} is not an argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -",
+        quoted(word)
+    ))
 }
 
 fn object(text: &str) -> Result<Word, String> {
@@ -184,7 +187,7 @@ mod tests {
         assert_eq!(read(&format!("@{path}")).unwrap(), "{\"x\": 1.10}");
         for word in ["a", "=2", ":=2"] {
             let why =
-                format!("`{word}` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -");
+                format!("`{word}` is not an argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -");
             assert_eq!(read(word), Err(why));
         }
         assert!(read("a:=two").unwrap_err().starts_with("argument `a`: not JSON: "));

@@ -219,7 +219,7 @@ fn url(text: &str) -> Result<String> {
         }
         return Ok(text.to_owned());
     }
-    Err(Usage(format!("--url: `{}` is no URL of http, https, ws or wss", shown_url(text))).into())
+    Err(Usage(format!("--url: `{}` is not a URL of http, https, ws or wss", shown_url(text))).into())
 }
 
 /// A profile by its name or from a file.

@@ -40,7 +40,7 @@ impl ConfigFile {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let (line, column) = position(before);
-            wrong(path, "", &format!("it is no TOML: line {line}, column {column}"))
+            wrong(path, "", &format!("it is not TOML: line {line}, column {column}"))
         })?;
         let mut file = Self { path: path.to_owned(), ..Self::default() };
         for (name, value) in table {

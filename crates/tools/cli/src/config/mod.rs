@@ -193,7 +193,7 @@ mod tests {
             read("[chat]\nagent = 'claude'\nformat = 'quiet'\n[agents.claude]\ncommand = 'x'").unwrap();
         assert_eq!((file.agent.as_deref(), file.format), (Some("claude"), Some(Format::Quiet)));
         let rows = [
-            ("a = [", "c.toml: it is no TOML: line 1, column 6"),
+            ("a = [", "c.toml: it is not TOML: line 1, column 6"),
             ("chat = 1", "c.toml: chat: it must be a table"),
             (
                 "[agent.x]",

@@ -113,7 +113,7 @@ impl Connect {
             };
             if is_runner(&target) && !words.is_empty() {
                 let hint = unquoted(&target);
-                return Err(Usage(format!("`{target}` alone is no server; {hint}")).into());
+                return Err(Usage(format!("`{target}` alone is not a server; {hint}")).into());
             }
             Place::Text(target)
         } else {

@@ -163,7 +163,7 @@ mod tests {
         fs::write(&path, r#"{ "servers": {} }"#).unwrap();
         assert_eq!(found(file), Err("FILE: it names no servers".into()));
         fs::write(&path, "[").unwrap();
-        assert_eq!(found(file), Err("\"FILE\": it is no JSON: line 1, column 1".into()));
+        assert_eq!(found(file), Err("\"FILE\": it is not JSON: line 1, column 1".into()));
         fs::remove_file(&path).unwrap();
         assert_eq!(found(file), Err("FILE: there is no such file".into()));
     }

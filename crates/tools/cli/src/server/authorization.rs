@@ -47,7 +47,7 @@ pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result
         .on_rejection(move |why, caller| notes.add(&format!("refused {}: {why}", caller_name(caller))));
     let http = Hyper::new(CONNECT_TIMEOUT)?;
     let issuers = arguments.issuers.iter().map(|url| {
-        let why = "it is no URL of an authorization server: `https` or `http`, a host, and no user, query or fragment";
+        let why = "it is not the URL of an authorization server: `https` or `http`, a host, and no user, query or fragment";
         let host = issuer_host(url).ok_or_else(|| wrong("--issuer", &why))?;
         // The operator has named it, wherever it is.
         let issuer = Issuer::jwks(url.clone(), http.clone()).addresses(AddressPolicy::new().trust(host));

@@ -230,7 +230,9 @@ impl User {
     async fn deliberate(&self, lines: &str, question: &str) -> Result<TypedInput, Error> {
         loop {
             match self.read(lines, deliberate_line(one_line(question), &self.0.lines)).await? {
-                TypedInput::Burst => self.tell("What is pasted is no answer: type it, then press Enter.")?,
+                TypedInput::Burst => {
+                    self.tell("What is pasted is not an answer: type it, then press Enter.")?
+                }
                 typed => return Ok(typed),
             }
         }

@@ -37,7 +37,7 @@ pub enum ProfileError {
     #[error("the profile is malformed: {0}")]
     Malformed(toml::de::Error),
     /// A role that no check needs.
-    #[error("the profile's `{role}` is no role of an {kind}; the nearest one is `{nearest}`")]
+    #[error("the profile's `{role}` is not a role of an {kind}; the nearest one is `{nearest}`")]
     UnknownRole {
         /// The kind of subject.
         kind: SubjectKind,
@@ -112,7 +112,7 @@ mod tests {
     fn a_mistyped_role_is_named_with_the_nearest_one() {
         let error = Profile::parse("[acp-agent]\npermision = \"x\"\n").unwrap_err();
         let expected =
-            "the profile's `permision` is no role of an acp-agent; the nearest one is `permission`";
+            "the profile's `permision` is not a role of an acp-agent; the nearest one is `permission`";
         assert_eq!(error.to_string(), expected);
         let error = Profile::parse("[mcp-sever]\necho = \"x\"\n").unwrap_err().to_string();
         assert!(error.contains("unknown field `mcp-sever`") && error.contains("`mcp-server`"), "{error}");

@@ -154,7 +154,7 @@ mod tests {
             for call in CALLS {
                 for rest in text.split(&format!("{call}(\"")).skip(1) {
                     let role = rest.split('"').next().unwrap();
-                    assert!(known.contains(&role), "{call} of an {kind} uses {role}, which is no role");
+                    assert!(known.contains(&role), "{call} of an {kind} uses {role}, which is not a role");
                 }
             }
         }

@@ -95,7 +95,8 @@ fn malformed_scripts_are_refused() {
     fs::write(&file, r#"{"recording":1}"#).unwrap();
     for path in [folder.path(), &file] {
         assert!(
-            error(path).ends_with("recording.jsonl: it is no script: its first line has no member `script`")
+            error(path)
+                .ends_with("recording.jsonl: it is not a script: its first line has no member `script`")
         );
     }
 }

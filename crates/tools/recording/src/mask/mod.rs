@@ -72,7 +72,7 @@ const PART_LIMIT: usize = 64;
 
 /// A pattern of the user's that is not a regular expression.
 #[derive(Debug, thiserror::Error)]
-#[error("`{pattern}` is no regular expression: {error}")]
+#[error("`{pattern}` is not a regular expression: {error}")]
 #[non_exhaustive]
 pub struct InvalidPattern {
     /// The pattern.

@@ -79,7 +79,7 @@ mod tests {
         assert!(matches(r#"["$x","$x"]"#, "[7,7]"));
         assert!(!matches(r#"["$x","$x"]"#, "[7,8]"));
         assert!(!matches(r#"["$x","$x"]"#, r#"[7,"7"]"#));
-        assert!(!matches(r#""$/cancel_request""#, r#""session/cancel""#), "a method that is no name");
+        assert!(!matches(r#""$/cancel_request""#, r#""session/cancel""#), "a method that is not a name");
     }
 
     #[test]

@@ -251,7 +251,7 @@ fn npm_step_up_as_told(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LONG)?;
     login.log_in(&[])?;
     let refused = login.caller().refused("add", json!({ "a": 2, "b": 40 }))?;
-    ensure!(refused["exitCode"] == 3, "the exit code is no refused login's: {refused}");
+    ensure!(refused["exitCode"] == 3, "the exit code is not a refused login's: {refused}");
     let message = refused["error"]["message"].as_str().unwrap_or_default();
     let told = format!("for the scopes mcp:tools mcp:add; run `agentwire login {}`", login.url);
     ensure!(message.ends_with(&told), "the error is {message:?}, and does not end with {told:?}");

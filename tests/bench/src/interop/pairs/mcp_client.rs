@@ -140,7 +140,7 @@ fn ours(scratch: &Scratch<'_>, server: &[String], revision: &str) -> Result<()> 
 pub(super) fn call_asking_tool(caller: &Caller<'_>, modern: bool) -> Result<()> {
     if modern {
         let last = caller.refused("ask", json!({}))?;
-        ensure!(last["error"].is_object(), "a question is no result: {last}");
+        ensure!(last["error"].is_object(), "a question is not a result: {last}");
     } else {
         let answer = caller.text("ask", json!({}))?;
         ensure!(answer == "pong", "the answer to the ping was {answer:?}");

@@ -17,6 +17,6 @@ pub(crate) fn start(launch: &Launch, form: Form, cores: Option<&Cores>) -> Resul
     };
     server.prepare(|server| {
         let line = std::str::from_utf8(server.lines.next()?)?;
-        line.parse().with_context(|| format!("{line:?} is no address"))
+        line.parse().with_context(|| format!("{line:?} is not an address"))
     })
 }

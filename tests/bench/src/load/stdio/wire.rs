@@ -165,7 +165,7 @@ pub(crate) fn burst(process: &mut Process, request: &Value, count: u64, stall: D
     std::thread::sleep(stall);
     let last = process.lines.skip_to(count + 1)?;
     let all = begun.elapsed();
-    let last: Value = serde_json::from_slice(last).context("the line after the burst is no JSON")?;
+    let last: Value = serde_json::from_slice(last).context("the line after the burst is not JSON")?;
     ensure!(last["id"] == request["id"] && last["result"].is_object(), "after {count} lines came {last}");
     Ok(Burst { first, all })
 }

@@ -88,7 +88,7 @@ pub(super) fn repair(directory: &Arc<Directory>) -> Result<Vec<SessionCheck>, St
 
 fn location(directory: &Arc<Directory>, stem: String) -> Result<Location, StoreError> {
     let session_id =
-        name::session_id(&stem).ok_or_else(|| StoreError::other("a name that is no session's"))?;
+        name::session_id(&stem).ok_or_else(|| StoreError::other("a name that is not a session's"))?;
     Ok(Location { directory: Arc::clone(directory), session_id, stem })
 }
 

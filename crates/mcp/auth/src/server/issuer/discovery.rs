@@ -46,7 +46,8 @@ pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, 
         }
         return metadata.jwks_uri.ok_or(NoKeySet::NoUri { url });
     }
-    let none = || FetchError::Refused { url: issuer.to_owned(), why: "it is no URL with a host".to_owned() };
+    let none =
+        || FetchError::Refused { url: issuer.to_owned(), why: "it is not a URL with a host".to_owned() };
     Err(error_to_report.unwrap_or_else(none).into())
 }
 

@@ -92,7 +92,7 @@ impl Introspection {
             return Err(unavailable(format!("it answers with HTTP status {}", fetched.status)));
         }
         let members = read_object(&fetched.body)
-            .ok_or_else(|| unavailable("its answer is no JSON object".to_owned()))?;
+            .ok_or_else(|| unavailable("its answer is not a JSON object".to_owned()))?;
         if members.get("active") != Some(&Value::Bool(true)) {
             return Err(Rejection::Inactive);
         }

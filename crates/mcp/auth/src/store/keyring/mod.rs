@@ -146,9 +146,9 @@ impl KeyringStore {
                 found = store.entry()?.get_password();
             }
             match found {
-                Ok(text) => {
-                    Key::read(&text).map(Some).map_err(|_| store.error("the entry in the keyring is no key"))
-                }
+                Ok(text) => Key::read(&text)
+                    .map(Some)
+                    .map_err(|_| store.error("the entry in the keyring is not a key")),
                 Err(keyring_core::Error::NoEntry) => Ok(None),
                 // As text: an error of the keyring may own the entry's bytes.
                 Err(error) => Err(store.error(&error.to_string())),

@@ -143,7 +143,7 @@ async fn a_proof_with_a_private_key_is_refused() {
     assert_eq!(send(&server, "DPoP", &token, &[&parts.join(".")]).await.status, 401);
     assert_eq!(
         server.rejection().to_string(),
-        "the proof of possession is not valid: its `jwk` is no public key"
+        "the proof of possession is not valid: its `jwk` is not a public key"
     );
 }
 

@@ -137,5 +137,5 @@ async fn a_server_can_have_both_kinds() {
     assert!(server.bearer(&token(json!({}))).await.body.contains("ann"));
     assert!(server.bearer("opaque").await.body.contains("ben"));
     assert_eq!(server.bearer(&token(json!({ "aud": "x" }))).await.status, 401);
-    assert_eq!(web.count(opaque), 1, "only what is no token of the other");
+    assert_eq!(web.count(opaque), 1, "only what is not a token of the other");
 }

@@ -121,7 +121,7 @@ async fn a_failing_keyring_is_an_error_and_nothing_is_written() {
     place.entry().set_password("no key").unwrap();
     let error = write(&place.store(), "a", "1").await.unwrap_err();
     let text = shown(&error);
-    assert!(text.ends_with("the entry in the keyring is no key"), "{text}");
+    assert!(text.ends_with("the entry in the keyring is not a key"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -82,7 +82,7 @@ async fn unknown_stream_is_not_resumed() {
     let mut running = client.call(&request(2, "wait", json!({}))).await;
     running.next().await.unwrap();
     assert_eq!(client.resume(Some("3-7")).await.err(), Some(400), "an event that was never sent");
-    assert!(client.resume(Some("")).await.is_ok(), "no id is no resumption");
+    assert!(client.resume(Some("")).await.is_ok(), "no id is not a resumption");
     let other = server.open("2025-11-25").await;
     assert_eq!(other.resume(Some("3-0")).await.err(), Some(400), "a stream of another session");
 }

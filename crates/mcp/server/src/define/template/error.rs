@@ -8,7 +8,7 @@ pub enum UriTemplateError {
     #[error("a brace has no partner: `{0}`")]
     Brace(String),
     /// There is no such operator.
-    #[error("`{0}` is no operator of RFC 6570")]
+    #[error("`{0}` is not an operator of RFC 6570")]
     Operator(char),
     /// Something between braces is not the name of a variable.
     #[error("`{0}` is not the name of a variable")]

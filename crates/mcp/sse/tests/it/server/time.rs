@@ -136,7 +136,7 @@ async fn a_full_stream_that_nobody_reads_is_cut() {
     assert!((1000..3000).contains(&sent), "{sent} messages of some 50 bytes wait in 64 KiB");
     let agentwire_transport::TransportError::Other(error) = fault else { panic!("{fault}") };
     assert_eq!(error.downcast_ref::<Stalled>().unwrap().after, Duration::from_secs(30));
-    assert!(next(&mut body).await.unwrap().is_err(), "the end of a stream that was cut is no clean one");
+    assert!(next(&mut body).await.unwrap().is_err(), "the end of a stream that was cut is not a clean one");
     assert!(connection.next().await.is_none());
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }

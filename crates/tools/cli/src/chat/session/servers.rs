@@ -86,7 +86,7 @@ pub(in crate::chat) fn all(
             }
             target if headers.is_empty() => target,
             _ => {
-                let why = format!("--header: `{name}` is no server at a URL, and only those take headers");
+                let why = format!("--header: `{name}` is not a server at a URL, and only those take headers");
                 return Err(Usage(why).into());
             }
         };

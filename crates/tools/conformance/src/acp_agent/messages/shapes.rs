@@ -110,7 +110,7 @@ impl Shapes {
 
     fn walk_object(&self, value: &Value, kind: &str, path: &str, found: &mut Vec<Difference>) {
         let Some(object) = value.as_object() else {
-            found.push(Difference::Malformed(format!("{path} is no object: `{value}`")));
+            found.push(Difference::Malformed(format!("{path} is not an object: `{value}`")));
             return;
         };
         let tag = object.get("sessionUpdate").and_then(Value::as_str).unwrap_or_default();
@@ -124,7 +124,9 @@ impl Shapes {
             return;
         }
         let Some(fields) = self.types.get(name) else {
-            found.push(Difference::Malformed(format!("{path} is no kind of {kind} that is known: `{tag}`")));
+            found.push(Difference::Malformed(format!(
+                "{path} is not a kind of {kind} that is known: `{tag}`"
+            )));
             return;
         };
         for (key, value) in object.iter().filter(|(key, _)| *key != "_meta") {

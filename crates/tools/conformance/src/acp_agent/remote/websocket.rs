@@ -21,7 +21,7 @@ pub(crate) const BINARY: &str = "conformance-binary";
 async fn messages_are_text_frames(agent: Agent) -> Outcome {
     let mut conversation = agent.start().await?;
     let Link::WebSocket(socket) = &conversation.link else {
-        return Err(Stop::inconclusive("this is no WebSocket"));
+        return Err(Stop::inconclusive("this is not a WebSocket"));
     };
     let id = socket.head.as_ref().and_then(|head| head.header("acp-connection-id")).unwrap_or_default();
     ensure!(!id.is_empty(), "an `Acp-Connection-Id` in the response to the handshake", "none");

@@ -154,7 +154,7 @@ async fn an_invalid_cursor_fails(agent: Agent) -> Outcome {
 
 async fn pages_are_bounded(agent: Agent) -> Outcome {
     let size = agent.setting.role("page_size")?.as_u64().and_then(|size| usize::try_from(size).ok());
-    let size = size.ok_or_else(|| Stop::inconclusive("`page_size` of the profile is no number"))?;
+    let size = size.ok_or_else(|| Stop::inconclusive("`page_size` of the profile is not a number"))?;
     let (mut conversation, _) = lister(&agent).await?;
     let folder = Folder::new("pages")?;
     for _ in 0..=size {

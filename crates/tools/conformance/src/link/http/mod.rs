@@ -61,7 +61,7 @@ impl HttpTarget {
         wait: Duration,
     ) -> Outcome<Self> {
         let url: Uri =
-            url.parse().map_err(|error| Stop::inconclusive(format!("`{url}` is no URL: {error}")))?;
+            url.parse().map_err(|error| Stop::inconclusive(format!("`{url}` is not a URL: {error}")))?;
         if !matches!(url.scheme_str(), Some("http" | "https")) || url.authority().is_none() {
             return Err(Stop::inconclusive(format!("`{url}` is not of the form http(s)://HOST:PORT/PATH")));
         }

@@ -262,7 +262,7 @@ async fn malformed_response_is_refused(server: Server) -> Outcome {
     let spoil =
         |responses: Map<String, Value>| responses.into_iter().map(|(key, _)| (key, json!(7))).collect();
     let response = retried(&server, spoil).await?;
-    ensure!(response["error"].is_object(), "an error, as a number is no input response", "`{response}`");
+    ensure!(response["error"].is_object(), "an error, as a number is not an input response", "`{response}`");
     Ok(())
 }
 

@@ -180,7 +180,7 @@ pub(in crate::mcp_server) fn fault_of_result(
     revision: Revision,
 ) -> Option<String> {
     if !result.is_object() {
-        return Some("the result is no object".to_owned());
+        return Some("the result is not an object".to_owned());
     }
     let whole = fault_of("Result", result, "the result", revision);
     // A question to the client and a task stand where the result will be.
@@ -193,7 +193,7 @@ pub(in crate::mcp_server) fn fault_of_result(
 fn fault_of(shape: &str, object: &Value, place: &str, revision: Revision) -> Option<String> {
     let (_, members) = SHAPES.iter().find(|(name, _)| *name == shape)?;
     let Some(object) = object.as_object() else {
-        return Some(format!("{place} is no object"));
+        return Some(format!("{place} is not an object"));
     };
     let is_held = |(_, since, until, ..): &&Member| (*since..=*until).contains(&revision);
     for (name, _, _, kind, is_required) in members.iter().filter(is_held) {

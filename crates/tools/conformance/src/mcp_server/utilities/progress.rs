@@ -93,7 +93,7 @@ async fn progress_grows(server: Server) -> Outcome {
     let mut last = f64::NEG_INFINITY;
     for message in messages {
         let Some(progress) = message["params"]["progress"].as_f64() else {
-            return Err(Stop::inconclusive(format!("the progress is no number: `{message}`")));
+            return Err(Stop::inconclusive(format!("the progress is not a number: `{message}`")));
         };
         ensure!(progress > last, format!("a number greater than {last} as the progress"), "`{message}`");
         last = progress;
