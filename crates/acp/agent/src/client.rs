@@ -59,7 +59,7 @@ impl RemoteClient {
     /// option whose value is not in its list, a cost that is not a number. Boolean options are removed for a client
     /// that did not advertise them.
     pub fn session_update(&self, mut notification: SessionNotification) -> Notify<'_> {
-        match outgoing::update(&mut notification.update, self.capabilities()) {
+        match outgoing::check_update(&mut notification.update, self.capabilities()) {
             Ok(()) => self.peer.notify(&notification),
             Err(why) => self.peer.refuse_notify(CallError::not_allowed(SessionNotification::NAME, why)),
         }
@@ -72,15 +72,15 @@ impl RemoteClient {
     ///
     /// [`CallError::NotAllowed`], as `session_update` would refuse it.
     pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
-        outgoing::update(&mut update.clone(), self.capabilities())
+        outgoing::check_update(&mut update.clone(), self.capabilities())
             .map_err(|why| CallError::not_allowed(SessionNotification::NAME, why))
     }
 
     /// `session/request_permission`: asks the user. Fails without being sent where there are no options, or two have one id.
     pub fn request_permission(&self, request: RequestPermissionRequest) -> Call<RequestPermissionResponse> {
         let call = &request.tool_call;
-        let checked = outgoing::permission_options(&request.options).and_then(|()| {
-            outgoing::tool_call(
+        let checked = outgoing::check_permission_options(&request.options).and_then(|()| {
+            outgoing::check_tool_call(
                 call.locations.as_deref().unwrap_or_default(),
                 call.content.as_deref().unwrap_or_default(),
             )
@@ -137,7 +137,7 @@ impl RemoteClient {
     /// not advertise the mode, or a URL holds credentials.
     pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
         if let ElicitationMode::Url(mode) = &request.mode
-            && let Err(why) = outgoing::url(&mode.url)
+            && let Err(why) = outgoing::check_url(&mode.url)
         {
             return self.peer.refuse_call(CallError::not_allowed(CreateElicitationRequest::NAME, why));
         }
@@ -174,7 +174,7 @@ impl RemoteClient {
         if !self.capabilities().is_some_and(has) {
             return self.peer.refuse_call(not_advertised(M::NAME, name));
         }
-        match outgoing::absolute(path) {
+        match outgoing::check_absolute(path) {
             Err(why) => self.peer.refuse_call(CallError::not_allowed(M::NAME, why)),
             Ok(()) => self.peer.call(request),
         }

@@ -51,7 +51,7 @@ impl<A: Agent> Dispatch<A> {
         request.protocol_version = ProtocolVersion::V1;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
-        outgoing::auth_methods(&response.auth_methods)
+        outgoing::check_auth_methods(&response.auth_methods)
             .map_err(|why| broken(InitializeRequest::NAME, &why))?;
         if !request.client_capabilities.auth.terminal {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
@@ -99,7 +99,7 @@ impl<A: Agent> Dispatch<A> {
             SetSessionConfigOptionRequest::NAME => {
                 let request = SetSessionConfigOptionRequest::read(params, at)?;
                 let response = agent.set_session_config_option(request.clone(), context).await?;
-                outgoing::option_set(&request, &response.config_options)
+                outgoing::check_option_set(&request, &response.config_options)
                     .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
                 SetSessionConfigOptionRequest::write(peer, response, at)
             }

@@ -9,7 +9,7 @@ macro_rules! extension_methods {
             P: serde::Serialize + ?Sized,
             R: serde::de::DeserializeOwned + Send + 'static,
         {
-            match $crate::outgoing::extension(method) {
+            match $crate::outgoing::check_extension(method) {
                 Ok(()) => self.peer.call_method(method, Some(params)),
                 Err(why) => self.peer.refuse_call(why),
             }
@@ -21,7 +21,7 @@ macro_rules! extension_methods {
             method: &str,
             params: &P,
         ) -> agentwire_peer::Notify<'_> {
-            match $crate::outgoing::extension(method) {
+            match $crate::outgoing::check_extension(method) {
                 Ok(()) => self.peer.notify_method(method, Some(params)),
                 Err(why) => self.peer.refuse_notify(why),
             }

@@ -18,12 +18,15 @@ use crate::method::Checked;
 use crate::path::{holds_nul, is_absolute};
 
 /// Checks that no two authentication methods have one id.
-pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
-    unique("authentication methods", methods.iter().filter_map(AuthMethod::id))
+pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> Checked {
+    check_unique("authentication methods", methods.iter().filter_map(AuthMethod::id))
 }
 
 /// Checks that no id occurs twice.
-pub(crate) fn unique<'a, I: Into<Cow<'a, str>>>(what: &str, ids: impl IntoIterator<Item = I>) -> Checked {
+pub(crate) fn check_unique<'a, I: Into<Cow<'a, str>>>(
+    what: &str,
+    ids: impl IntoIterator<Item = I>,
+) -> Checked {
     let mut seen = BTreeSet::new();
     match ids.into_iter().map(I::into).find(|id| !seen.insert(id.clone())) {
         Some(id) => Err(format!("two {what} have the id {id:?}")),
@@ -32,9 +35,9 @@ pub(crate) fn unique<'a, I: Into<Cow<'a, str>>>(what: &str, ids: impl IntoIterat
 }
 
 /// Checks that the current mode is one of the available modes.
-pub(crate) fn modes(state: Option<&SessionModeState>) -> Checked {
+pub(crate) fn check_modes(state: Option<&SessionModeState>) -> Checked {
     let Some(state) = state else { return Ok(()) };
-    unique("modes", state.available_modes.iter().map(|mode| &*mode.id))?;
+    check_unique("modes", state.available_modes.iter().map(|mode| &*mode.id))?;
     if state.available_modes.iter().any(|mode| mode.id == state.current_mode_id) {
         return Ok(());
     }
@@ -43,15 +46,15 @@ pub(crate) fn modes(state: Option<&SessionModeState>) -> Checked {
 
 /// Checks the modes and options of an answer that opens a session. Removes options that the client cannot take, and the
 /// list where none is left.
-pub(crate) fn session(
+pub(crate) fn check_session(
     state: Option<&SessionModeState>,
     options: &mut Option<Vec<SessionConfigOption>>,
     client: &ClientCapabilities,
 ) -> Checked {
-    modes(state)?;
+    check_modes(state)?;
     let Some(list) = options else { return Ok(()) };
     let were_some = !list.is_empty();
-    config_options(list, client)?;
+    check_config_options(list, client)?;
     if were_some && list.is_empty() {
         *options = None;
     }
@@ -59,11 +62,14 @@ pub(crate) fn session(
 }
 
 /// Checks the ids and current values of options. Removes boolean options for a client that did not advertise them.
-pub(crate) fn config_options(options: &mut Vec<SessionConfigOption>, client: &ClientCapabilities) -> Checked {
+pub(crate) fn check_config_options(
+    options: &mut Vec<SessionConfigOption>,
+    client: &ClientCapabilities,
+) -> Checked {
     if !takes_booleans(client) {
         options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
     }
-    unique("configuration options", options.iter().map(|option| &*option.id))?;
+    check_unique("configuration options", options.iter().map(|option| &*option.id))?;
     for option in &*options {
         if let SessionConfigKind::Select(select) = &option.kind
             && !select.offers(&select.current_value)
@@ -83,7 +89,7 @@ pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
 }
 
 /// Checks that a stop reason is one of the protocol.
-pub(crate) fn stop_reason(reason: &StopReason) -> Checked {
+pub(crate) fn check_stop_reason(reason: &StopReason) -> Checked {
     match reason {
         StopReason::Other(word) => Err(format!("{word:?} is no reason to stop")),
         _ => Ok(()),
@@ -91,7 +97,7 @@ pub(crate) fn stop_reason(reason: &StopReason) -> Checked {
 }
 
 /// Checks that the answer to a changed option lists that option with the new value.
-pub(crate) fn option_set(
+pub(crate) fn check_option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
 ) -> Checked {
@@ -107,11 +113,11 @@ pub(crate) fn option_set(
         (SessionConfigKind::Unknown(_), _) => true,
         _ => false,
     });
-    new_value(id, has_value)
+    check_new_value(id, has_value)
 }
 
 /// `has_value` is whether an option that was set has the new value; `None` if it is not listed.
-pub(crate) fn new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checked {
+pub(crate) fn check_new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checked {
     match has_value {
         Some(true) => Ok(()),
         Some(false) => Err(format!("the configuration option {id:?} was set and has another value")),
@@ -120,20 +126,22 @@ pub(crate) fn new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checke
 }
 
 /// Sessions are listed with absolute paths.
-pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
-    absolute(sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])))
+pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> Checked {
+    check_absolute(
+        sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])),
+    )
 }
 
 /// There is something to choose, and each choice has an id of its own.
-pub(crate) fn permission_options(options: &[PermissionOption]) -> Checked {
+pub(crate) fn check_permission_options(options: &[PermissionOption]) -> Checked {
     if options.is_empty() {
         return Err("there must be an option to choose".into());
     }
-    unique("options", options.iter().map(|option| &*option.option_id))
+    check_unique("options", options.iter().map(|option| &*option.option_id))
 }
 
 /// Checks an update against the client's capabilities and the rules for every client.
-pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
+pub(crate) fn check_update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
     let session = client.and_then(|client| client.session.as_ref());
     match update {
         SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
@@ -145,14 +153,14 @@ pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilit
             Err(not_advertised("session.compaction"))
         }
         SessionUpdate::ConfigOptionUpdate(update) => {
-            config_options(&mut update.config_options, client.unwrap_or(&ClientCapabilities::default()))
+            check_config_options(&mut update.config_options, client.unwrap_or(&ClientCapabilities::default()))
         }
         SessionUpdate::UsageUpdate(usage) => usage.cost.as_ref().map_or(Ok(()), |cost| {
             let is_sound = cost.amount.is_finite() && !cost.currency.is_empty();
             if is_sound { Ok(()) } else { Err("a cost is a number of something".into()) }
         }),
-        SessionUpdate::ToolCall(call) => tool_call(&call.locations, &call.content),
-        SessionUpdate::ToolCallUpdate(call) => tool_call(
+        SessionUpdate::ToolCall(call) => check_tool_call(&call.locations, &call.content),
+        SessionUpdate::ToolCallUpdate(call) => check_tool_call(
             call.locations.as_deref().unwrap_or_default(),
             call.content.as_deref().unwrap_or_default(),
         ),
@@ -161,7 +169,7 @@ pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilit
 }
 
 /// Checks the locations and diffs of a tool call.
-pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> Checked {
+pub(crate) fn check_tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> Checked {
     if locations.iter().any(|location| location.line == Some(0)) {
         return Err("lines are counted from 1".into());
     }
@@ -169,18 +177,18 @@ pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallConte
         ToolCallContent::Diff(diff) => Some(&diff.path),
         _ => None,
     });
-    absolute(locations.iter().map(|location| &location.path).chain(diffs))
+    check_absolute(locations.iter().map(|location| &location.path).chain(diffs))
 }
 
 /// Checks that a URL for the user holds no credentials.
-pub(crate) fn url(url: &str) -> Checked {
+pub(crate) fn check_url(url: &str) -> Checked {
     let authority =
         url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
     if authority.contains('@') { Err("a URL to visit holds no credentials".into()) } else { Ok(()) }
 }
 
 /// Checks that the name of an extension method begins with an underscore.
-pub(crate) fn extension(method: &str) -> Result<(), CallError> {
+pub(crate) fn check_extension(method: &str) -> Result<(), CallError> {
     if method.starts_with('_') {
         return Ok(());
     }
@@ -192,7 +200,9 @@ pub(crate) fn not_advertised(capability: &str) -> String {
 }
 
 /// Paths that cross the wire are absolute, and hold no NUL.
-pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(paths: impl IntoIterator<Item = &'a P>) -> Checked {
+pub(crate) fn check_absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
+    paths: impl IntoIterator<Item = &'a P>,
+) -> Checked {
     paths.into_iter().map(AsRef::as_ref).try_for_each(|path| {
         if !is_absolute(path) {
             return Err(format!("paths are absolute, and {path:?} is not"));

@@ -83,42 +83,46 @@ impl<One: Agent, Two: v2::Agent> Router<One, Two> {
     pub async fn serve_with<T: Transport>(self, transport: T, config: Config) -> Result<(), Closed> {
         let limit = config.0.connection.request_limit;
         let (_client, driver) = driver(config.into(), TokioClock::default());
-        let routed = Routed {
+        let handler = RouterHandler {
             one: self.one.map(Dispatch::new),
             two: self.two.map(|agent| DispatchV2::new(agent, limit)),
-            chosen: OnceLock::new(),
+            version: OnceLock::new(),
         };
-        driver.serve(routed, transport).await
+        driver.serve(handler, transport).await
     }
 }
 
-struct Routed<One, Two> {
+struct RouterHandler<One, Two> {
     one: Option<Dispatch<One>>,
     two: Option<DispatchV2<Two>>,
     /// The version of the connection; empty until an `initialize` has succeeded.
-    chosen: OnceLock<ProtocolVersion>,
+    version: OnceLock<ProtocolVersion>,
 }
 
 /// The agent of the selected version.
-enum Chosen<'a, One, Two> {
+enum SelectedAgent<'a, One, Two> {
     One(&'a Dispatch<One>),
     Two(&'a DispatchV2<Two>),
 }
 
-impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
-    fn chosen(&self) -> Option<Chosen<'_, One, Two>> {
-        self.agent(*self.chosen.get()?)
+impl<One: Agent, Two: v2::Agent> RouterHandler<One, Two> {
+    fn selected_agent(&self) -> Option<SelectedAgent<'_, One, Two>> {
+        self.agent(*self.version.get()?)
     }
 
-    fn agent(&self, version: ProtocolVersion) -> Option<Chosen<'_, One, Two>> {
+    fn agent(&self, version: ProtocolVersion) -> Option<SelectedAgent<'_, One, Two>> {
         match version {
-            ProtocolVersion::V2 => self.two.as_ref().map(Chosen::Two),
-            _ => self.one.as_ref().map(Chosen::One),
+            ProtocolVersion::V2 => self.two.as_ref().map(SelectedAgent::Two),
+            _ => self.one.as_ref().map(SelectedAgent::One),
         }
     }
 
     /// Returns the version for a client that asks for `asked`.
-    fn pick(&self, asked: ProtocolVersion, params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
+    fn select_version(
+        &self,
+        asked: ProtocolVersion,
+        params: Option<&RawJson>,
+    ) -> Result<ProtocolVersion, Error> {
         let versions =
             [self.one.as_ref().map(|_| ProtocolVersion::V1), self.two.as_ref().map(|_| ProtocolVersion::V2)];
         let supported: Vec<_> = versions.into_iter().flatten().collect();
@@ -135,51 +139,51 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
     }
 
     /// Answers a request that arrives before the version is selected.
-    async fn begin(&self, request: Request, context: RequestContext) -> Result<RawJson, Error> {
+    async fn initialize(&self, request: Request, context: RequestContext) -> Result<RawJson, Error> {
         if &*request.method != InitializeRequest::NAME {
             return Err(Error::invalid_request("initialize must be the first request"));
         }
         let params = request.params.as_ref();
-        let version = self.pick(asked_version(params)?, params)?;
+        let version = self.select_version(asked_version(params)?, params)?;
         let peer = context.peer().clone();
         let answer = match self.agent(version) {
-            Some(Chosen::One(agent)) => agent.request(request, context).await?,
-            Some(Chosen::Two(agent)) => agent.request(request, context).await?,
+            Some(SelectedAgent::One(agent)) => agent.request(request, context).await?,
+            Some(SelectedAgent::Two(agent)) => agent.request(request, context).await?,
             None => return Err(unsupported(version, &[])),
         };
-        // Another may have been decided on while the agent thought.
+        // A concurrent `initialize` may have selected a version while the agent handled this one.
         let twice = |_| Error::invalid_request("the connection is initialized already");
-        self.chosen.set(version).map_err(twice)?;
+        self.version.set(version).map_err(twice)?;
         set_revision(&peer, version.to_string());
         Ok(answer)
     }
 }
 
-impl<One: Agent, Two: v2::Agent> Handler for Routed<One, Two> {
+impl<One: Agent, Two: v2::Agent> Handler for RouterHandler<One, Two> {
     fn request(
         &self,
         request: Request,
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, Error>> {
-        match self.chosen() {
-            Some(Chosen::One(agent)) => Either::Left(Either::Left(agent.request(request, context))),
-            Some(Chosen::Two(agent)) => Either::Left(Either::Right(agent.request(request, context))),
-            None => Either::Right(Box::pin(self.begin(request, context))),
+        match self.selected_agent() {
+            Some(SelectedAgent::One(agent)) => Either::Left(Either::Left(agent.request(request, context))),
+            Some(SelectedAgent::Two(agent)) => Either::Left(Either::Right(agent.request(request, context))),
+            None => Either::Right(Box::pin(self.initialize(request, context))),
         }
     }
 
     fn notification(&self, notification: Notification, peer: &Peer) {
-        match self.chosen() {
-            Some(Chosen::One(agent)) => agent.notification(notification, peer),
-            Some(Chosen::Two(agent)) => agent.notification(notification, peer),
+        match self.selected_agent() {
+            Some(SelectedAgent::One(agent)) => agent.notification(notification, peer),
+            Some(SelectedAgent::Two(agent)) => agent.notification(notification, peer),
             None => {}
         }
     }
 
     fn unmatched_response(&self, response: Response) {
-        match self.chosen() {
-            Some(Chosen::One(agent)) => agent.unmatched_response(response),
-            Some(Chosen::Two(agent)) => agent.unmatched_response(response),
+        match self.selected_agent() {
+            Some(SelectedAgent::One(agent)) => agent.unmatched_response(response),
+            Some(SelectedAgent::Two(agent)) => agent.unmatched_response(response),
             None => {}
         }
     }

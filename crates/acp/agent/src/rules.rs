@@ -12,23 +12,23 @@ use crate::outgoing::takes_booleans;
 use crate::path::{holds_nul, is_absolute};
 
 /// How many characters of the client's text an error repeats.
-const REPEATED: usize = 200;
+const QUOTED_CHARS: usize = 200;
 
 /// Returns the client's text for an error: quoted, and shortened to its beginning where it is long.
-pub(crate) fn repeated(text: &str) -> String {
-    match text.char_indices().nth(REPEATED) {
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS) {
         Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
         None => format!("{text:?}"),
     }
 }
 
 /// Checks paths that a request holds: they are absolute, and hold no NUL.
-pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
+pub(crate) fn check_absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
     what: &str,
     paths: impl IntoIterator<Item = &'a P>,
 ) -> Result<(), Error> {
     paths.into_iter().map(AsRef::as_ref).try_for_each(|path| {
-        let shown = || repeated(&path.to_string_lossy());
+        let shown = || quoted(&path.to_string_lossy());
         if !is_absolute(path) {
             let why = format_args!("{what} must be an absolute path, and {} is not", shown());
             return Err(Error::invalid_params(why));
@@ -41,21 +41,21 @@ pub(crate) fn absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
 }
 
 /// `authenticate` names a method that was offered, and not one that the client carries out by itself.
-pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
+pub(crate) fn check_auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
     match offered.iter().find(|method| method.id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
-            let id = repeated(id);
+            let id = quoted(id);
             Err(Error::invalid_params(format_args!("the client carries out the method {id} by itself")))
         }
         Some(_) => Ok(()),
         None => {
-            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", repeated(id))))
+            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", quoted(id))))
         }
     }
 }
 
 /// Checks that only a client that advertised boolean options sets one.
-pub(crate) fn option_value(
+pub(crate) fn check_option_value(
     value: &SessionConfigOptionValue,
     client: &ClientCapabilities,
 ) -> Result<(), Error> {
@@ -67,14 +67,14 @@ pub(crate) fn option_value(
 }
 
 /// Checks the directories and MCP servers of a request that opens a session.
-pub(crate) fn session_setup(
+pub(crate) fn check_session_setup(
     cwd: &Path,
     directories: &[PathBuf],
     servers: &[McpServer],
     agent: &AgentCapabilities,
 ) -> Result<(), Error> {
-    absolute("cwd", [cwd])?;
-    absolute("each of additionalDirectories", directories)?;
+    check_absolute("cwd", [cwd])?;
+    check_absolute("each of additionalDirectories", directories)?;
     for server in servers {
         let (kind, offered) = match server {
             McpServer::Http(_) => ("http", agent.mcp_capabilities.http),
@@ -91,7 +91,7 @@ pub(crate) fn session_setup(
 }
 
 /// Checks that the agent has advertised every kind of content in a prompt.
-pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), Error> {
+pub(crate) fn check_prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), Error> {
     let takes = &agent.prompt_capabilities;
     for block in blocks {
         let (kind, offered) = match block {
@@ -114,15 +114,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_repeat_the_beginning_of_what_is_long() {
+    fn errors_shorten_long_text_of_the_client() {
         let nul = format!("/{}\0", "\u{7f}".repeat(1 << 20));
         for (path, says) in [("a".repeat(1 << 20), "must be an absolute path"), (nul, "must hold no NUL")] {
-            let why = absolute("cwd", [Path::new(&path)]).unwrap_err().message;
+            let why = check_absolute("cwd", [Path::new(&path)]).unwrap_err().message;
             assert!(why.contains(says) && why.len() < 2000, "{} bytes", why.len());
         }
-        let why = auth_method(&"m".repeat(1 << 20).into(), &[]).unwrap_err().message;
+        let why = check_auth_method(&"m".repeat(1 << 20).into(), &[]).unwrap_err().message;
         assert!(why.contains("this agent did not offer") && why.len() < 1000, "{} bytes", why.len());
-        let why = absolute("cwd", [Path::new("a\nb")]).unwrap_err().message;
+        let why = check_absolute("cwd", [Path::new("a\nb")]).unwrap_err().message;
         assert!(why.ends_with(r#"cwd must be an absolute path, and "a\nb" is not"#), "{why}");
     }
 }

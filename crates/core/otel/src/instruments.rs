@@ -29,7 +29,7 @@ impl Instruments {
             operations: durations(
                 meter,
                 |_| "operation",
-                "The duration of a request, from its begin to its end.",
+                "The duration of a request, from its start to its end.",
             ),
             connections: durations(
                 meter,

@@ -65,7 +65,7 @@
 //!
 //! | name | kind, unit | |
 //! |---|---|---|
-//! | `mcp.client.operation.duration`, `mcp.server.operation.duration` | histogram, s | a request, from its begin to its end |
+//! | `mcp.client.operation.duration`, `mcp.server.operation.duration` | histogram, s | a request, from its start to its end |
 //! | `mcp.client.session.duration`, `mcp.server.session.duration` | histogram, s | a connection |
 //! | `acp.client.operation.duration`, `acp.server.operation.duration` | histogram, s | as above; the agent is the server |
 //! | `acp.client.connection.duration`, `acp.server.connection.duration` | histogram, s | a connection, which may have several of ACP's sessions |

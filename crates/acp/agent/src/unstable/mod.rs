@@ -191,10 +191,10 @@ methods! { Connection<'_>:
         check |fork, at| {
             let servers = fork.mcp_servers.iter().cloned().map(McpServer::try_from);
             let servers: Vec<_> = servers.collect::<Result<_, _>>().map_err(Error::invalid_params)?;
-            rules::session_setup(&fork.cwd, &fork.additional_directories, &servers, at.agent())
+            rules::check_session_setup(&fork.cwd, &fork.additional_directories, &servers, at.agent())
         };
         answer |forked, at| {
-            outgoing::session(forked.modes.as_ref(), &mut forked.config_options, at.client())
+            outgoing::check_session(forked.modes.as_ref(), &mut forked.config_options, at.client())
         };
     },
     SetSessionTitleRequest { if |at| sessions(at.agent()).title.is_some(); },

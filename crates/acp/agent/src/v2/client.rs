@@ -16,7 +16,7 @@ use super::update::Update;
 use super::work::Work;
 use crate::extension::extension_methods;
 use crate::method::Checked;
-use crate::outgoing::{not_advertised, permission_options, url};
+use crate::outgoing::{check_permission_options, check_url, not_advertised};
 
 /// The client at the other end: the methods that an agent of version 2 calls.
 ///
@@ -53,7 +53,7 @@ impl RemoteClient {
     /// The states `running` and `idle` of prompts and of [`begin_work`](Self::begin_work) are sent automatically. Send
     /// a state only for `requires_action`, or to list background work.
     pub fn session_update(&self, notification: UpdateSessionNotification) -> Update<'_> {
-        let notify = match outgoing::update(&notification.update) {
+        let notify = match outgoing::check_update(&notification.update) {
             Ok(()) => self.peer.notify(&notification),
             Err(why) => self.peer.refuse_notify(CallError::not_allowed(UpdateSessionNotification::NAME, why)),
         };
@@ -67,7 +67,8 @@ impl RemoteClient {
     ///
     /// [`CallError::NotAllowed`] where `session_update` would refuse the update, whatever its session.
     pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
-        outgoing::update(update).map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why))
+        outgoing::check_update(update)
+            .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why))
     }
 
     /// `session/request_permission`: asks the user. When the prompt of this handle is cancelled or ends, the request is
@@ -77,8 +78,8 @@ impl RemoteClient {
         request: RequestPermissionRequest,
     ) -> Question<RequestPermissionResponse> {
         let checked = self.state.sessions.check_open(&request.session_id);
-        let checked = checked.and_then(|()| permission_options(&request.options));
-        let checked = checked.and_then(|()| outgoing::subject(request.subject.as_ref()));
+        let checked = checked.and_then(|()| check_permission_options(&request.options));
+        let checked = checked.and_then(|()| outgoing::check_subject(request.subject.as_ref()));
         if checked.is_ok()
             && let Some(RequestPermissionSubject::ToolCall(subject)) = &request.subject
         {
@@ -105,7 +106,7 @@ impl RemoteClient {
         };
         let checked = if has { Ok(()) } else { Err(not_advertised(name)) };
         let checked = checked.and_then(|()| match &request.mode {
-            ElicitationMode::Url(mode) => url(&mode.url),
+            ElicitationMode::Url(mode) => check_url(&mode.url),
             _ => Ok(()),
         });
         let checked = checked.and_then(|()| match session(scope) {

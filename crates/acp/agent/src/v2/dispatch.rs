@@ -58,7 +58,7 @@ impl<A: Agent> Dispatch<A> {
         let request = read_initialize(params)?;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V2;
-        outgoing::auth_methods(&response.auth_methods)
+        outgoing::check_auth_methods(&response.auth_methods)
             .map_err(|why| broken(InitializeRequest::NAME, &why))?;
         let auth = request.capabilities.auth.as_ref();
         if auth.is_none_or(|auth| auth.terminal.is_none()) {
@@ -166,8 +166,8 @@ impl<A: Agent> Dispatch<A> {
         let peer = context.request.peer().clone();
         let response = self.agent.set_session_config_option(request.clone(), context).await?;
         let options = &response.config_options;
-        outgoing::config_options(options)
-            .and_then(|()| outgoing::option_set(&request, options))
+        outgoing::check_config_options(options)
+            .and_then(|()| outgoing::check_option_set(&request, options))
             .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
         self.state.sessions.note_options(&request.session_id, options);
         SetSessionConfigOptionRequest::write(&peer, response, at)

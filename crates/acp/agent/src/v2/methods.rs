@@ -10,7 +10,7 @@ use super::connection_state::Handshake;
 use super::sessions::Sessions;
 use super::{outgoing, rules};
 use crate::method::methods;
-use crate::rules::absolute;
+use crate::rules::check_absolute;
 
 /// A connection that is initialized.
 pub(crate) struct Connection<'a> {
@@ -32,16 +32,16 @@ methods! { Connection<'_>:
     InitializeRequest,
     LoginAuthRequest {
         if |at| at.has_auth();
-        check |login, at| rules::auth_method(&login.method_id, &at.handshake.agent.auth_methods);
+        check |login, at| rules::check_auth_method(&login.method_id, &at.handshake.agent.auth_methods);
     },
     LogoutAuthRequest { if |at| at.has_auth(); },
     NewSessionRequest {
         if |at| at.session().is_some();
         check |new, at| {
-            rules::session_setup(&new.cwd, &new.additional_directories, &new.mcp_servers, at.session())
+            rules::check_session_setup(&new.cwd, &new.additional_directories, &new.mcp_servers, at.session())
         };
         answer |new, at| {
-            outgoing::config_options(&new.config_options)?;
+            outgoing::check_config_options(&new.config_options)?;
             at.sessions.note_options(&new.session_id, &new.config_options);
             Ok(())
         };
@@ -50,41 +50,41 @@ methods! { Connection<'_>:
         if |at| at.session().is_some();
         check |resume, at| {
             let directories = &resume.additional_directories;
-            rules::session_setup(&resume.cwd, directories, &resume.mcp_servers, at.session())?;
-            rules::replay(resume.replay_from.as_ref())
+            rules::check_session_setup(&resume.cwd, directories, &resume.mcp_servers, at.session())?;
+            rules::check_replay(resume.replay_from.as_ref())
         };
-        answer |resumed, _| outgoing::config_options(&resumed.config_options);
+        answer |resumed, _| outgoing::check_config_options(&resumed.config_options);
     },
     CloseSessionRequest { if |at| at.session().is_some(); },
     DeleteSessionRequest { if |at| at.session().is_some_and(|session| session.delete.is_some()); },
     ListSessionsRequest {
         if |at| at.session().is_some();
-        check |list, _| absolute("cwd", list.cwd.as_ref());
-        answer |list, _| outgoing::sessions(&list.sessions);
+        check |list, _| check_absolute("cwd", list.cwd.as_ref());
+        answer |list, _| outgoing::check_sessions(&list.sessions);
     },
     PromptRequest {
         if |at| at.session().is_some();
         check |prompt, at| {
-            rules::prompt(&prompt.prompt, at.session())?;
-            rules::takes_work(&prompt.session_id, at.sessions)
+            rules::check_prompt(&prompt.prompt, at.session())?;
+            rules::check_takes_work(&prompt.session_id, at.sessions)
         };
     },
     SetSessionConfigOptionRequest {
         if |at| at.session().is_some();
-        check |set, at| rules::option(set, at.sessions);
+        check |set, at| rules::check_option(set, at.sessions);
     },
     CancelToolCallRequest {
         if |at| at.session().is_some();
         check |cancel, at| {
             let can = at.sessions.can_cancel_call(&cancel.session_id, &cancel.tool_call_id);
-            rules::can_cancel("call", &cancel.tool_call_id, can)
+            rules::check_can_cancel("call", &cancel.tool_call_id, can)
         };
     },
     CancelTerminalRequest {
         if |at| at.session().is_some();
         check |cancel, at| {
             let can = at.sessions.can_cancel_terminal(&cancel.session_id, &cancel.terminal_id);
-            rules::can_cancel("terminal", &cancel.terminal_id, can)
+            rules::check_can_cancel("terminal", &cancel.terminal_id, can)
         };
     },
 }

@@ -7,16 +7,16 @@ use agentwire_acp_schema::v2::{
 };
 
 use crate::method::Checked;
-use crate::outgoing::{absolute, unique};
+use crate::outgoing::{check_absolute, check_unique};
 
 /// Checks that no two authentication methods have one id.
-pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
-    unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
+pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> Checked {
+    check_unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
 }
 
 /// Options have ids of their own and values that they can have.
-pub(crate) fn config_options(options: &[SessionConfigOption]) -> Checked {
-    unique("configuration options", options.iter().map(|option| &*option.config_id))?;
+pub(crate) fn check_config_options(options: &[SessionConfigOption]) -> Checked {
+    check_unique("configuration options", options.iter().map(|option| &*option.config_id))?;
     for option in options {
         if let SessionConfigKind::Select(select) = &option.kind
             && !select.offers(&select.current_value)
@@ -48,7 +48,7 @@ pub(crate) fn can_be_set(
 }
 
 /// Checks that the answer to a changed option lists that option with the new value.
-pub(crate) fn option_set(
+pub(crate) fn check_option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
 ) -> Checked {
@@ -64,56 +64,58 @@ pub(crate) fn option_set(
         (SessionConfigKind::Unknown(_), _) => true,
         _ => false,
     });
-    crate::outgoing::new_value(id, has_value)
+    crate::outgoing::check_new_value(id, has_value)
 }
 
 /// Sessions are listed with absolute paths.
-pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
-    absolute(sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])))
+pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> Checked {
+    check_absolute(
+        sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])),
+    )
 }
 
 /// Checks the subject of a permission request.
-pub(crate) fn subject(subject: Option<&RequestPermissionSubject>) -> Checked {
+pub(crate) fn check_subject(subject: Option<&RequestPermissionSubject>) -> Checked {
     match subject {
-        Some(RequestPermissionSubject::ToolCall(subject)) => tool_call(&subject.tool_call),
-        Some(RequestPermissionSubject::Command(subject)) => absolute([&subject.cwd]),
+        Some(RequestPermissionSubject::ToolCall(subject)) => check_tool_call(&subject.tool_call),
+        Some(RequestPermissionSubject::Command(subject)) => check_absolute([&subject.cwd]),
         _ => Ok(()),
     }
 }
 
 /// Checks an update against the rules for every client.
-pub(crate) fn update(update: &SessionUpdate) -> Checked {
+pub(crate) fn check_update(update: &SessionUpdate) -> Checked {
     match update {
-        SessionUpdate::ConfigOptionUpdate(update) => config_options(&update.config_options),
+        SessionUpdate::ConfigOptionUpdate(update) => check_config_options(&update.config_options),
         SessionUpdate::UsageUpdate(usage) => match &usage.cost {
             Patch::Set(cost) if !cost.amount.is_finite() || cost.currency.is_empty() => {
                 Err("a cost is a number of something".into())
             }
             _ => Ok(()),
         },
-        SessionUpdate::ToolCallUpdate(call) => tool_call(call),
-        SessionUpdate::ToolCallContentChunk(chunk) => content(std::slice::from_ref(&chunk.content)),
-        SessionUpdate::TerminalUpdate(terminal) => absolute(terminal.cwd.value()),
+        SessionUpdate::ToolCallUpdate(call) => check_tool_call(call),
+        SessionUpdate::ToolCallContentChunk(chunk) => check_content(std::slice::from_ref(&chunk.content)),
+        SessionUpdate::TerminalUpdate(terminal) => check_absolute(terminal.cwd.value()),
         _ => Ok(()),
     }
 }
 
-fn tool_call(call: &ToolCallUpdate) -> Checked {
+fn check_tool_call(call: &ToolCallUpdate) -> Checked {
     let locations = call.locations.value().into_iter().flatten();
-    absolute(locations.map(|location| &location.path))?;
-    content(call.content.value().map(Vec::as_slice).unwrap_or_default())
+    check_absolute(locations.map(|location| &location.path))?;
+    check_content(call.content.value().map(Vec::as_slice).unwrap_or_default())
 }
 
-fn content(content: &[ToolCallContent]) -> Checked {
+fn check_content(content: &[ToolCallContent]) -> Checked {
     let diffs = content.iter().filter_map(|content| match content {
         ToolCallContent::Diff(diff) => Some(diff),
         _ => None,
     });
     diffs.flat_map(|diff| &diff.changes).try_for_each(|change| match &change.operation {
         DiffOperation::Add(at) | DiffOperation::Delete(at) | DiffOperation::Modify(at) => {
-            absolute([&at.path])
+            check_absolute([&at.path])
         }
-        DiffOperation::Move(at) | DiffOperation::Copy(at) => absolute([&at.old_path, &at.path]),
+        DiffOperation::Move(at) | DiffOperation::Copy(at) => check_absolute([&at.old_path, &at.path]),
         _ => Ok(()),
     })
 }

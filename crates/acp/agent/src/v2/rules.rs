@@ -10,11 +10,11 @@ use agentwire_acp_schema::v2::{
 use super::outgoing;
 use super::sessions::Sessions;
 use crate::Error;
-use crate::rules::{absolute, repeated};
+use crate::rules::{check_absolute, quoted};
 
 /// Returns the error for a request that names a session which does not exist or is not active.
 pub fn session_not_found(session: &SessionId) -> Error {
-    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", repeated(session)))
+    Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", quoted(session)))
         .with_data(&SessionNotFoundErrorData::new(session))
 }
 
@@ -26,13 +26,16 @@ pub(crate) fn unsupported(requested: ProtocolVersion, supported: &[ProtocolVersi
 }
 
 /// Checks that a session is neither closed nor being closed.
-pub(crate) fn takes_work(session: &SessionId, sessions: &Sessions) -> Result<(), Error> {
+pub(crate) fn check_takes_work(session: &SessionId, sessions: &Sessions) -> Result<(), Error> {
     sessions.check_takes_work(session).map_err(|_| session_not_found(session))
 }
 
 /// Checks that the session has the option and its value.
-pub(crate) fn option(request: &SetSessionConfigOptionRequest, sessions: &Sessions) -> Result<(), Error> {
-    takes_work(&request.session_id, sessions)?;
+pub(crate) fn check_option(
+    request: &SetSessionConfigOptionRequest,
+    sessions: &Sessions,
+) -> Result<(), Error> {
+    check_takes_work(&request.session_id, sessions)?;
     match sessions.options(&request.session_id) {
         Some(options) => outgoing::can_be_set(request, &options).map_err(Error::invalid_params),
         None => Ok(()),
@@ -40,7 +43,7 @@ pub(crate) fn option(request: &SetSessionConfigOptionRequest, sessions: &Session
 }
 
 /// Checks that the last update of a call or terminal allowed cancelling it.
-pub(crate) fn can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
+pub(crate) fn check_can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
     if can {
         return Ok(());
     }
@@ -48,28 +51,28 @@ pub(crate) fn can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
 }
 
 /// `auth/login` names a method that was offered, and not one that the client carries out by itself.
-pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
+pub(crate) fn check_auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(), Error> {
     match offered.iter().find(|method| method.method_id().as_deref() == Some(id)) {
         Some(AuthMethod::Terminal(_)) => {
-            let id = repeated(id);
+            let id = quoted(id);
             Err(Error::invalid_params(format_args!("the client carries out the method {id} by itself")))
         }
         Some(_) => Ok(()),
         None => {
-            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", repeated(id))))
+            Err(Error::invalid_params(format_args!("this agent did not offer the method {}", quoted(id))))
         }
     }
 }
 
 /// Checks the directories and MCP servers of a request that opens a session.
-pub(crate) fn session_setup(
+pub(crate) fn check_session_setup(
     cwd: &AbsolutePath,
     directories: &[AbsolutePath],
     servers: &[McpServer],
     session: Option<&SessionCapabilities>,
 ) -> Result<(), Error> {
-    absolute("cwd", [cwd])?;
-    absolute("each of additionalDirectories", directories)?;
+    check_absolute("cwd", [cwd])?;
+    check_absolute("each of additionalDirectories", directories)?;
     let takes_directories = session.is_some_and(|session| session.additional_directories.is_some());
     if !directories.is_empty() && !takes_directories {
         let why = "this agent takes no further roots (session.additionalDirectories)";
@@ -80,7 +83,7 @@ pub(crate) fn session_setup(
         let (kind, offered) = match server {
             McpServer::Http(_) => ("http", takes.is_some_and(|mcp| mcp.http.is_some())),
             McpServer::Stdio(server) => {
-                absolute("the command of an MCP server", [&server.command])?;
+                check_absolute("the command of an MCP server", [&server.command])?;
                 ("stdio", takes.is_some_and(|mcp| mcp.stdio.is_some()))
             }
             _ => return Err(Error::invalid_params("mcpServers: there is one of an unknown type")),
@@ -95,7 +98,7 @@ pub(crate) fn session_setup(
 }
 
 /// Checks that the agent can begin a replay at the requested position.
-pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
+pub(crate) fn check_replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
     match from {
         None | Some(ReplayFrom::Start(_)) => Ok(()),
         Some(_) => Err(Error::invalid_params("replayFrom: a replay cannot begin there")),
@@ -103,7 +106,10 @@ pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
 }
 
 /// Checks that a prompt is not empty and that the agent has advertised every kind of its content.
-pub(crate) fn prompt(blocks: &[ContentBlock], session: Option<&SessionCapabilities>) -> Result<(), Error> {
+pub(crate) fn check_prompt(
+    blocks: &[ContentBlock],
+    session: Option<&SessionCapabilities>,
+) -> Result<(), Error> {
     if blocks.is_empty() {
         return Err(Error::invalid_params("prompt: there must be a block"));
     }
