@@ -64,7 +64,7 @@ pub(super) fn check(url: &Uri) -> Result<String, LoginError> {
     }
     let text = url.to_string();
     if !text.bytes().all(is_plain) {
-        return refused("it contains a character that is no part of a URL, or that a shell interprets");
+        return refused("it contains a character that cannot be part of a URL, or that a shell interprets");
     }
     Ok(text)
 }
