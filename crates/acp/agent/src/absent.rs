@@ -1,8 +1,11 @@
+//! The placeholder agent for a protocol version that a router does not serve.
+
 use agentwire_acp_schema::{v1, v2 as schema};
 
 use crate::{Context, Error, v2};
 
-/// The agent of a version that a [`Router`](crate::Router) does not serve. It has no values.
+/// The agent type for a version that a [`Router`](crate::Router) does not serve. The type has no values, so its methods are
+/// never called.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "it has no variant, and never will")]
 pub enum Absent {}

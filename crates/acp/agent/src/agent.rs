@@ -1,3 +1,5 @@
+//! The trait of an agent for version 1.
+
 use agentwire_acp_schema::v1::{
     AuthenticateRequest, AuthenticateResponse, CancelNotification, CloseSessionRequest, CloseSessionResponse,
     DeleteSessionRequest, DeleteSessionResponse, InitializeRequest, InitializeResponse, ListSessionsRequest,
@@ -13,17 +15,17 @@ use crate::{Context, Error, RemoteClient};
 agentwire_peer::method_trait! {
     /// An agent: the methods that an editor calls.
     ///
-    /// Only the methods that every agent must have are required. The others answer "method not found" until they are
-    /// implemented and, where a capability is named, advertised. Methods run concurrently, also those of one session. Each
-    /// may call the client and wait for the answer.
+    /// Only the methods that every agent must have are required. Every other method answers "method not found" until the
+    /// agent implements it and, if its docs name a capability, advertises that capability. Methods run concurrently, even
+    /// within one session. Each method may call the client and wait for the answer.
     ///
-    /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `A: Agent + 'static` can
-    /// spawn what [`serve`](crate::serve) returns.
+    /// Implement the methods as `async fn`. Their futures must be `Send`, so code that is generic over `A: Agent + 'static`
+    /// can spawn the future of [`serve`](crate::serve).
     ///
-    /// # An agent that is chosen at run time
+    /// # Choosing an agent at run time
     ///
-    /// `Box<dyn Agent>` and `Arc<dyn Agent>` are agents, and so are `&A`, `Box<A>` and `Arc<A>` where `A` is one. Each request
-    /// through a pointer costs one allocation more.
+    /// `Box<dyn Agent>` and `Arc<dyn Agent>` implement `Agent`. So do `&A`, `Box<A>` and `Arc<A>` if `A` does. Each request
+    /// through a pointer costs one more allocation.
     ///
     /// ```
     /// use agentwire_acp_agent::{Agent, Closed, Context, Error, serve};
@@ -53,9 +55,9 @@ agentwire_peer::method_trait! {
     ///
     /// # Errors
     ///
-    /// A method returns the JSON-RPC error that the client gets. `?` makes an internal error of a failed call, of an
-    /// [`io::Error`](std::io::Error) and of a [`BoxError`](crate::BoxError); [`internal`](crate::OrInternal::internal) makes
-    /// one of any other error:
+    /// A method returns the JSON-RPC error that the client gets. `?` converts a failed call, an
+    /// [`io::Error`](std::io::Error) and a [`BoxError`](crate::BoxError) into an internal error.
+    /// [`internal`](crate::OrInternal::internal) converts any other error:
     ///
     /// ```
     /// use agentwire_acp_agent::{Error, OrInternal};
@@ -74,17 +76,18 @@ agentwire_peer::method_trait! {
 
     /// `initialize`: returns the agent's capabilities.
     ///
-    /// The version in the request is always 1, whatever the client asked for, and so is that of the answer. Authentication methods of type `terminal` are left out of the answer for a client without `auth.terminal`.
-    /// After it has succeeded it is not called again.
+    /// The version in the request and in the answer is always 1, whichever version the client requested. Authentication
+    /// methods of type `terminal` are removed from the answer for a client without `auth.terminal`. After this method has
+    /// succeeded it is not called again.
     async fn initialize(request: InitializeRequest, context: Context) -> Result<InitializeResponse, Error>;
 
     /// `session/new`: creates a session.
     async fn new_session(request: NewSessionRequest, context: Context) -> Result<NewSessionResponse, Error>;
 
-    /// `session/prompt`: runs one turn. Updates that are sent through the context's client arrive before the answer.
+    /// `session/prompt`: runs one turn. Updates sent through the context's client arrive before the answer.
     ///
-    /// After `session/cancel` [`Context::cancelled`] completes. Whatever this method returns then, the client gets the stop
-    /// reason `cancelled`.
+    /// After `session/cancel`, [`Context::cancelled`] completes, and the client gets the stop reason `cancelled` regardless of
+    /// what this method returns.
     async fn prompt(request: PromptRequest, context: Context) -> Result<PromptResponse, Error>;
 
     /// `authenticate`: authenticates the user, by a method that `initialize` offered and that is not of type `terminal`.
@@ -108,22 +111,22 @@ agentwire_peer::method_trait! {
     async fn list_sessions(request: ListSessionsRequest, context: Context) -> Result<ListSessionsResponse, Error>
         = not_found(&request);
 
-    /// `session/close`: closes a session and ends its work. Advertised by `sessionCapabilities.close`. Its running turns are
-    /// cancelled already.
+    /// `session/close`: closes a session and ends its work. The session's running turns are cancelled before this call.
+    /// Advertised by `sessionCapabilities.close`.
     async fn close_session(request: CloseSessionRequest, context: Context) -> Result<CloseSessionResponse, Error>
         = not_found(&request);
 
-    /// `session/delete`: deletes a stored session. To delete one that does not exist succeeds. Advertised by
+    /// `session/delete`: deletes a stored session. Deleting an unknown session succeeds. Advertised by
     /// `sessionCapabilities.delete`.
     async fn delete_session(request: DeleteSessionRequest, context: Context) -> Result<DeleteSessionResponse, Error>
         = not_found(&request);
 
-    /// `session/set_mode`: changes the mode, to one of those that the session offered.
+    /// `session/set_mode`: changes the mode of a session to one of its available modes.
     async fn set_session_mode(request: SetSessionModeRequest, context: Context)
         -> Result<SetSessionModeResponse, Error>
         = not_found(&request);
 
-    /// `session/set_config_option`: changes an option and answers with all options.
+    /// `session/set_config_option`: changes a configuration option and returns all options.
     async fn set_session_config_option(request: SetSessionConfigOptionRequest, context: Context)
         -> Result<SetSessionConfigOptionResponse, Error>
         = not_found(&request);
@@ -141,7 +144,7 @@ agentwire_peer::method_trait! {
     extensions(Context, client: &RemoteClient)
 }
 
-/// Returns the answer of a method that is not implemented.
+/// Returns the "method not found" error, the answer of every method that the agent does not implement.
 pub(crate) fn not_found<M: RequestMethod>(_: &M) -> Result<M::Response, Error> {
     Err(Error::method_not_found(M::NAME))
 }

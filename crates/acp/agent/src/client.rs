@@ -1,3 +1,5 @@
+//! The handle through which an agent of version 1 calls its client, and the context of a request.
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,9 +19,9 @@ use crate::connection_state::{ConnectionState, Handshake};
 use crate::extension::extension_methods;
 use crate::outgoing;
 
-/// The client at the other end: the methods that an agent calls.
+/// The connected client: the methods that an agent calls on it.
 ///
-/// A method that the client did not advertise fails without being sent, and so does a path that is not absolute.
+/// A method that the client did not advertise fails without being sent. So does a request with a relative path.
 ///
 /// ```
 /// use agentwire_acp_agent::{Error, RemoteClient};
@@ -42,7 +44,7 @@ impl RemoteClient {
         Self { peer, state }
     }
 
-    /// Returns the client's capabilities, or none before `initialize` is answered.
+    /// Returns the client's capabilities, or `None` before `initialize` is answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
         self.state.handshake.get().map(Handshake::client_capabilities)
     }
@@ -52,12 +54,12 @@ impl RemoteClient {
         self.state.handshake.get().and_then(|handshake| handshake.client.client_info.as_ref())
     }
 
-    /// `session/update`: sends an update of a session. Awaiting it waits while the send queue is full, so an agent does
-    /// not fill its memory for a slow client.
+    /// `session/update`: sends an update of a session. Awaiting it waits while the send queue is full. This bounds the
+    /// agent's memory when the client reads slowly.
     ///
-    /// Fails without being sent: a notice or a compaction for a client that did not advertise it, a relative path, an
-    /// option whose value is not in its list, a cost that is not a number. Boolean options are removed for a client
-    /// that did not advertise them.
+    /// These fail without being sent: a notice or a compaction for a client that did not advertise it, a relative path, an
+    /// option whose current value is not in its list, and a cost that is not a number. Boolean options are removed from
+    /// the update for a client that did not advertise them.
     pub fn session_update(&self, mut notification: SessionNotification) -> Notify<'_> {
         match outgoing::check_update(&mut notification.update, self.capabilities()) {
             Ok(()) => self.peer.notify(&notification),
@@ -70,13 +72,14 @@ impl RemoteClient {
     ///
     /// # Errors
     ///
-    /// [`CallError::NotAllowed`], as `session_update` would refuse it.
+    /// [`CallError::NotAllowed`] if `session_update` would refuse the update.
     pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
         outgoing::check_update(&mut update.clone(), self.capabilities())
             .map_err(|why| CallError::not_allowed(SessionNotification::NAME, why))
     }
 
-    /// `session/request_permission`: asks the user. Fails without being sent where there are no options, or two have one id.
+    /// `session/request_permission`: asks the user. Fails without being sent if it has no options, or two options with the same
+    /// id.
     pub fn request_permission(&self, request: RequestPermissionRequest) -> Call<RequestPermissionResponse> {
         let call = &request.tool_call;
         let checked = outgoing::check_permission_options(&request.options).and_then(|()| {
@@ -91,7 +94,7 @@ impl RemoteClient {
         }
     }
 
-    /// `fs/read_text_file`: reads a file as the editor has it, unsaved changes included. Lines are counted from 1.
+    /// `fs/read_text_file`: reads a file with the editor's unsaved changes. Lines are counted from 1.
     pub fn read_text_file(&self, request: ReadTextFileRequest) -> Call<ReadTextFileResponse> {
         if request.line == Some(0) {
             let why = "lines are counted from 1";
@@ -100,7 +103,7 @@ impl RemoteClient {
         self.gated(&request, Some(&request.path), "fs.readTextFile", |client| client.fs.read_text_file)
     }
 
-    /// `fs/write_text_file`: writes a file through the editor, making it if it is not there.
+    /// `fs/write_text_file`: writes a file through the editor, and creates it if it does not exist.
     pub fn write_text_file(&self, request: WriteTextFileRequest) -> Call<WriteTextFileResponse> {
         self.gated(&request, Some(&request.path), "fs.writeTextFile", |client| client.fs.write_text_file)
     }
@@ -123,18 +126,18 @@ impl RemoteClient {
         self.terminal(&request, None)
     }
 
-    /// `terminal/kill`: ends the command; its output can still be asked for.
+    /// `terminal/kill`: kills the command. Its output stays available until the terminal is released.
     pub fn kill_terminal(&self, request: KillTerminalRequest) -> Call<KillTerminalResponse> {
         self.terminal(&request, None)
     }
 
-    /// `terminal/release`: ends the command if it runs, and releases the terminal.
+    /// `terminal/release`: kills the command if it still runs, and releases the terminal.
     pub fn release_terminal(&self, request: ReleaseTerminalRequest) -> Call<ReleaseTerminalResponse> {
         self.terminal(&request, None)
     }
 
-    /// `elicitation/create`: asks the user for input other than a permission. Fails without being sent where the client did
-    /// not advertise the mode, or a URL holds credentials.
+    /// `elicitation/create`: asks the user for input other than a permission. Fails without being sent if the client
+    /// did not advertise the mode, or if the URL contains credentials.
     pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
         if let ElicitationMode::Url(mode) = &request.mode
             && let Err(why) = outgoing::check_url(&mode.url)
@@ -149,7 +152,7 @@ impl RemoteClient {
         self.gated(&request, None, name, has)
     }
 
-    /// `elicitation/complete`: reports that the user has finished at a URL.
+    /// `elicitation/complete`: reports that the user has completed an elicitation by URL.
     pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify<'_> {
         if self.capabilities().is_some_and(takes_urls) {
             self.peer.notify(&notification)
@@ -231,8 +234,8 @@ impl Context {
         &self.client
     }
 
-    /// Completes when the client no longer wants the answer: by `session/cancel` or `session/close` for a
-    /// turn, by `$/cancel_request` for any request.
+    /// Completes when the client cancels the request: a turn by `session/cancel` or `session/close`, any request by
+    /// `$/cancel_request`.
     pub fn cancelled(&self) -> agentwire_peer::Cancelled {
         self.request.cancelled()
     }

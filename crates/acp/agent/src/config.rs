@@ -1,7 +1,7 @@
 agentwire_peer::runtime_config! {
     /// The configuration of an agent's connection: limits, time limits and an observer.
     ///
-    /// Requests may have 128 MiB of params in all while they are worked on, because prompts hold images and last for minutes.
+    /// All running requests together may hold 128 MiB of params, because prompts contain images and run for minutes.
     ACP: request_limit, request_bytes_limit["128 MiB" = 128 << 20], value_limit, high_water, backlog_limit, drain, close,
     shutdown, observer
 }

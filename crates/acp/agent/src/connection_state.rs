@@ -9,7 +9,7 @@ use crate::turns::Turns;
 /// The state of a connection, shared by all its handles.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
-    /// None until `initialize` has succeeded.
+    /// Empty until `initialize` has succeeded.
     pub(crate) handshake: OnceLock<Handshake>,
     pub(crate) turns: Turns,
 }

@@ -1,3 +1,5 @@
+//! Dispatches the messages of a connection of version 1 to the methods of an [`Agent`].
+
 use std::future::Future;
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ use crate::method::{Method, answer, broken};
 use crate::methods::Connection;
 use crate::{Agent, Context, Error, RemoteClient, outgoing, prompt};
 
-/// Puts an [`Agent`] behind a connection.
+/// The handler of a connection: an [`Agent`] and the state of its connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
     state: Arc<ConnectionState>,
@@ -32,7 +34,7 @@ impl<A: Agent> Dispatch<A> {
         RemoteClient::new(peer.clone(), self.state.clone())
     }
 
-    /// Returns the connection, or an error before `initialize` is answered.
+    /// Returns the initialized connection, or an error until `initialize` is answered.
     fn ready(&self) -> Result<Connection<'_>, Error> {
         let first = || Error::invalid_request("initialize must be the first request");
         let handshake = self.state.handshake.get().ok_or_else(first)?;
@@ -47,7 +49,7 @@ impl<A: Agent> Dispatch<A> {
         }
         let mut request = <InitializeRequest as Method<Connection<'_>>>::decode(params)?;
         let peer = context.request.peer().clone();
-        // Only one version is served, so it answers every requested version.
+        // This agent has version 1 alone, so it answers every requested version with version 1.
         request.protocol_version = ProtocolVersion::V1;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
@@ -107,7 +109,8 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
-    /// Runs one turn. The turn is registered before this returns, so that a cancel right behind its request finds it.
+    /// Runs one turn. The turn is registered before this returns, so that a cancel directly after the request
+    /// finds it.
     fn prompt(
         &self,
         request: Result<PromptRequest, Error>,
@@ -126,11 +129,11 @@ impl<A: Agent> Dispatch<A> {
         let peer = context.request.peer().clone();
         #[cfg(feature = "unstable")]
         let drafts = context.drafts.clone();
-        // No async block: it would hold the request twice, and both would be moved with every prompt.
+        // Not an async block: its future would store the request twice, and every prompt would move both copies.
         Either::Right(self.agent.prompt(request, context).map(move |outcome| {
             let response = if turn.end() {
-                // Once the client has cancelled, the turn was cancelled: an error that this caused in the
-                // agent, or an end that it reached since, is not the answer.
+                // After a cancel the client gets the stop reason `cancelled`. An error that the cancel caused in
+                // the agent, or another stop reason that the agent returned since, is not sent.
                 let mut response = outcome.unwrap_or_else(|_| PromptResponse::new(StopReason::Cancelled));
                 response.stop_reason = StopReason::Cancelled;
                 response
@@ -159,7 +162,7 @@ impl<A: Agent> Handler for Dispatch<A> {
                 context,
             ))
         } else {
-            // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
+            // Boxed, because this future is as large as the largest method's, and every prompt would move it.
             Either::Right(Box::pin(self.dispatch(request, context)))
         }
     }

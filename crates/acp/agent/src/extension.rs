@@ -1,9 +1,9 @@
-//! The methods of a client handle that are the same in both versions.
+//! The methods for extensions, which the client handles of both versions share.
 
-/// Defines them in an `impl` of a type with the member `peer`.
+/// Defines these methods in an `impl` block of a type with the field `peer`.
 macro_rules! extension_methods {
     () => {
-        /// Sends a request of an extension. Its name begins with `_`; any other fails without being sent.
+        /// Sends an extension request. Fails without being sent if the method's name does not begin with `_`.
         pub fn extension_request<P, R>(&self, method: &str, params: &P) -> agentwire_peer::Call<R>
         where
             P: serde::Serialize + ?Sized,
@@ -15,7 +15,7 @@ macro_rules! extension_methods {
             }
         }
 
-        /// Sends a notification of an extension. Its name begins with `_`; any other fails without being sent.
+        /// Sends an extension notification. Fails without being sent if the method's name does not begin with `_`.
         pub fn extension_notification<P: serde::Serialize + ?Sized>(
             &self,
             method: &str,

@@ -1,6 +1,6 @@
 //! An ACP agent on any transport.
 //!
-//! `agentwire_acp_agent` here is `agentwire::acp::agent` in the crate `agentwire`, with its feature `acp-agent`.
+//! `agentwire_acp_agent` here is also `agentwire::acp::agent` in the crate `agentwire`, with the feature `acp-agent`.
 //!
 //! You write a type that implements [`Agent`]; [`serve`] runs it on a connection. This crate applies the protocol's rules;
 //! your type holds the sessions.
@@ -33,24 +33,24 @@
 //! # }
 //! ```
 //!
-//! # What is done for you
+//! # Protocol rules that the crate applies
 //!
-//! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second one is refused. The
-//!   answer has version 1, whatever the client asked for.
+//! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second `initialize` is
+//!   refused. The answer has version 1, whichever version the client requested.
 //! - A method that the agent did not advertise answers "method not found", even where the agent implements it.
-//! - Blocks of a prompt that cannot be read are left out and reported to [`Agent::skipped`].
+//! - Malformed blocks of a prompt are removed and reported to [`Agent::skipped`].
 //! - A request is refused with "invalid params" and the reason when its params cannot be decoded, a directory is not
 //!   absolute, or it has an MCP server, a content block or an authentication method that the agent did not advertise.
-//! - `session/cancel` reaches the turn, even right behind the prompt. The turn then answers `cancelled`, whatever the agent
-//!   returns.
+//! - `session/cancel` reaches the turn, even directly after the prompt. The turn then answers `cancelled` regardless of the
+//!   agent's result.
 //! - A method that the client did not advertise fails without being sent. So do a relative path, a permission request without
 //!   options, a cost that is not a number, a URL with credentials, and an extension method whose name does not begin with an
 //!   underscore.
 //! - Boolean options and authentication in a terminal are removed for a client that did not advertise them.
 //! - An answer that breaks the protocol for every client becomes an internal error that names the rule: two authentication
-//!   methods, modes or options with one id; a current mode that is not among the modes; an option whose value is not among
-//!   its values, or without the value that was just set; a relative path; an unknown stop reason.
-//! - Unknown requests are answered with "method not found", unknown notifications ignored. A panic becomes an internal error.
+//!   methods, modes or options with the same id; a current mode that is not an available mode; an option whose current value
+//!   is not in its list, or differs from the value just set; a relative path; an unknown stop reason.
+//! - Unknown requests are answered with "method not found", unknown notifications are ignored. A panic becomes an internal error.
 //!
 //! # Versions and drafts
 //!
@@ -59,10 +59,10 @@
 //! nothing is converted between them. The feature `unstable` adds the module `unstable` for the drafts that extend
 //! version 1. Neither changes the other items.
 //!
-//! # What it will not do
+//! # Outside the scope
 //!
-//! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
-//! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
+//! The crate does not store sessions and does not connect to MCP servers; a layer above does. It spawns no tasks: all
+//! methods run within the future of [`serve`], which is `Send` if the agent's futures are.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -105,7 +105,7 @@ pub use router::Router;
 
 /// Serves a client until it closes the connection, with the defaults.
 ///
-/// The future can be spawned, also by generic code:
+/// The future can be spawned, even by generic code:
 ///
 /// ```
 /// use agentwire_acp_agent::{Agent, serve};

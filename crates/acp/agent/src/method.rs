@@ -7,13 +7,13 @@ use agentwire_peer::Peer;
 
 use crate::Error;
 
-/// An error names the rule that an answer or an update of the agent breaks.
+/// The result of a check of an answer or an update. The error names the rule that the agent broke.
 pub(crate) type Checked = Result<(), String>;
 
-/// A request of a version, whose connections have the state `S`.
+/// A request type of one protocol version. `S` is the state of an initialized connection of that version.
 ///
-/// The table of a version implements it, one type at a time. `decode` and `encode` have no type parameters there, so their
-/// code is compiled once, with this crate, and not for each agent, which takes seconds.
+/// Each version's table implements this trait for its request types. `decode` and `encode` are not generic there, so
+/// their code is compiled once, with this crate. Compiling it for each agent takes seconds.
 pub(crate) trait Method<S>: RequestMethod {
     /// Returns whether the agent has advertised the method.
     fn is_offered(connection: &S) -> bool;
@@ -21,7 +21,7 @@ pub(crate) trait Method<S>: RequestMethod {
     /// Checks the params.
     fn check(&self, connection: &S) -> Result<(), Error>;
 
-    /// Checks the answer, and leaves out what the client cannot take.
+    /// Checks the answer, and removes the parts that the client does not support.
     fn check_answer(answer: &mut Self::Response, connection: &S) -> Checked;
 
     fn decode(params: Option<RawJson>) -> Result<Self, Error>;
@@ -48,7 +48,7 @@ pub(crate) trait Method<S>: RequestMethod {
     }
 }
 
-/// Returns the error for an answer of the agent that breaks the protocol.
+/// Returns the internal error that replaces an answer that breaks the protocol.
 pub(crate) fn broken(method: &str, why: &str) -> Error {
     Error::internal_error(format_args!("the agent's answer to {method} breaks the protocol: {why}"))
 }
@@ -68,8 +68,8 @@ where
     M::write(peer, answer, connection)
 }
 
-/// Defines the table of a version's methods. A row is a request's type, with functions for what the method needs: `if` for
-/// whether the agent has advertised it, `check` for its params, `answer` for its answer.
+/// Defines the table of a version's methods. A row has a request type and up to three functions: `if` returns whether
+/// the agent has advertised the method, `check` checks the params, and `answer` checks the answer.
 macro_rules! methods {
     ($Connection:ty: $($Request:ty
         $({ $(if $is_offered:expr;)? $(check $check:expr;)? $(answer $check_answer:expr;)? })?,)*
@@ -107,7 +107,7 @@ macro_rules! methods {
 }
 pub(crate) use methods;
 
-// These give the closures of a table their types.
+// These functions exist for type inference: they give the closures of a table their types.
 
 pub(crate) fn run_offered<S>(is_offered: impl FnOnce(&S) -> bool, connection: &S) -> bool {
     is_offered(connection)

@@ -1,7 +1,7 @@
 //! Checks of the agent's answers and updates before they are sent.
 //!
-//! An item that the client cannot take is removed. A fault that concerns every client is the agent's: an answer becomes
-//! an internal error that names the rule, and an update fails.
+//! An item that this client does not support is removed. An item that is invalid for every client is an error of the agent:
+//! an answer becomes an internal error that names the rule, and an update fails.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Decodes the params of `session/prompt`, and leaves out malformed blocks.
+//! Decodes the params of `session/prompt`, and removes malformed blocks.
 
 use agentwire_acp_schema::v1;
 #[cfg(feature = "v2")]
@@ -40,7 +40,7 @@ prompt! { v1 }
 #[cfg(feature = "v2")]
 prompt! { v2 }
 
-/// Decodes a prompt, and reports the unreadable parts that are left out. Fails if no block is left.
+/// Decodes a prompt, removes malformed parts and reports them. Fails if no block is left.
 pub(crate) fn read<P: Prompt>(
     params: Option<RawJson>,
     report: impl FnOnce(&'static str, Skipped),
@@ -49,7 +49,7 @@ pub(crate) fn read<P: Prompt>(
     let params = params.ok_or_else(|| Error::invalid_params("params must be an object"))?;
     let (read, skipped) = collect_skipped(|| params.decode_leniently::<P>());
     let mut prompt = read.map_err(Error::invalid_params)?;
-    // A list that arrived empty is valid. One that became empty is not.
+    // A list that arrived empty is valid. A list whose blocks were all removed is not.
     if prompt.is_empty()
         && let Err(why) = params.decode::<P>()
     {

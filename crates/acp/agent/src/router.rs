@@ -1,3 +1,5 @@
+//! Serves an agent of version 1, of version 2, or of both on one connection.
+
 use std::future::Future;
 use std::sync::OnceLock;
 
@@ -14,23 +16,24 @@ use crate::v2::dispatch::{Dispatch as DispatchV2, asked_version};
 use crate::v2::rules::unsupported;
 use crate::{Absent, Agent, Closed, Config, Error, v2};
 
-/// An agent of version 1, one of version 2, or both, on one connection. Behind the feature `v2`.
+/// Agents of version 1, of version 2, or of both, for one connection. Requires the feature `v2`.
 ///
-/// The first `initialize` that succeeds selects the version of the connection: the highest that the client can speak.
+/// The first `initialize` that succeeds selects the version of the connection: the highest
+/// served version that the client supports.
 /// All later messages go to the agent of that version unchanged.
 ///
-/// | the client asks for | only version 1 is there | only version 2 | both |
+/// | requested version | answer with version 1 alone | with version 2 alone | with both |
 /// |---|---|---|---|
-/// | 0 | 1 | refused | 1, or refused if the request is one of version 2 |
+/// | 0 | 1 | refused | 1, or refused if the request has the form of version 2 |
 /// | 1 | 1 | refused | 1 |
 /// | 2 and more | 1 | 2 | 2 |
 ///
 /// "Refused" is the error `-32022` of the draft. Its data name the requested version and the supported ones. Version 1
-/// does not have that error: an agent answers an unsupported version with its own. So an `initialize` in the form of
+/// does not have that error: an agent answers an unsupported version with its own version. So an `initialize` in the form of
 /// version 1 is refused only if there is no agent of version 1. The form of version 2 has the member `info`.
 ///
 /// Before the version is selected, other requests fail with "invalid request", and notifications are ignored. An
-/// `initialize` whose version is not a number of 16 bits fails with "invalid params".
+/// `initialize` whose version is not a 16-bit number fails with "invalid params".
 ///
 /// ```
 /// # use agentwire_acp_agent::{Agent, Router, v2};

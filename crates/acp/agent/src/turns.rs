@@ -1,3 +1,5 @@
+//! The running turns of a connection.
+
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::RequestContext;
 use agentwire_sync::{Mutex, MutexGuard};
@@ -17,7 +19,7 @@ struct RunningTurn {
 }
 
 impl Turns {
-    /// Adds a turn, until the guard is dropped.
+    /// Adds a turn. Dropping the guard removes it.
     pub(crate) fn begin(&self, session: &SessionId, request: RequestContext) -> TurnGuard<'_> {
         let turn = RunningTurn { session: session.clone(), request, cancelled: false };
         TurnGuard { turns: self, place: Some(self.running().insert(turn)) }
@@ -46,7 +48,7 @@ impl Turns {
 #[derive(Debug)]
 pub(crate) struct TurnGuard<'a> {
     turns: &'a Turns,
-    /// None after the turn has been removed.
+    /// `None` after the turn has been removed.
     place: Option<usize>,
 }
 

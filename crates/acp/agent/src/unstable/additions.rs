@@ -15,7 +15,7 @@ use crate::{Context, Error, RemoteClient};
 
 /// Additions of drafts. Behind the feature `unstable`.
 impl Context {
-    /// Keeps the params of a request that drafts extend, so that they can be decoded later.
+    /// Stores the params of a request that drafts extend, so that their additions can be decoded later.
     pub(crate) fn with_params(mut self, method: &str, params: Option<&RawJson>) -> Self {
         if matches!(
             method,
@@ -29,22 +29,22 @@ impl Context {
         self
     }
 
-    /// Returns the instructions of `session/new`, `session/load` or `session/resume`.
+    /// Returns the system prompt in the params of `session/new`, `session/load` or `session/resume`.
     ///
     /// # Errors
     ///
-    /// "Invalid params", to be passed on to the client, when they cannot be read.
+    /// "Invalid params" if the system prompt is malformed. Return this error to the client.
     pub fn system_prompt(&self) -> Result<Option<SystemPrompt>, Error> {
         let params = self.drafts.params.as_ref();
         let added = params.map_or(Ok(SystemPromptAddition::new()), RawJson::decode);
         added.map(|added: SystemPromptAddition| added.system_prompt).map_err(Error::invalid_params)
     }
 
-    /// The sessions that `session/list` asks for, by whether they are archived.
+    /// Returns which sessions `session/list` requests: archived ones, others, or all.
     ///
     /// # Errors
     ///
-    /// "Invalid params", to be passed on to the client, when that cannot be read.
+    /// "Invalid params" if the filter is malformed. Return this error to the client.
     pub fn archive_filter(&self) -> Result<SessionArchiveFilter, Error> {
         let params = self.drafts.params.as_ref();
         let added = params.map_or(Ok(ArchiveFilterAddition::new()), RawJson::decode);
@@ -57,8 +57,8 @@ impl Context {
         self.drafts.report_usage(usage);
     }
 
-    /// Adds to the answer to `session/list` whether each session is archived. The named sessions are; the others are
-    /// not.
+    /// Adds to the answer to `session/list` whether each session is archived. `sessions` are the archived ones;
+    /// all others are not archived.
     pub fn report_archived<S: Into<SessionId>>(&self, sessions: impl IntoIterator<Item = S>) {
         self.drafts.report_archived(sessions.into_iter().map(Into::into).collect());
     }
@@ -66,8 +66,8 @@ impl Context {
 
 /// Additions of drafts. Behind the feature `unstable`.
 impl RemoteClient {
-    /// `session/update` with an update that drafts may have added. Refused without being sent where the client did not
-    /// advertise that it takes it.
+    /// `session/update`: sends an update that may be an addition of a draft. Fails without being sent if the client did not
+    /// advertise the update's capability.
     pub fn draft_update(
         &self,
         session_id: impl Into<SessionId>,
@@ -97,8 +97,8 @@ impl RemoteClient {
         }
     }
 
-    /// `mcp/message`: calls a method of an MCP server that the client offered, each time under an id of its own. Only
-    /// where the agent advertised `mcpCapabilities.acp`.
+    /// `mcp/message`: calls a method of an MCP server that the client offered, each time with a new request id. Fails
+    /// without being sent unless the agent advertised `mcpCapabilities.acp`.
     pub fn mcp_message(&self, request: MessageMcpRequest) -> Call<MessageMcpResponse> {
         if self.agent().is_some_and(takes_mcp) {
             return self.peer.call(&request);
@@ -107,8 +107,8 @@ impl RemoteClient {
         self.peer.refuse_call(CallError::not_allowed(MessageMcpRequest::NAME, why))
     }
 
-    /// `auth/status_update`: reports that the authentication status has changed. Only where the agent advertised
-    /// `auth.status`.
+    /// `auth/status_update`: reports that the authentication status has changed. Fails without being sent unless
+    /// the agent advertised `auth.status`.
     pub fn auth_status_update(&self, notification: AuthStatusUpdateNotification) -> Notify<'_> {
         if self.agent().is_some_and(has_auth_status) {
             return self.peer.notify(&notification);

@@ -1,4 +1,4 @@
-//! The additions of drafts to one request and its answer.
+//! The additions of drafts to the params and the answer of one request.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::Error;
 use crate::method::Method;
 use crate::methods::Connection;
 
-/// The additions of drafts to one request and its answer.
+/// The additions of drafts to the params and the answer of one request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drafts {
-    /// The params of a request that drafts add to.
+    /// The params, if drafts add members to this request.
     pub(crate) params: Option<RawJson>,
     answer: Arc<Mutex<AnswerAdditions>>,
 }
@@ -30,17 +30,17 @@ struct AnswerAdditions {
 }
 
 impl Drafts {
-    /// Adds the tokens that the turn has used to the answer to `session/prompt`.
+    /// Stores the number of tokens that the turn has used, for the answer to `session/prompt`.
     pub(super) fn report_usage(&self, usage: Usage) {
         self.answer.lock().usage = Some(usage);
     }
 
-    /// Adds to the answer to `session/list` which sessions are archived.
+    /// Stores which sessions are archived, for the answer to `session/list`.
     pub(super) fn report_archived(&self, sessions: BTreeSet<SessionId>) {
         self.answer.lock().archived = Some(sessions);
     }
 
-    /// Writes the answer to `session/prompt` with what drafts add to it.
+    /// Encodes the answer to `session/prompt`, with the reported usage.
     pub(crate) fn prompt_answer(
         &self,
         peer: &Peer,
@@ -55,7 +55,7 @@ impl Drafts {
         peer.encode_answer(&response).map_err(Error::internal_error)
     }
 
-    /// Writes the answer to `session/list` with what drafts add to it.
+    /// Encodes the answer to `session/list`, with each session's archived status if it was reported.
     pub(crate) fn list_answer(
         &self,
         peer: &Peer,

@@ -1,6 +1,6 @@
-//! The drafts that extend version 1. Behind the feature `unstable`.
+//! The drafts that extend version 1. Requires the feature `unstable`.
 //!
-//! Drafts may change and disappear. Their methods are a separate trait and not part of [`Agent`](crate::Agent), because
+//! Drafts may change and disappear. Their methods form a separate trait and are not part of [`Agent`](crate::Agent), because
 //! a feature that one crate turns on must not change a trait that another implements. An agent with some of these
 //! methods forwards unknown methods to this module:
 //!
@@ -31,7 +31,7 @@
 //! #   async fn prompt(&self, req: v1::PromptRequest, cx: Context) -> Result<v1::PromptResponse, Error> {
 //! #       Ok(v1::PromptResponse::new(StopReason::EndTurn))
 //! #   }
-//!     // … and in the methods that are there anyway, what drafts add to them:
+//!     // … and the additions of drafts to methods of version 1:
 //!     async fn new_session(&self, _: v1::NewSessionRequest, cx: Context) -> Result<NewSessionResponse, Error> {
 //!         let _instructions = cx.system_prompt()?;
 //!         Ok(NewSessionResponse::new("session-1"))
@@ -50,9 +50,9 @@
 //! }
 //! ```
 //!
-//! The rules of the version's own methods hold here too. A method that the agent did not advertise (see
-//! `AgentCapabilitiesAdditions` in the schema crate) answers "method not found". A message that the client did not
-//! advertise is not sent.
+//! The rules for the methods of version 1 apply here too. A method that the agent did not advertise (see
+//! `AgentCapabilitiesAdditions` in the schema crate) answers "method not found". A message whose capability the client did
+//! not advertise fails without being sent.
 
 mod additions;
 mod drafts;
@@ -91,14 +91,15 @@ macro_rules! draft_methods {
                 unimplemented(&request, context)
             })+
 
-            /// `mcp/message`: called for a message of the client's MCP server while a [call](RemoteClient::mcp_message) of it runs.
+            /// `mcp/message`: called for each message that the client's MCP server sends during a
+            /// [call](RemoteClient::mcp_message).
             /// Advertised by `mcpCapabilities.acp`.
             fn mcp_message(&self, notification: MessageMcpNotification, client: &RemoteClient) {
                 let _ = (notification, client);
             }
         }
 
-        /// Answers a request of the drafts, and any other with "method not found". Call it from
+        /// Answers a request of the drafts. Answers any other request with "method not found". Call this function from
         /// [`Agent::extension_request`](crate::Agent::extension_request).
         ///
         /// # Errors
@@ -123,8 +124,8 @@ macro_rules! draft_methods {
 }
 
 draft_methods! {
-    /// `auth/status`: returns whether the user has to log in. It never fails with "authentication required". Advertised
-    /// by `auth.status`.
+    /// `auth/status`: returns whether the user has to log in. This method must not fail with "authentication required".
+    /// Advertised by `auth.status`.
     auth_status(AuthStatusRequest) -> AuthStatusResponse;
 
     /// `providers/list`: returns the providers of models. Advertised by `providers`.
@@ -136,8 +137,8 @@ draft_methods! {
     /// `providers/disable`: disables a provider. Advertised by `providers`.
     disable_provider(DisableProviderRequest) -> DisableProviderResponse;
 
-    /// `session/archive`: hides a session from the default list. Advertised by
-    /// `sessionCapabilities.archive`. Its running turns have been cancelled.
+    /// `session/archive`: hides a session from the default list. The session's running turns are cancelled before
+    /// this call. Advertised by `sessionCapabilities.archive`.
     archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
 
     /// `session/unarchive`: shows a session in the default list again. Advertised by `sessionCapabilities.archive`.
@@ -160,7 +161,7 @@ fn unimplemented<M: RequestMethod<Response: Send>>(
     std::future::ready(not_found(request))
 }
 
-/// Calls the agent for a notification of the drafts, and ignores any other. Call it from
+/// Passes a notification of the drafts to the agent, and ignores any other. Call this function from
 /// [`Agent::extension_notification`](crate::Agent::extension_notification).
 pub fn notify<A: DraftAgent + ?Sized>(
     agent: &A,
