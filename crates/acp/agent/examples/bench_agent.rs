@@ -1,4 +1,4 @@
-//! An agent to measure: a prompt `burst N` sends N updates, any other text ends the turn at once.
+//! An agent for benchmarks: a prompt `burst N` sends N updates, any other text ends the turn at once.
 
 use agentwire_acp_agent::{Agent, Context, Error, serve};
 use agentwire_acp_schema::v1::{
@@ -27,7 +27,7 @@ impl Agent for Bench {
     }
 }
 
-/// The number in `burst N`, zero for any other prompt.
+/// Returns the number in `burst N`, or zero for any other prompt.
 fn burst(prompt: &[ContentBlock]) -> u64 {
     match prompt {
         [ContentBlock::Text(text)] => {

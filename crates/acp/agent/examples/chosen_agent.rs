@@ -1,4 +1,4 @@
-//! Agents behind one type, `Arc<dyn Agent>`, of which an argument chooses one when the program starts.
+//! Two agents of the type `Arc<dyn Agent>`; an argument of the program selects one.
 //!
 //! To try it by hand, with the example of `acp-client`:
 //!
@@ -57,7 +57,7 @@ impl Agent for Backwards {
     }
 }
 
-/// The agent of that name.
+/// Returns the agent with the name.
 fn choose(name: Option<&str>) -> Option<Arc<dyn Agent>> {
     match name {
         None | Some("echo") => Some(Arc::new(Echo)),
@@ -70,7 +70,7 @@ fn choose(name: Option<&str>) -> Option<Arc<dyn Agent>> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1);
     let agent = choose(name.as_deref()).ok_or("usage: chosen_agent [echo|backwards]")?;
-    // The agent's futures are `Send`, so serving can be a task of its own.
+    // The agent's futures are `Send`, so a spawned task can serve it.
     tokio::spawn(serve(agent, stdio()?)).await??;
     Ok(())
 }

@@ -1,3 +1,5 @@
+//! The handle through which an agent of version 2 calls its client.
+
 use std::sync::Arc;
 
 use agentwire_acp_schema::v2::{
@@ -18,10 +20,10 @@ use crate::extension::extension_methods;
 use crate::method::Checked;
 use crate::outgoing::{check_permission_options, check_url, not_advertised};
 
-/// The client at the other end: the methods that an agent of version 2 calls.
+/// The connected client: the methods that an agent of version 2 calls on it.
 ///
-/// A method that the client did not advertise fails without being sent. So do a relative path, and a request or an update
-/// that names a closed session.
+/// A method that the client did not advertise fails without being sent. So does a request or an
+/// update with a relative path or for a closed session.
 #[derive(Clone, Debug)]
 pub struct RemoteClient {
     pub(crate) peer: Peer,
@@ -31,12 +33,12 @@ pub struct RemoteClient {
 }
 
 impl RemoteClient {
-    /// Returns the client's capabilities, or none before `initialize` is answered.
+    /// Returns the client's capabilities, or `None` before `initialize` is answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
         self.state.handshake.get().map(|handshake| &handshake.client.capabilities)
     }
 
-    /// Returns the client's name and version, or none before `initialize` is answered.
+    /// Returns the client's name and version, or `None` before `initialize` is answered.
     pub fn info(&self) -> Option<&Implementation> {
         self.state.handshake.get().map(|handshake| &handshake.client.info)
     }
@@ -47,8 +49,8 @@ impl RemoteClient {
         Self { peer: self.peer.unrelated(), state: self.state.clone(), work: None }
     }
 
-    /// `session/update`: sends an update of a session. Awaiting it waits while the send queue is full, so an agent does
-    /// not fill its memory for a slow client.
+    /// `session/update`: sends an update of a session. Awaiting it waits while the send queue is full. This bounds the
+    /// agent's memory when the client reads slowly.
     ///
     /// The states `running` and `idle` of prompts and of [`begin_work`](Self::begin_work) are sent automatically. Send
     /// a state only for `requires_action`, or to list background work.
@@ -65,7 +67,7 @@ impl RemoteClient {
     ///
     /// # Errors
     ///
-    /// [`CallError::NotAllowed`] where `session_update` would refuse the update, whatever its session.
+    /// [`CallError::NotAllowed`] if `session_update` would refuse the update in an open session.
     pub fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
         outgoing::check_update(update)
             .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why))
@@ -116,7 +118,7 @@ impl RemoteClient {
         self.question(&request, checked, CreateElicitationResponse::cancel)
     }
 
-    /// `elicitation/complete`: reports that the user has finished at a URL.
+    /// `elicitation/complete`: reports that the user has completed an elicitation by URL.
     pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify<'_> {
         let can = self.capabilities().and_then(|client| client.elicitation.as_ref());
         if can.is_some_and(|can| can.url.is_some()) {

@@ -9,7 +9,7 @@ use super::sessions::Sessions;
 /// The state of a connection, shared by all its handles.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
-    /// None until `initialize` has succeeded.
+    /// Empty until `initialize` has succeeded.
     pub(crate) handshake: OnceLock<Handshake>,
     pub(crate) sessions: Sessions,
 }

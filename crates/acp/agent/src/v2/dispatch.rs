@@ -1,3 +1,5 @@
+//! Dispatches the messages of a connection of version 2 to the methods of an [`Agent`].
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -23,12 +25,12 @@ use super::{Agent, Context, RemoteClient, Turn, outgoing, rules};
 use crate::method::{Method, answer, broken};
 use crate::{Error, prompt};
 
-/// Puts an [`Agent`] behind a connection.
+/// The handler of a connection: an [`Agent`] and the state of its connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
     state: Arc<ConnectionState>,
-    /// How many prompts may run at once. The connection's limit of requests does not count a prompt after it is
-    /// accepted.
+    /// The maximum number of concurrent prompts. The connection's request limit does not count a prompt after its
+    /// acceptance.
     limit: usize,
 }
 
@@ -41,7 +43,7 @@ impl<A: Agent> Dispatch<A> {
         RemoteClient { peer: peer.clone(), state: self.state.clone(), work }
     }
 
-    /// Returns the connection, or an error before `initialize` is answered.
+    /// Returns the initialized connection, or an error until `initialize` is answered.
     fn ready(&self) -> Result<Connection<'_>, Error> {
         let first = || Error::invalid_request("initialize must be the first request");
         let handshake = self.state.handshake.get().ok_or_else(first)?;
@@ -104,7 +106,7 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
-    /// Answers `session/resume`. The session's state is sent before the answer: by the agent, or else here.
+    /// Answers `session/resume`. The session's state is sent before the answer: here, if the agent has not sent it.
     async fn resume(
         &self,
         at: &Connection<'_>,
@@ -173,7 +175,7 @@ impl<A: Agent> Dispatch<A> {
         SetSessionConfigOptionRequest::write(&peer, response, at)
     }
 
-    /// Runs one prompt. It is registered before this returns, so that a cancel right behind its request finds it.
+    /// Runs one prompt. The prompt is registered before this returns, so that a cancel directly after the request finds it.
     fn prompt(
         &self,
         request: Result<PromptRequest, Error>,
@@ -222,7 +224,7 @@ impl<A: Agent> Handler for Dispatch<A> {
             )));
         }
         let context = Context { client: self.client(context.peer(), None), request: context };
-        // Boxed, since it is as large as the largest of all methods and would be moved with every prompt.
+        // Boxed, because this future is as large as the largest method's, and every prompt would move it.
         Either::Right(Box::pin(self.dispatch(request, context)))
     }
 
@@ -244,7 +246,7 @@ impl<A: Agent> Handler for Dispatch<A> {
 }
 
 /// Decodes `initialize`. For a client of a later version, members that cannot be decoded are ignored: the client needs
-/// the answer, which names a version that it can speak.
+/// the answer, because it has the highest version that the agent supports.
 fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
     #[derive(Deserialize)]
     #[serde(expecting = "an object")]
@@ -274,7 +276,7 @@ fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> 
     Ok(request)
 }
 
-/// Decodes the requested version alone, whatever the other params are.
+/// Decodes the requested version alone, and ignores malformed other params.
 pub(crate) fn asked_version(params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
     #[derive(Deserialize)]
     #[serde(expecting = "an object")]

@@ -15,12 +15,12 @@ use super::work::Work;
 use super::work_guard::WorkGuard;
 
 impl RemoteClient {
-    /// Begins foreground work in a session without a prompt. The client gets the state `running`, and `idle` when all
-    /// foreground work of the session has ended.
+    /// Begins foreground work in a session without a prompt. The client gets the state `running` now, and
+    /// `idle` when all foreground work of the session has ended.
     ///
     /// # Errors
     ///
-    /// When the session is closed, or is being closed.
+    /// If the session is closed or closing.
     pub fn begin_work(&self, session_id: impl Into<SessionId>) -> Result<ForegroundWork, CallError> {
         let session = session_id.into();
         ForegroundWork::begin(self, &session).ok_or_else(|| {
@@ -32,9 +32,9 @@ impl RemoteClient {
     }
 }
 
-/// Work in the foreground of a session that no prompt has asked for; see [`RemoteClient::begin_work`].
+/// Foreground work in a session without a prompt; see [`RemoteClient::begin_work`].
 ///
-/// Dropping it ends the work as cancelled where it was cancelled, and as failed otherwise.
+/// Dropping this ends the work: as cancelled if the work was cancelled, and as failed otherwise.
 #[derive(Debug)]
 pub struct ForegroundWork {
     client: RemoteClient,
@@ -43,7 +43,7 @@ pub struct ForegroundWork {
 }
 
 impl ForegroundWork {
-    /// Returns none while the session is closed or closing.
+    /// Returns `None` if the session is closed or closing.
     pub(crate) fn begin(client: &RemoteClient, session: &SessionId) -> Option<Self> {
         let state = client.state.clone();
         state.sessions.check_takes_work(session).ok()?;
@@ -78,7 +78,7 @@ impl ForegroundWork {
     }
 
     /// Ends the work. When no other work runs in the session, the client gets the state `idle` with the reason, or with
-    /// `cancelled` where the work was cancelled.
+    /// `cancelled` if the work was cancelled.
     pub fn end(mut self, reason: IdleStopReason) {
         self.guard.finish(reason);
     }

@@ -1,6 +1,6 @@
-//! An agent that speaks the draft of version 2 of the protocol. Behind the feature `v2`.
+//! An agent that speaks the draft of version 2 of the protocol. Requires the feature `v2`.
 //!
-//! The draft may change, and this module changes with it. It shares no trait with version 1, because the two versions
+//! The draft may change, and this module changes with it. The module shares no trait with version 1, because the two versions
 //! differ in how a prompt is answered. [`Router`](crate::Router) serves an agent of each on one connection.
 //!
 //! ```
@@ -42,31 +42,31 @@
 //!
 //! ```text
 //!  session/prompt ──▶ Agent::prompt begins
-//!                       │            may wait or refuse: nothing has happened yet
+//!                       │            may wait or refuse: the message is not in the session yet
 //!                     Turn::accept ──▶ user_message, {messageId}, running
 //!                       │            updates, questions
-//!                     it returns   ──▶ idle and why, once no other prompt of the session is at work
+//!                     it returns   ──▶ idle with the reason, when no other prompt of the session runs
 //! ```
 //!
-//! A second prompt of a session may run beside the first. An agent that runs one at a time waits before it accepts.
+//! Several prompts of a session may run concurrently. An agent that runs one at a time waits before it accepts the next.
 //! Work without a prompt begins with [`RemoteClient::begin_work`].
 //!
-//! # What is done for you
+//! # Protocol rules that the crate applies
 //!
-//! - `initialize` comes first, once. A client that asks for a lower version is refused with `-32022`, whose data name the
+//! - `initialize` comes first, once. A client that requests a lower version is refused with `-32022`, whose data name the
 //!   supported versions.
 //! - A method that was not advertised answers "method not found". A request is refused with "invalid params" when its params
 //!   cannot be decoded, a path is not absolute, it has an MCP server or content that the agent did not advertise or that is
-//!   unknown, or its `replayFrom` is unknown. So are an option or a value that the session does not have, and cancelling a
-//!   call or terminal whose last update did not allow it.
-//! - `session/cancel` reaches the work, even right behind the prompt, and withdraws its requests to the user. The client gets
-//!   the state `idle` with `cancelled`, whatever the agent returns. A prompt that was not accepted yet is answered with
+//!   unknown, or its `replayFrom` is unknown. The same error refuses an option or a value that the session does not
+//!   have, and the cancel of a call or terminal whose last update did not allow it.
+//! - `session/cancel` reaches the work, even directly after the prompt, and withdraws its requests to the user. The client gets
+//!   the state `idle` with `cancelled`, regardless of the agent's result. A prompt that was not accepted yet is answered with
 //!   "request cancelled".
-//! - `session/close` waits for the session's prompts up to [`Agent::close_grace`], and drops those that are left. New prompts
-//!   are refused with "not found". No update follows the answer, not even one that waited for a slow client.
+//! - `session/close` waits for the session's prompts up to [`Agent::close_grace`], and drops those that still run. New prompts
+//!   are refused with "not found". No update follows the answer, not even an update that was queued for a slow client.
 //! - `session/resume` is answered after the session's state has been sent.
 //! - An error or a panic after the message was accepted becomes the state `idle` with the error.
-//! - A method that the client did not advertise, and a relative path, fail without being sent.
+//! - A method that the client did not advertise, and a message with a relative path, fail without being sent.
 //!
 //! For each session the connection keeps the last state, the last options, and which calls and terminals can be
 //! cancelled. It keeps the ids of the last 1,024 closed sessions. At most
@@ -103,7 +103,7 @@ pub use update::Update;
 
 /// Serves a client until it closes the connection, with the defaults.
 ///
-/// The future can be spawned, also by generic code:
+/// The future can be spawned, even by generic code:
 ///
 /// ```
 /// use agentwire_acp_agent::v2::{Agent, serve};

@@ -1,3 +1,5 @@
+//! A request to the user, withdrawn when its prompt is cancelled or ends.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,8 +12,8 @@ use super::work::EndSignal;
 
 /// A request to the user. It is sent when it is first awaited.
 ///
-/// When the prompt that it belongs to is cancelled, or over, it is withdrawn with `$/cancel_request`, and the answer is
-/// that it was cancelled. Dropping it withdraws it too. There is no time-out unless one is set.
+/// When its prompt is cancelled or ends, the request is withdrawn with `$/cancel_request`, and this returns the answer
+/// `cancelled`. Dropping this withdraws the request too. There is no time limit by default.
 #[derive(Debug)]
 #[must_use = "a question is not asked until it is awaited"]
 pub struct Question<R> {
@@ -26,8 +28,8 @@ impl<R> Question<R> {
         Self { call: Some(call), over, instead }
     }
 
-    /// Sets the time limit of the answer, counted from the first poll (default: none). After it the request fails and
-    /// is cancelled at the client.
+    /// Sets the time limit for the answer, counted from the first poll (default: none). When it expires, the request fails
+    /// and is cancelled at the client.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.map(|call| call.timeout(timeout));
         self

@@ -18,7 +18,7 @@ pub fn session_not_found(session: &SessionId) -> Error {
         .with_data(&SessionNotFoundErrorData::new(session))
 }
 
-/// Returns the error for a client whose version is lower than all that the agent speaks.
+/// Returns the error for a client whose version is lower than every version that the agent supports.
 pub(crate) fn unsupported(requested: ProtocolVersion, supported: &[ProtocolVersion]) -> Error {
     let why = format!("version {requested} of the protocol is not supported");
     let data = UnsupportedProtocolVersionErrorData::new(requested, supported);

@@ -18,7 +18,7 @@ use slab::Slab;
 
 use super::work::{Phase, Work};
 
-/// How many closed sessions are kept, so that updates of them are refused.
+/// The maximum number of closed sessions in the table. Their updates are refused.
 const CLOSED_LIMIT: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -29,15 +29,15 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Session>,
-    /// The prompts that wait to be accepted or run, and other work that runs.
+    /// The prompts, accepted or not, and foreground work without a prompt.
     work: Slab<Arc<Work>>,
     /// Sessions in the order in which they were closed.
     closed: VecDeque<SessionId>,
-    /// Sessions that are being closed, once for each request to do so.
+    /// Sessions that are being closed, once for each `session/close` request.
     closing: Vec<SessionId>,
 }
 
-/// Marks a session as being closed until this is dropped.
+/// Marks a session as closing until this guard is dropped.
 #[derive(Debug)]
 pub(crate) struct ClosingGuard<'a> {
     sessions: &'a Sessions,
@@ -105,7 +105,7 @@ impl Sessions {
         self.table.lock()
     }
 
-    /// Sends an update and records its effect. Both happen under one lock, because sending may wait: the record then
+    /// Sends an update and records its effect. Both happen under one lock, because sending may wait: so the record
     /// matches the last update sent, and no update of a session follows its close.
     pub(crate) fn send(
         &self,
@@ -150,7 +150,7 @@ impl Sessions {
         self.table().check_open(session)
     }
 
-    /// Fails where no work can begin in a session, because it is closed or being closed.
+    /// Fails if the session is closed or closing, so that no work can begin in it.
     pub(crate) fn check_takes_work(&self, session: &SessionId) -> Result<(), String> {
         let table = self.table();
         if table.closing.contains(session) { Err(closed(session)) } else { table.check_open(session) }
@@ -182,7 +182,7 @@ impl Sessions {
     /// Accepts a prompt, and sends the state `running` unless other work runs in the session.
     ///
     /// `answer` is called under the lock, so that no other update of the session comes before the state. Returns false
-    /// where the prompt has ended.
+    /// if the prompt has ended.
     pub(crate) fn accept(&self, peer: &Peer, work: &Work, answer: impl FnOnce()) -> bool {
         let mut table = self.table();
         if !work.advance(Phase::Waiting, Phase::Accepted) {
@@ -198,8 +198,8 @@ impl Sessions {
         true
     }
 
-    /// Ends a prompt and returns its phase. Sends the state `idle` with the reason, where the prompt was accepted and
-    /// no other runs in the session.
+    /// Ends a prompt and returns its phase. Sends the state `idle` with the reason, if the prompt was accepted and no
+    /// other work runs in the session.
     pub(crate) fn end(&self, peer: &Peer, place: usize, reason: IdleStopReason) -> Phase {
         let mut table = self.table();
         let work = table.work.remove(place);
@@ -232,7 +232,7 @@ impl Sessions {
         cancelled.iter().for_each(|work| work.cancel());
     }
 
-    /// Completes when no prompt of a session is under way. None if that is so already.
+    /// Returns a receiver that completes when all prompts of a session have ended, or `None` if no prompt runs.
     pub(crate) fn all_ended(&self, session: &SessionId) -> Option<oneshot::Receiver<()>> {
         let mut table = self.table();
         if !table.is_at_work(session) {
@@ -281,7 +281,7 @@ impl Sessions {
         }
     }
 
-    /// Removes a session that is neither closed nor at work.
+    /// Removes a session that is neither closed nor has running work.
     pub(crate) fn forget(&self, session: &SessionId) {
         let mut table = self.table();
         if table.sessions.get(session).is_some_and(|session| !session.is_closed && session.foreground == 0) {
@@ -289,7 +289,7 @@ impl Sessions {
         }
     }
 
-    /// Opens a session, perhaps again. Returns whether it was closed, and how many states have been sent.
+    /// Opens a session, or opens it again. Returns whether it was closed, and the number of states sent.
     pub(crate) fn open(&self, session: &SessionId) -> (bool, u64) {
         let mut table = self.table();
         let session = table.sessions.get_mut(session);
@@ -319,7 +319,7 @@ impl Table {
         self.sessions.get_mut(id).expect("it was put there")
     }
 
-    /// Returns whether a prompt of a session runs. One that was ended does not count, even while the agent still holds
+    /// Returns whether a prompt of a session runs. A prompt that has ended does not count, even if the agent still holds
     /// its handle.
     fn is_at_work(&self, session: &SessionId) -> bool {
         self.work.iter().any(|(_, work)| work.session == *session && !work.is_over())

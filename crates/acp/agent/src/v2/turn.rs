@@ -1,3 +1,5 @@
+//! The contexts of requests and prompts.
+
 use std::future::Future;
 use std::sync::Arc;
 
@@ -58,15 +60,15 @@ impl Turn {
         &self.work.session
     }
 
-    /// Adds the message to the session under an id that no other message of the session has. Sends the whole message,
+    /// Adds the message to the session under an id that is unique in the session. Sends the whole message,
     /// answers the request, and sends the state `running`.
     ///
-    /// Before that, the prompt may wait, and an error of [`Agent::prompt`](super::Agent::prompt) refuses it. A prompt
+    /// Before this call the prompt may wait, and an error of [`Agent::prompt`](super::Agent::prompt) refuses it. A prompt
     /// that returns without accepting is answered with an error.
     ///
     /// # Errors
     ///
-    /// When the prompt was cancelled or accepted already, or the connection is closed.
+    /// If the prompt was already cancelled or accepted, or the connection is closed.
     pub async fn accept(
         &self,
         message_id: impl Into<MessageId>,
@@ -94,7 +96,7 @@ impl Turn {
     }
 
     /// Completes when `session/cancel` or `session/close` cancels the work, or, before the message is accepted, when
-    /// `$/cancel_request` does. It also completes when the prompt ends.
+    /// `$/cancel_request` cancels it. It also completes when the prompt ends.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
         select(self.work.over(), self.request.cancelled()).map(|_| ())
     }

@@ -1,3 +1,5 @@
+//! The future that sends an update of a session.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +9,7 @@ use agentwire_peer::{CallError, Notify};
 
 use super::sessions::Sessions;
 
-/// An update that is being sent; see [`RemoteClient::session_update`](super::RemoteClient::session_update).
+/// A future that sends an update; see [`RemoteClient::session_update`](super::RemoteClient::session_update).
 #[derive(Debug)]
 #[must_use = "an update is not sent until it is awaited"]
 pub struct Update<'a> {

@@ -1,3 +1,5 @@
+//! The progress and cancellation of a prompt, or of foreground work without a prompt.
+
 use agentwire_acp_schema::v2::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use futures_channel::oneshot;
@@ -7,7 +9,7 @@ use futures_util::future::{AbortHandle, Shared};
 /// Completes when the work is cancelled or ends.
 pub(crate) type EndSignal = Shared<oneshot::Receiver<()>>;
 
-/// The progress of a prompt, or of work that the agent began by itself.
+/// The progress of a prompt, or of foreground work without a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The message is not part of the session yet.
@@ -18,7 +20,7 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// A prompt, or work that the agent began, and its progress.
+/// A prompt, or foreground work without a prompt.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) session: SessionId,
@@ -50,12 +52,12 @@ impl Work {
         self.state.lock()
     }
 
-    /// Returns true for the first caller, which alone accepts the prompt.
+    /// Returns true for the first caller only. That caller accepts the prompt.
     pub(crate) fn take(&self) -> bool {
         !std::mem::replace(&mut self.state().is_taken, true)
     }
 
-    /// Changes the phase, if it is `from`. Returns whether it was.
+    /// Changes the phase to `to` if it is `from`. Returns whether the phase was changed.
     pub(crate) fn advance(&self, from: Phase, to: Phase) -> bool {
         let mut state = self.state();
         let may = state.phase == from;
@@ -65,7 +67,7 @@ impl Work {
         may
     }
 
-    /// Ends the work and returns the phase that it was in.
+    /// Ends the work and returns its previous phase.
     pub(crate) fn end(&self) -> Phase {
         let mut state = self.state();
         let until = state.until.take();
@@ -83,12 +85,12 @@ impl Work {
         drop(until);
     }
 
-    /// Returns whether the work has ended, even while a handle to it is left.
+    /// Returns whether the work has ended, even if a handle to it still exists.
     pub(crate) fn is_over(&self) -> bool {
         self.state().phase == Phase::Ended
     }
 
-    /// Drops the future of a prompt. Foreground work without a prompt has none.
+    /// Drops the future of a prompt. Foreground work without a prompt has no future.
     pub(crate) fn drop_future(&self) {
         self.drop.abort();
     }

@@ -1,4 +1,4 @@
-//! Ends work when it is dropped.
+//! The guard that ends a prompt, or foreground work without a prompt.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::Error;
 pub(crate) struct WorkGuard {
     state: Arc<ConnectionState>,
     peer: Peer,
-    /// None after the work has ended.
+    /// `None` after the work has ended.
     place: Option<usize>,
 }
 
@@ -24,8 +24,8 @@ impl WorkGuard {
         Self { state, peer, place: Some(place) }
     }
 
-    /// Ends a prompt and returns the answer to its request. The answer is ignored where the prompt was accepted, because
-    /// accepting it has answered the request.
+    /// Ends a prompt and returns the answer to its request. The answer is ignored if the prompt was accepted, because
+    /// acceptance has answered the request.
     pub(crate) fn answer(
         mut self,
         outcome: Result<IdleStopReason, Error>,
@@ -42,7 +42,7 @@ impl WorkGuard {
         }
     }
 
-    /// Ends the work with a reason and returns the phase that it was in, or `None` if it has ended already.
+    /// Ends the work with a reason and returns its previous phase, or `None` if it has ended already.
     pub(crate) fn finish(&mut self, reason: IdleStopReason) -> Option<Phase> {
         self.place.take().map(|place| self.state.sessions.end(&self.peer, place, reason))
     }
