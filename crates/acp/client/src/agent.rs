@@ -1,3 +1,5 @@
+//! The handle through which a client of version 1 calls its agent.
+
 use agentwire_acp_schema::v1::{
     AgentCapabilities, AuthMethod, AuthenticateRequest, AuthenticateResponse, CancelNotification,
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse, Implementation,
@@ -20,7 +22,7 @@ use crate::session::options::{Offered, OpenedSession};
 use crate::session::prompt::{PromptCall, TurnGuard};
 
 handle! {
-    /// The agent at the other end: the methods that a client calls.
+    /// The connected agent: the methods that a client calls on it.
     ///
     /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
     /// the rule, and is not sent.
@@ -87,7 +89,7 @@ impl AgentHandle {
         self.gated(&request, "auth.logout", |agent| agent.auth.logout.is_some())
     }
 
-    /// `session/new`: begins a conversation.
+    /// `session/new`: creates a session.
     pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
         let call = self.checked(&request, |greeting| {
             rules::session_setup(
@@ -120,7 +122,7 @@ impl AgentHandle {
         self.remember(Some(request.session_id), call)
     }
 
-    /// `session/close`: ends a session and whatever runs in it. Permission requests of the session that wait for
+    /// `session/close`: ends a session and its running turns. Permission requests of the session that wait for
     /// the user are answered `cancelled` at once.
     pub fn close_session(&self, request: CloseSessionRequest) -> Call<CloseSessionResponse> {
         let call = self.checked(&request, |greeting| {
@@ -133,7 +135,7 @@ impl AgentHandle {
         call.on_answer(move |_| shared.options.forget(&session_id))
     }
 
-    /// `session/delete`: makes the agent forget a conversation.
+    /// `session/delete`: deletes a stored session.
     pub fn delete_session(&self, request: DeleteSessionRequest) -> Call<DeleteSessionResponse> {
         let call = self.gated(&request, "sessionCapabilities.delete", |agent| {
             agent.session_capabilities.delete.is_some()

@@ -52,7 +52,7 @@ impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
     }
 }
 
-/// The agent at the other end, in its version. It is initialized.
+/// The connected and initialized agent, in its version.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyAgent {
@@ -182,7 +182,7 @@ where
     driver.run(either, transport, run).await.0.map_err(ConnectionError::new)
 }
 
-/// Finds out which version the agent speaks.
+/// Negotiates the version with the agent.
 struct Negotiation {
     peer: Peer,
     version: Arc<NegotiatedVersion>,

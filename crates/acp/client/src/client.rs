@@ -1,3 +1,5 @@
+//! The trait of a client for version 1.
+
 use agentwire_acp_schema::v1::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
@@ -22,8 +24,8 @@ agentwire_peer::method_trait! {
     ///
     /// # A client that is chosen at run time
     ///
-    /// `Box<dyn Client>` and `Arc<dyn Client>` are clients, and so are `&C`, `Box<C>` and `Arc<C>` where `C` is one. Each
-    /// request through a pointer costs one allocation more.
+    /// `Box<dyn Client>` and `Arc<dyn Client>` implement `Client`. So do `&C`, `Box<C>` and `Arc<C>` if `C` does. Each request
+    /// through a pointer costs one more allocation.
     ///
     /// ```
     /// use agentwire_acp_client::{BoxError, Client, Context, Error, connect};
@@ -105,7 +107,7 @@ agentwire_peer::method_trait! {
     async fn kill_terminal(request: KillTerminalRequest, context: Context) -> Result<KillTerminalResponse, Error>
         = not_found(&request);
 
-    /// `terminal/release`: ends the command if it runs, and forgets the terminal.
+    /// `terminal/release`: kills the command if it runs, and releases the terminal.
     async fn release_terminal(request: ReleaseTerminalRequest, context: Context)
         -> Result<ReleaseTerminalResponse, Error>
         = not_found(&request);
@@ -142,7 +144,7 @@ agentwire_peer::method_trait! {
     extensions(Context, agent: &AgentHandle)
 }
 
-/// The answer of a method that is not implemented.
+/// Returns the "method not found" error, the answer of every method that the client does not implement.
 pub(crate) fn not_found<M: RequestMethod>(_: &M) -> Result<M::Response, Error> {
     Err(Error::method_not_found(M::NAME))
 }

@@ -1,3 +1,5 @@
+//! Dispatches the messages of an agent of version 1 to the methods of a client.
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

@@ -41,12 +41,12 @@ macro_rules! drafts {
         }
 
         impl Drafts {
-            /// `auth/status`: whether anybody is logged in.
+            /// `auth/status`: returns whether the user is logged in.
             pub fn auth_status(&self, request: AuthStatusRequest) -> Call<AuthStatusResponse> {
                 self.gated(&request, "auth.status", |agent| auth(agent).status.is_some())
             }
 
-            /// `providers/list`: which providers of models the agent lets the client choose.
+            /// `providers/list`: returns the model providers that the client can configure.
             pub fn list_providers(&self, request: ListProvidersRequest) -> Call<ListProvidersResponse> {
                 self.gated(&request, "providers", has_providers)
             }
@@ -56,7 +56,7 @@ macro_rules! drafts {
                 self.gated(&request, "providers", has_providers)
             }
 
-            /// `providers/disable`: the agent uses a provider no more.
+            /// `providers/disable`: disables a provider.
             pub fn disable_provider(&self, request: DisableProviderRequest) -> Call<DisableProviderResponse> {
                 self.gated(&request, "providers", has_providers)
             }
@@ -111,12 +111,12 @@ macro_rules! drafts {
                 })
             }
 
-            /// `session/archive`: ends a session and takes it off the list.
+            /// `session/archive`: ends a session and hides it from the default list.
             pub fn archive_session(&self, request: ArchiveSessionRequest) -> Call<ArchiveSessionResponse> {
                 self.of_session(&request, "archive", |session| session.archive.is_some())
             }
 
-            /// `session/unarchive`: puts a session on the list again.
+            /// `session/unarchive`: shows a session in the default list again.
             pub fn unarchive_session(
                 &self,
                 request: UnarchiveSessionRequest,
@@ -132,7 +132,7 @@ macro_rules! drafts {
                 self.of_session(&request, "title", |session| session.title.is_some())
             }
 
-            /// `session/status`: how a session is, without taking it up.
+            /// `session/status`: returns the status of a session without opening it.
             pub fn session_status(&self, request: SessionStatusRequest) -> Call<SessionStatusResponse> {
                 self.of_session(&request, "status", |session| session.status.is_some())
             }

@@ -1,3 +1,5 @@
+//! The open elicitations with URLs.
+
 use std::collections::VecDeque;
 
 use agentwire_acp_schema::v1::ElicitationId;

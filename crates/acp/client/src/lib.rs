@@ -79,8 +79,8 @@
 //!
 //! # What it will not do
 //!
-//! It touches no files and starts no commands: that is for a layer above. It spawns nothing: everything runs
-//! within the one future of [`connect`], and ends with it.
+//! The crate does not access files or start commands; a layer above does. It spawns no tasks: everything runs
+//! within the future of [`connect`], and ends with it.
 //!
 //! # Features
 //!

@@ -1,3 +1,5 @@
+//! The list of an agent's sessions, requested page by page.
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -119,7 +119,7 @@ impl Drop for TurnGuard {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnEvent<R = PromptResponse> {
-    /// Something happened in the session.
+    /// An update of the session.
     Update(SessionUpdate),
     /// The turn has ended. No event follows.
     Stopped(R),
