@@ -95,7 +95,7 @@ async fn check<A: Agent + 'static>(agent: A, name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pointers_to_agents_are_agents_and_can_be_spawned() {
+async fn pointers_to_agents_can_be_served_and_spawned() {
     check(Named("plain"), "plain").await;
     check(&Named("borrowed"), "borrowed").await;
     check(Box::new(Named("boxed")), "boxed").await;
@@ -103,7 +103,7 @@ async fn pointers_to_agents_are_agents_and_can_be_spawned() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_is_chosen_at_run_time() {
+async fn agent_is_chosen_at_run_time() {
     for name in ["one", "two"] {
         let shared: Arc<dyn Agent> = Arc::new(Named(name));
         check(shared, name).await;

@@ -45,7 +45,7 @@ where
 }
 
 #[tokio::test(start_paused = true)]
-async fn begun_requests_are_answered_after_the_client_has_closed() {
+async fn running_requests_are_answered_after_the_client_has_closed() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
     let agent = Turn(async |_: Context| {
@@ -100,7 +100,7 @@ async fn turns_end_with_the_client() {
 }
 
 #[tokio::test]
-async fn a_transport_that_fails_is_an_error_with_its_reason() {
+async fn serving_fails_with_the_error_of_the_transport() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
     send(&mut far, INITIALIZE).await;
@@ -110,7 +110,7 @@ async fn a_transport_that_fails_is_an_error_with_its_reason() {
 }
 
 #[tokio::test]
-async fn the_limit_on_open_requests_is_the_one_that_was_set() {
+async fn configured_limit_of_open_requests_is_applied() {
     let (near, mut far) = duplex(8);
     let near = checked(near, Conversation::acp(), Side::Server);
     let agent = Turn(async |_: Context| std::future::pending().await);

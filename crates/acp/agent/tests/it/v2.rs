@@ -30,7 +30,7 @@ async fn next(wire: &mut Duplex) -> Value {
 
 /// Prompts that are at work have been answered, and still count.
 #[tokio::test(start_paused = true)]
-async fn the_limit_on_prompts_is_the_one_that_was_set() {
+async fn configured_limit_of_prompts_is_applied() {
     let (near, mut far) = duplex(8);
     let client = async {
         send(&mut far, INITIALIZE).await;
@@ -55,7 +55,7 @@ async fn the_limit_on_prompts_is_the_one_that_was_set() {
 
 /// Work that a close has given up on counts no more, also while its author holds on to it.
 #[tokio::test(start_paused = true)]
-async fn work_that_was_given_up_holds_up_no_later_close() {
+async fn dropped_work_does_not_delay_a_later_close() {
     let (near, mut far) = duplex(8);
     let client = async {
         let until = async |far: &mut Duplex, id: u32| while next(far).await["id"] != id {};
@@ -90,7 +90,7 @@ async fn work_that_was_given_up_holds_up_no_later_close() {
 
 /// Work that has been answered goes on when the client closes its side, as long as the time to drain lasts.
 #[tokio::test(start_paused = true)]
-async fn work_that_was_begun_ends_after_the_client_has_closed() {
+async fn accepted_work_continues_after_the_client_has_closed() {
     let (near, mut far) = duplex(8);
     let client = async {
         send(&mut far, INITIALIZE).await;
@@ -114,7 +114,7 @@ async fn work_that_was_begun_ends_after_the_client_has_closed() {
 
 /// A queued update for a client that reads slowly is not sent if the session has been closed since.
 #[tokio::test(start_paused = true)]
-async fn an_update_that_waits_is_not_sent_after_the_close() {
+async fn queued_update_is_not_sent_after_the_session_is_closed() {
     let (near, mut far) = duplex(1);
     let client = async {
         send(&mut far, INITIALIZE).await;
@@ -147,7 +147,7 @@ async fn an_update_that_waits_is_not_sent_after_the_close() {
 
 /// However often one session is closed, it is one of those that are remembered to be.
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_closed_again_and_again_stays_closed() {
+async fn session_closed_repeatedly_stays_closed() {
     let (near, mut far) = duplex(8);
     let client = async {
         send(&mut far, INITIALIZE).await;

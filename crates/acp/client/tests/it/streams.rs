@@ -113,7 +113,7 @@ async fn a_turn_that_nobody_reads_is_bounded() {
 
 /// So it is by their bytes, of which those that were read are none.
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_nobody_reads_is_bounded_in_bytes() {
+async fn unread_turn_is_bounded_in_bytes() {
     check!("STREAM-overflow-bytes", &Recorder::default(), async |agent| {
         let session = begin(&agent).await?;
         // There is room for one and for another two, and not for three.

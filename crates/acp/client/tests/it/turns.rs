@@ -207,7 +207,7 @@ async fn a_cancel_without_a_turn_answers_nothing_later() {
 
 /// A prompt that is dropped before it has left is not a turn, and has no answer that would end one.
 #[tokio::test(start_paused = true)]
-async fn a_prompt_that_has_not_left_is_no_turn() {
+async fn unsent_prompt_does_not_count_as_a_turn() {
     let client = Recorder::default();
     check!("PR-cancelled-without-a-turn", &client, async |agent| {
         let session = begin(&agent).await?;

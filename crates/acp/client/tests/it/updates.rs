@@ -63,7 +63,7 @@ async fn fwd_01_updates_that_nobody_knows() {
 
 /// A line over the limit may have been an update, so the loss is reported to the client's code.
 #[tokio::test(start_paused = true)]
-async fn a_line_that_is_lost_is_reported() {
+async fn unreadable_line_is_reported() {
     use agentwire_acp_client::connect;
     use agentwire_transport::lines;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};

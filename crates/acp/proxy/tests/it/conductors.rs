@@ -61,7 +61,7 @@ fn px_01_every_component_gets_proxy_initialize_and_the_agent_initialize() {
 }
 
 #[test]
-fn px_01_a_component_of_old_gets_the_name_of_old() {
+fn px_01_older_component_gets_the_older_method_name() {
     play(async {
         let Chain { mut client, mut first, mut second, agent: _agent, .. } = chain();
         client.say(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{PARAMS}}}"#)).await;
@@ -84,7 +84,7 @@ fn px_01_a_component_of_old_gets_the_name_of_old() {
 }
 
 #[test]
-fn px_04_what_a_neighbour_says_comes_in_an_envelope() {
+fn px_04_message_of_a_neighbour_arrives_in_an_envelope() {
     play(async {
         let Chain { mut client, mut first, mut second, mut agent, .. } = chain();
         agent.say(r#"{"jsonrpc":"2.0","id":0,"method":"_q","params":{"b":1, "a":2}}"#).await;
@@ -138,7 +138,7 @@ fn px_05_a_cancel_goes_from_hop_to_hop() {
 }
 
 #[test]
-fn when_the_client_closes_everybody_is_closed_in_turn() {
+fn components_are_closed_in_order_after_the_client_closes() {
     play(async {
         let Chain { mut client, mut first, mut second, mut agent, ended } = chain();
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_q"}"#).await;
@@ -234,7 +234,7 @@ fn px_01_a_component_that_is_an_agent_is_told_apart() {
 }
 
 #[test]
-fn a_component_that_does_not_end_is_left() {
+fn component_that_does_not_end_is_dropped() {
     play(async {
         let Chain { mut client, first, mut second, agent, ended } = chain();
         let chatting = spawn_local(async move {

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::raw::{Raw, play, relayed, wire};
 
 #[test]
-fn when_the_client_closes_the_agent_is_closed_and_heard_out() {
+fn agent_is_closed_and_read_to_its_end_after_the_client_closes() {
     play(async {
         let (mut client, mut agent, ended) = relayed(Transparent::default());
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_slow"}"#).await;
@@ -117,7 +117,7 @@ fn message_that_a_proxy_holds_too_long_is_answered_with_an_error() {
 }
 
 #[test]
-fn ends_that_do_not_end_are_left() {
+fn transports_that_do_not_close_are_dropped() {
     play(async {
         let begun = Instant::now();
         let (client, mut raw_client) = wire();

@@ -99,7 +99,7 @@ fn a_client_that_does_not_read_makes_the_agent_wait() {
 }
 
 #[test]
-fn an_agent_that_does_not_read_makes_the_client_wait_and_is_heard() {
+fn agent_that_does_not_read_delays_the_client_and_is_still_read() {
     for links in CHAINS {
         play(async move {
             let (client, agent) = ends(links);
@@ -117,7 +117,7 @@ fn an_agent_that_does_not_read_makes_the_client_wait_and_is_heard() {
 
 /// A chain that runs by itself, not only while it is read.
 #[test]
-fn a_conductor_and_a_component_take_no_more_than_they_may() {
+fn conductor_and_component_keep_their_limits() {
     play(async {
         let (component, end) = duplex(0);
         spawn_local(serve(Transparent::default(), end));
@@ -135,7 +135,7 @@ fn a_conductor_and_a_component_take_no_more_than_they_may() {
 }
 
 #[test]
-fn two_that_flood_each_other_and_read_get_everything() {
+fn two_peers_that_flood_each_other_and_read_get_every_message() {
     const MANY: usize = 1_500;
     for links in CHAINS {
         play(async move {

@@ -195,7 +195,7 @@ fn px_02_the_version_of_the_agent_stays() {
 }
 
 #[test]
-fn px_03_what_nobody_knows_passes_byte_for_byte() {
+fn px_03_unknown_messages_pass_byte_for_byte() {
     let odd = r#"{ "_meta":{"b":[null, 1e-7],"a":"\u00e9"} , "x" : 12345678901234567890123, "x":"é \/" }"#;
     play(async {
         let (mut client, mut agent, _) = relayed(Transparent::default());
@@ -273,7 +273,7 @@ fn a_question_names_the_request_that_it_belongs_to_by_the_id_of_each_hop() {
 }
 
 #[test]
-fn px_05_what_was_cancelled_before_it_was_passed_on_is_not_passed_on() {
+fn px_05_request_cancelled_before_forwarding_is_not_forwarded() {
     play(async {
         let (mut client, mut agent, _) = relayed(Odd::default());
         client.say(r#"{"jsonrpc":"2.0","id":1,"method":"_hold"}"#).await;
