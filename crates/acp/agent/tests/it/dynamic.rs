@@ -1,4 +1,4 @@
-//! Agents behind pointers and trait objects, and in spawned tasks.
+//! Tests of agents behind pointers and trait objects, and in spawned tasks.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use agentwire_transport::{Packet, Transport, duplex};
 use futures::{SinkExt, StreamExt};
 use tokio::task::JoinHandle;
 
-/// Serves any agent in a task of its own.
+/// Serves any agent in a spawned task.
 fn spawn<A: Agent + 'static>(
     agent: A,
     transport: impl Transport + Send + 'static,
@@ -17,7 +17,7 @@ fn spawn<A: Agent + 'static>(
     tokio::spawn(serve(agent, transport))
 }
 
-/// An agent whose answers name it.
+/// An agent whose answers contain its name.
 struct Named(&'static str);
 
 impl Agent for Named {
@@ -56,7 +56,7 @@ impl Agent for Named {
     }
 }
 
-/// Speaks to a spawned agent: each request, what the agent sends for it, and the agent's end.
+/// Checks a spawned agent: each request, the messages that the agent sends for it, and its shutdown.
 async fn check<A: Agent + 'static>(agent: A, name: &str) {
     let (near, mut far) = duplex(8);
     let served = spawn(agent, near);

@@ -1,4 +1,4 @@
-//! An agent of this crate against clients that play scripts.
+//! Tests of agents against clients that replay scripts.
 
 mod dynamic;
 #[cfg(feature = "v2")]

@@ -1,4 +1,4 @@
-//! The router between the versions, against clients that play scripts.
+//! Tests of the router against clients that replay scripts.
 
 use agentwire_acp_agent::Router;
 

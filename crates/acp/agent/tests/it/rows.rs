@@ -1,19 +1,19 @@
-//! The protocol's demands on an agent that are met here, and the tests that show it.
+//! The protocol's requirements for agents, and the test that covers each.
 //!
-//! The ids are those of the conformance suite's requirements. The headers of its scripts name them.
+//! The ids come from the conformance suite. The headers of its scripts name them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::script::{folder, read};
 
-/// The test that shows a requirement.
+/// The place of the test for a requirement.
 enum Where {
     /// Here: in these scripts.
     Here(&'static [&'static str]),
     /// In a lower crate: what the transport carries, how messages are read and written.
     Below(&'static str),
-    /// Nowhere in this crate: it is about what a session holds or the author does.
+    /// Nowhere in this crate: the requirement concerns the content of a session or the author of the agent.
     Author,
 }
 use Where::{Author, Below, Here};

@@ -1,5 +1,5 @@
-//! The scripts of the conformance suite, and their player for tests. It reads and writes bytes and knows none of our types, so
-//! that it cannot share their mistakes.
+//! The scripts of the conformance suite, and their player for tests. The player reads and writes bytes and uses none of
+//! the types under test, so that it cannot share their mistakes.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,21 +11,21 @@ use serde_json::Value;
 use tokio::io::DuplexStream;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-/// How long the player waits for a message, and how long silence must last; on a clock that is paused.
+/// The time limit for a message, and the required duration of silence, both on a paused clock.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A folder of scripts.
+/// Returns the path of a folder of scripts.
 pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/conformance/scripts").join(name)
 }
 
-/// The script in a file.
+/// Reads the script in a file.
 pub(crate) fn read(path: &Path) -> Script {
     let file = File::open(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     Script::read(BufReader::new(file)).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
-/// Plays a script over our end of a wire, closes it, and sees that nothing else comes.
+/// Plays a script over the client's end of a connection, closes it, and checks that no further message arrives.
 pub(crate) async fn play(script: &Script, wire: DuplexStream) -> Result<(), ScriptFailure> {
     let (read, write) = tokio::io::split(wire);
     let mut wire = LineStreams::new(read.compat(), write.compat_write());
@@ -33,7 +33,7 @@ pub(crate) async fn play(script: &Script, wire: DuplexStream) -> Result<(), Scri
     agentwire_recording::script::play(script, &mut wire, config, tokio::time::sleep).await
 }
 
-/// The scripts that expect another message at one event, with the number of the event.
+/// Returns copies of a script that each expect a wrong message at one event, with the number of the event.
 pub(crate) fn damaged(script: &Script) -> impl Iterator<Item = (usize, Script)> {
     script.events.iter().enumerate().filter_map(move |(index, event)| {
         let ScriptEvent::Expect(pattern) = event else { return None };
@@ -45,7 +45,7 @@ pub(crate) fn damaged(script: &Script) -> impl Iterator<Item = (usize, Script)> 
     })
 }
 
-/// Changes the last value of a pattern that is fixed. Whether there is one.
+/// Changes the last fixed value of a pattern. Returns whether the pattern has a fixed value.
 fn damage(pattern: &mut Value) -> bool {
     match pattern {
         Value::Object(members) => {
@@ -61,7 +61,7 @@ fn damage(pattern: &mut Value) -> bool {
     }
 }
 
-/// Whether a string of a pattern stands for a value that is bound to it.
+/// Returns whether a string of a pattern is the name of a variable.
 fn is_name(text: &str) -> bool {
     text.starts_with('$') && !text.starts_with("$/")
 }

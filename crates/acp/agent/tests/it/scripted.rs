@@ -1,4 +1,4 @@
-//! An agent with instructions: at `initialize` by `_meta`, in a turn by the prompt.
+//! An agent that follows a script: instructions come in `_meta` of `initialize` and in the text of each prompt.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The answer that a request asks for, as the member `answer` of its `_meta`.
+/// Returns the answer to give to a request: the member `answer` of its `_meta`.
 fn told<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
     meta?.decode_member("answer").unwrap()
 }
@@ -155,7 +155,7 @@ impl Agent for Scripted {
         })
     }
 
-    /// Notifies the client when asked to.
+    /// Notifies the client if an instruction requires it.
     fn cancel(&self, notification: CancelNotification, client: &RemoteClient) {
         if notification.meta.is_some_and(|meta| meta.contains_key("tell")) {
             let params = json!({ "sessionId": notification.session_id });
@@ -180,14 +180,14 @@ impl Agent for Scripted {
     }
 
     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
-        // What begins with `$/` must not come here.
+        // Notifications whose names begin with `$/` must not arrive here.
         if method == "_ping" || method.starts_with('$') {
             client.extension_notification("_pong", &params).now_or_never();
         }
     }
 }
 
-/// A turn that obeys the lines of its prompt, and sends the outcome of each.
+/// A turn that executes the lines of its prompt, and sends the outcome of each.
 struct Turn {
     session: SessionId,
     cx: Context,
@@ -277,7 +277,7 @@ impl Turn {
         }
     }
 
-    /// A terminal from its creation to its release.
+    /// Creates a terminal, uses it and releases it.
     async fn run(&self, cwd: &str) -> Result<String, agentwire_acp_agent::CallError> {
         let (client, session) = (self.cx.client(), &self.session);
         let request = CreateTerminalRequest::new(session, "ls").args(["-l"]).cwd(cwd);

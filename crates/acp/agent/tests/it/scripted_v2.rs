@@ -1,4 +1,4 @@
-//! An agent of version 2 with instructions: by `_meta` of a request, in a turn by the prompt.
+//! An agent of version 2 that follows a script: instructions come in `_meta` of requests and in the text of each prompt.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -113,7 +113,7 @@ impl Agent for ScriptedV2 {
         let text: String = request.prompt.iter().filter_map(ContentBlock::as_text).collect();
         for line in text.lines() {
             let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
-            // What comes before the message is taken into the conversation.
+            // These instructions run before the message is accepted.
             match command {
                 "refuse" => return Err(Error::internal_error(rest)),
                 "ignore" => return Ok(stop),
@@ -164,7 +164,7 @@ impl Agent for ScriptedV2 {
                 cx.cancelled().await;
                 Err(Error::request_cancelled())
             }
-            // Work that no prompt asked for, until it is cancelled.
+            // Foreground work without a prompt, which runs until it is cancelled.
             "_work" => {
                 let told: Value = params.unwrap().decode().unwrap();
                 let work = cx.client().begin_work(told["sessionId"].as_str().unwrap());
@@ -178,7 +178,7 @@ impl Agent for ScriptedV2 {
                 }
                 Ok(RawJson::NULL)
             }
-            // Something said beside the prompts.
+            // An update outside of every prompt.
             "_update" => {
                 let update: UpdateSessionNotification = params.unwrap().decode().unwrap();
                 match cx.client().session_update(update).await {
@@ -191,7 +191,7 @@ impl Agent for ScriptedV2 {
     }
 
     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
-        // What begins with `$/` must not come here.
+        // Notifications whose names begin with `$/` must not arrive here.
         if method == "_ping" || method.starts_with('$') {
             client.extension_notification("_pong", &params).now_or_never();
         }

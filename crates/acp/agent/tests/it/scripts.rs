@@ -1,4 +1,4 @@
-//! Agents against clients that play scripts.
+//! Replays the scripts of the conformance suite against agents.
 
 use agentwire_acp_agent::{Closed, serve};
 use agentwire_recording::script::Script;
@@ -9,19 +9,19 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use crate::script::{damaged, folder, play, read};
 use crate::scripted::Scripted;
 
-/// A wire whose near end goes to an agent, and its far end to a client that plays a script.
+/// Returns the two ends of a connection: one for an agent, one for a client that replays a script.
 fn wire() -> (impl Transport, tokio::io::DuplexStream) {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
     (lines(read.compat(), write.compat_write()), far)
 }
 
-/// The agent's messages are held against the schema of the negotiated version.
+/// Checks the agent's messages against the schema of the negotiated version.
 pub(crate) fn in_schema(wire: impl Transport) -> impl Transport {
     checked(wire, Conversation::acp(), Side::Server)
 }
 
-/// Serves an agent to a client that plays the script, on a clock that is paused.
+/// Serves an agent to a client that plays the script, on a paused clock.
 pub(crate) fn check(
     script: &Script,
     serve: impl AsyncFnOnce(Box<dyn Transport>) -> Result<(), Closed>,
@@ -35,8 +35,8 @@ pub(crate) fn check(
     })
 }
 
-/// Plays every script of a folder. Then plays it once for each message that it expects, with another message expected there, which
-/// has to fail.
+/// Plays every script of a folder. Then plays the script once for each message that it expects, with a wrong message
+/// expected there. Each of these runs must fail.
 pub(crate) fn check_all(name: &str, serve: impl AsyncFn(Box<dyn Transport>) -> Result<(), Closed>) {
     let mut failures = Vec::new();
     let mut played = 0;

@@ -1,4 +1,4 @@
-//! How serving begins and ends.
+//! Tests of the start and the end of serving.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,7 +23,7 @@ async fn next(wire: &mut Duplex) -> String {
     wire.next().await.unwrap().unwrap().into_json().unwrap()
 }
 
-/// An agent of which the test writes only the turn.
+/// An agent whose turn is a closure of the test.
 struct Turn<F>(F);
 
 impl<F, Fut> Agent for Turn<F>
@@ -64,7 +64,7 @@ async fn running_requests_are_answered_after_the_client_has_closed() {
     assert!(answer.contains("end_turn"), "{answer}");
 }
 
-/// A turn that waits for a client that has gone is notified; one that waits for ever is dropped, and serving ends.
+/// A pending call of a turn fails when the client disconnects. A turn that never ends is dropped, and serving ends.
 #[tokio::test(start_paused = true)]
 async fn turns_end_with_the_client() {
     struct Dropped(Arc<AtomicU32>);
@@ -128,8 +128,8 @@ async fn configured_limit_of_open_requests_is_applied() {
     assert!(served.is_ok());
 }
 
-/// The future of an agent whose own futures are `Send` is one. A client that leaves as soon as it has its answer, on
-/// another thread, leaves in good order: a race, so it is run a few times.
+/// Serving is `Send` if the agent's futures are. A client on another thread that closes as soon as it has its answer
+/// causes no error: this is a race, so the test repeats it a few times.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn serving_can_be_spawned() {
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! The additions of drafts to version 1.
+//! Tests of the additions of drafts to version 1.
 
 use agentwire_acp_agent::unstable::{self, DraftAgent};
 use agentwire_acp_agent::{Agent, Context, Error, RemoteClient, serve};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::scripts::{check, check_all};
 
-/// An agent of drafts, which offers the capabilities in `_meta` of `initialize`.
+/// An agent with the methods of drafts. It advertises the capabilities in `_meta` of `initialize`.
 struct Drafted;
 
 impl Agent for Drafted {

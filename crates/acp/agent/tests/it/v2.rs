@@ -28,7 +28,7 @@ async fn next(wire: &mut Duplex) -> Value {
     serde_json::from_str(&wire.next().await.unwrap().unwrap().into_json().unwrap()).unwrap()
 }
 
-/// Prompts that are at work have been answered, and still count.
+/// Accepted prompts have been answered, and still count while they run.
 #[tokio::test(start_paused = true)]
 async fn configured_limit_of_prompts_is_applied() {
     let (near, mut far) = duplex(8);
@@ -53,7 +53,7 @@ async fn configured_limit_of_prompts_is_applied() {
     assert!(served.is_ok());
 }
 
-/// Work that a close has given up on counts no more, also while its author holds on to it.
+/// Work that a close has dropped does not count any more, even if the agent still holds its handle.
 #[tokio::test(start_paused = true)]
 async fn dropped_work_does_not_delay_a_later_close() {
     let (near, mut far) = duplex(8);
@@ -76,7 +76,7 @@ async fn dropped_work_does_not_delay_a_later_close() {
         let begun = tokio::time::Instant::now();
         send(&mut far, &prompt(4, "wait")).await;
         until(&mut far, 4).await;
-        // Once with a prompt that ends in time, once with none.
+        // Once with a prompt that ends in time, once without a prompt.
         for id in [5, 6] {
             send(&mut far, &close(id)).await;
             until(&mut far, id).await;
@@ -88,7 +88,7 @@ async fn dropped_work_does_not_delay_a_later_close() {
     assert!(served.is_ok());
 }
 
-/// Work that has been answered goes on when the client closes its side, as long as the time to drain lasts.
+/// An accepted prompt continues after the client has closed its side, until the drain time is over.
 #[tokio::test(start_paused = true)]
 async fn accepted_work_continues_after_the_client_has_closed() {
     let (near, mut far) = duplex(8);
@@ -145,7 +145,7 @@ async fn queued_update_is_not_sent_after_the_session_is_closed() {
     assert!(after.iter().any(|said| said["error"]["code"] == -32603), "some had to wait: {heard:?}");
 }
 
-/// However often one session is closed, it is one of those that are remembered to be.
+/// A session that is closed many times takes one entry in the list of closed sessions.
 #[tokio::test(start_paused = true)]
 async fn session_closed_repeatedly_stays_closed() {
     let (near, mut far) = duplex(8);
@@ -166,7 +166,7 @@ async fn session_closed_repeatedly_stays_closed() {
     assert!(served.is_ok());
 }
 
-/// The futures of an agent and of a router whose agents' futures are `Send` are, too.
+/// Serving an agent or a router is `Send` if the agents' futures are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn serving_can_be_spawned() {
     for is_routed in [false, true] {
