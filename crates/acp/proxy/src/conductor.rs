@@ -1,3 +1,5 @@
+//! The conductor: runs a chain of component processes in front of an agent.
+
 pub(crate) mod closing;
 pub(crate) mod component;
 
@@ -25,7 +27,8 @@ use crate::split::{Backlog, Role, split};
 
 type AnyTransport = Box<dyn Transport + Send>;
 
-/// Puts components in front of an agent: proxies that are programs of their own, mostly processes on stdio.
+/// Runs a chain of components in front of an agent. A component is a proxy in a separate program, usually a process on
+/// stdio.
 ///
 /// Components do not know each other. A message of one to its successor goes through the conductor, which knows the
 /// successor. To the client the conductor looks like the agent.
@@ -62,7 +65,7 @@ impl fmt::Debug for Conductor {
 }
 
 impl Conductor {
-    /// Makes a conductor without components, which only passes messages on.
+    /// Creates a conductor without components. It only forwards messages.
     pub fn new() -> Self {
         Self::default()
     }

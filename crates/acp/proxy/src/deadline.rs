@@ -1,3 +1,5 @@
+//! The deadline for closing a chain, which all its hops share.
+
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -42,7 +44,7 @@ impl Deadline {
         self.began.get().map(|began| after(*began, self.drain))
     }
 
-    /// When each transport counts as closed.
+    /// The time at which each transport counts as closed.
     fn closed(&self) -> Option<Instant> {
         self.drained().map(|drained| after(drained, self.close))
     }
@@ -74,7 +76,7 @@ impl Position {
         Self::new(&Deadline::new(config, 1), 0, half_close)
     }
 
-    /// Whether the client of this relay is the client of the chain.
+    /// Returns whether the client of this relay is the client of the chain.
     pub(crate) fn is_first(&self) -> bool {
         self.hop == 0
     }

@@ -1,3 +1,5 @@
+//! Wraps messages in `proxy/successor` envelopes and unwraps them.
+
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{
     Frame, Malformed, Message, Notification, RawJson, Request, RequestId, decode_params,
@@ -52,7 +54,7 @@ fn wrap(method: &str, params: Option<RawJson>) -> RawJson {
     RawJson::encode(&Envelope { method, params }).expect("a name and JSON text always have a JSON form")
 }
 
-/// Replaces the id in a cancel by the id that the other end knows. Params that cannot be read stay as they are.
+/// Replaces the request id in a cancel by the id of the other hop. Malformed params stay unchanged.
 pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> RequestId) -> Notification {
     let params = cancel.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
     if let Some(CancelParams { request_id }) = params {
@@ -62,8 +64,8 @@ pub(crate) fn map_cancel(mut cancel: Notification, id: impl Fn(&RequestId) -> Re
     cancel
 }
 
-/// Replaces the id of the request that an `elicitation/create` belongs to by the id that the next hop knows. Nothing else
-/// changes, and nothing at all if there is no such request.
+/// Replaces the id of the request that an `elicitation/create` belongs to by the id that the next hop knows. No
+/// other member changes. The params stay unchanged if they name no request.
 pub(crate) fn map_scope(request: &mut Request, id: impl FnOnce(&RequestId) -> Option<RequestId>) {
     if request.method != names::ELICITATION {
         return;
@@ -80,8 +82,8 @@ pub(crate) fn map_scope(request: &mut Request, id: impl FnOnce(&RequestId) -> Op
     request.params = Some(RawJson::parse(text.into()).expect("one JSON value in the place of another"));
 }
 
-/// The params of `proxy/successor`, of a request as of a notification. With the draft types of the schema in their place, a build that
-/// has this crate would compile all drafts.
+/// The params of `proxy/successor`, for requests and notifications. The schema's draft types are not used here, because a
+/// build with this crate would then compile all drafts.
 #[derive(Deserialize, Serialize)]
 struct Envelope<M> {
     method: M,

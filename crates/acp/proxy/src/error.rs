@@ -1,8 +1,10 @@
+//! The errors that end a proxy or a chain.
+
 use std::time::Duration;
 
 use agentwire_transport::TransportError;
 
-/// Why a proxy or a chain of them ended, other than because the client or the agent closed.
+/// The error that ended a proxy or a chain. A regular close by the client or the agent is not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {

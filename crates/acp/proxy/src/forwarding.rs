@@ -1,3 +1,5 @@
+//! The loop that forwards messages between the two ports of a relay through its proxy.
+
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -29,7 +31,7 @@ const ROUNDS_AT_ONCE: usize = 16;
 
 type Answer = (Key, Result<RawJson, ErrorObject>);
 
-/// Two ports, and the proxy that stands between them.
+/// The two ports of a relay, and its proxy.
 pub(crate) struct Relay<'a, P, C, A, S, F> {
     pub(crate) config: &'a Config,
     pub(crate) position: Position,
@@ -42,7 +44,7 @@ pub(crate) struct Relay<'a, P, C, A, S, F> {
     pub(crate) timer: Timer,
 }
 
-/// A request on its way through a proxy.
+/// A request that a hook of the proxy handles.
 pub(crate) struct Hook<F> {
     pub(crate) key: Key,
     outcome: Pin<Box<F>>,
@@ -232,7 +234,7 @@ where
         let next = Next { peers: self.peers.clone(), key };
         let outcome = Box::pin((self.start)(key.from.outbound(), request, next));
         let mut hook = Hook { key, outcome };
-        // Its first part must not wait for other hooks that are due.
+        // The first part of the hook must not wait for other hooks that are ready.
         match Pin::new(&mut hook).poll(cx) {
             Poll::Ready((key, outcome)) => {
                 self.passing().remove(key);

@@ -53,7 +53,7 @@
 //!      .serve(client, agent)                         a   b
 //! ```
 //!
-//! [`proxied`] and [`Conductor::in_front_of`] return transports, so any part of a chain can stand where an agent could,
+//! [`proxied`] and [`Conductor::in_front_of`] return transports, so any part of a chain can take the place of an agent,
 //! and [`Conductor::serve_as_component`] makes a chain a component. `proxy/initialize` and `proxy/successor` are a draft:
 //! <https://agentclientprotocol.com/rfds/proxy-chains>. Proxies do not see them.
 //!
@@ -72,7 +72,7 @@
 //!   by the id of the next hop. Text that is not a message is answered where it came from.
 //! - **Order.** Messages of one direction keep their order: requests, notifications, answers and cancels, unless a hook
 //!   waits for something of its own before it goes on, see [`Proxy::request`].
-//! - **Versions stay.** `initialize` reaches the agent, and its `protocolVersion` the client.
+//! - **Versions are unchanged.** `initialize` reaches the agent, and the agent's `protocolVersion` reaches the client.
 //! - **Cancelling passes.** `$/cancel_request` goes from hop to hop, with the id that the request has there. A hook that
 //!   drops what it has passed on cancels it too. A cancel is never put into an envelope.
 //! - **Every request is answered**: by an error if a hook returns one or panics, or the other side closes.
@@ -81,7 +81,7 @@
 //!   the messages to the agent up to 1 MiB is queued in a component that cannot pass them on, and up to 16 MiB for each
 //!   component in a conductor, which does not read its client while 64 KiB of that are queued. Otherwise a client and an
 //!   agent that flood each other would stop a chain for good, although both read.
-//! - Nothing is spawned, and no lock is held while code of yours runs.
+//! - The crate spawns no tasks, and holds no lock while your code runs.
 //!
 //! # How it ends
 //!

@@ -24,7 +24,7 @@ pub(crate) fn is_successor(method: &str) -> bool {
     method == SUCCESSOR || method == OLD_SUCCESSOR
 }
 
-/// Whether a method is one of the older names.
+/// Returns whether a method is one of the older names.
 pub(crate) fn is_old(method: &str) -> bool {
     method == OLD_PROXY_INITIALIZE || method == OLD_SUCCESSOR
 }

@@ -1,3 +1,5 @@
+//! The handle with which a hook forwards a request to the other side.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -10,7 +12,7 @@ use crate::names::is_initialize;
 use crate::peers::{Peers, to_answer};
 use crate::side::{Direction, Key};
 
-/// The rest of the way of a request, to the other side.
+/// The handle with which a hook forwards its request to the other side.
 #[derive(Clone, Debug)]
 pub struct Next {
     pub(crate) peers: Peers,
@@ -23,7 +25,7 @@ impl Next {
         self.key.from.outbound()
     }
 
-    /// Passes a request on, to be awaited for the answer. Its id does not matter.
+    /// Forwards a request. Awaiting the result returns the answer. The id of the request is ignored.
     ///
     /// If the sender cancels the request, the next hop gets a cancel, and its answer is awaited all the same; mostly that
     /// is the error `-32800`. Dropping this before it has completed cancels at the next hop too.

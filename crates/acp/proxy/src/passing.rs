@@ -1,3 +1,5 @@
+//! The table of the requests that a relay forwards.
+
 use std::collections::HashMap;
 
 use agentwire_jsonrpc::RequestId;
@@ -58,7 +60,7 @@ impl PassingRequests {
         Some(started)
     }
 
-    /// Forgets a call that was dropped.
+    /// Removes a call that was dropped.
     pub(crate) fn forget_call(&self, key: Key, call: CallId) {
         if let Some(passing) = self.lock().get_mut(&key) {
             passing.calls.retain(|other| *other != call);

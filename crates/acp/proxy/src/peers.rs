@@ -1,3 +1,5 @@
+//! The handles with which a proxy sends its own messages.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -37,12 +39,12 @@ impl RelayState {
 }
 
 impl Peers {
-    /// Returns the peer towards the client: the client itself, or the proxy before this one.
+    /// Returns the peer towards the client: the client itself, or the previous proxy.
     pub fn client(&self) -> PeerHandle {
         self.handle(Side::Client)
     }
 
-    /// Returns the peer towards the agent: the agent itself, or the proxy behind this one.
+    /// Returns the peer towards the agent: the agent itself, or the next proxy.
     pub fn agent(&self) -> PeerHandle {
         self.handle(Side::Agent)
     }

@@ -1,3 +1,5 @@
+//! A transport to an agent with a proxy in front of it.
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +20,7 @@ const PACKETS: usize = 4;
 
 /// Returns a transport to an agent with a proxy in front of it.
 ///
-/// It is a transport again, so a chain is one in the other, and a client connects to it as it would to the agent:
+/// The result is a transport, so calls nest to form a chain, and a client connects to it as to the agent:
 ///
 /// ```
 /// use agentwire_acp_proxy::{Proxy, Transport, proxied};
@@ -62,7 +64,7 @@ pub(crate) fn driven<F: Future<Output = Result<(), ProxyError>>>(near: Duplex, w
 
 struct Driven<F> {
     near: Duplex,
-    /// None after it has completed.
+    /// `None` after it has completed.
     work: Option<Pin<Box<F>>>,
     /// The error to report at the end.
     error: Option<TransportError>,

@@ -1,3 +1,5 @@
+//! The trait of a proxy.
+
 use std::future::Future;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
@@ -6,7 +8,7 @@ use crate::next::Next;
 use crate::peers::Peers;
 use crate::side::Direction;
 
-/// Stands between a client and an agent.
+/// A proxy between a client and an agent: hooks that watch, change or answer the messages.
 ///
 /// The defaults pass everything unchanged, so an empty `impl` is a proxy that does nothing. The hooks get methods and
 /// undecoded params; the types of `agentwire-acp-schema` decode them:
@@ -52,7 +54,7 @@ pub trait Proxy {
         next.run(request)
     }
 
-    /// Called for each notification that passes. Returns the notification to pass on, or none.
+    /// Called for each notification that passes. Returns the notification to forward, or `None` to drop it.
     ///
     /// It cannot wait, so that notifications and answers keep their order. To send further ones there is
     /// [`PeerHandle::notify_now`](crate::PeerHandle::notify_now). A notification on which this panics is not passed on.

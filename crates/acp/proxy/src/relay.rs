@@ -1,3 +1,5 @@
+//! Runs one proxy between a client and an agent.
+
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 

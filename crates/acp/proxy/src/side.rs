@@ -1,3 +1,5 @@
+//! One side of a relay: its port, its limits and its closing.
+
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -6,7 +8,7 @@ use agentwire_transport::{Transport, TransportError};
 
 use crate::deadline::after;
 
-/// How long a side may take nothing before the other side is read beyond `high_water`.
+/// The time without progress of a side after which the other side is read beyond `high_water`.
 const READ_ON: Duration = Duration::from_secs(5);
 
 /// The direction of a message.
