@@ -8,7 +8,7 @@ use crate::Error;
 /// The default memory limit of a decoded message: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 << 20;
 
-/// Members of unspecified type. They are kept as text, and the limit does not count them.
+/// The members of unspecified type. They are kept as text, and the limit does not count them.
 const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
 
 /// From this length on a text is not held in two forms, in bytes.

@@ -24,7 +24,7 @@ use crate::dispatcher::dispatcher;
 use crate::session::ConnectionState;
 use crate::{AgentHandle, Client, Context, Error, rules};
 
-/// From how many bytes on a text is encoded into memory of its own size.
+/// The number of bytes from which a text is encoded into a buffer of exactly its size.
 const LONG: usize = 64 << 10;
 
 dispatcher! { SessionNotification }

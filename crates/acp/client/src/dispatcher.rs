@@ -1,6 +1,7 @@
 //! The handler of an agent's messages, for both versions.
 
-/// Defines the handler that puts a client behind a connection. `$Update` is the notification of an update.
+/// Defines the handler of a connection, which passes the messages of the agent to a client. `$Update` is the notification
+/// type of an update.
 ///
 /// The module has the methods of `Dispatch` that differ between the versions: `dispatch` for a request, `note` for what an
 /// update changes in the state of its session, and `late_answer`.
@@ -100,7 +101,7 @@ macro_rules! dispatcher {
                 context: RequestContext,
             ) -> impl Future<Output = Result<RawJson, Error>> {
                 let context = Context { agent: self.agent(context.peer()), request: context };
-                // Boxed, since it is as large as the largest of all methods.
+                // Boxed, because this future is as large as the largest method's.
                 Box::pin(self.dispatch(request, context))
             }
 

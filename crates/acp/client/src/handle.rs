@@ -2,8 +2,8 @@
 
 /// Defines the handle on an agent and the context of its requests: the parts that are the same in each version.
 ///
-/// The module has `rules::{options, value}` and `AgentHandle::list_page`. `$version` is the version, `$capabilities` the member of
-/// the agent's answer to `initialize`.
+/// The module has `rules::{options, value}` and `AgentHandle::list_page`. `$version` is the version, `$capabilities` the
+/// member of the agent's answer to `initialize`.
 macro_rules! handle {
     (
         $(#[$doc:meta])*
@@ -21,12 +21,12 @@ macro_rules! handle {
                 Self { peer, shared }
             }
 
-            /// Returns the agent's answer to `initialize`, or none before it has arrived.
+            /// Returns the agent's answer to `initialize`, or `None` before it has arrived.
             pub fn greeting(&self) -> Option<&InitializeResponse> {
                 self.shared.initialized.agent()
             }
 
-            /// Returns the agent's capabilities, or none before `initialize` is answered.
+            /// Returns the agent's capabilities, or `None` before `initialize` is answered.
             pub fn capabilities(&self) -> Option<&AgentCapabilities> {
                 self.greeting().map(|answer| &answer.$capabilities)
             }

@@ -16,7 +16,7 @@ use crate::session::initialized::Initialized;
 use crate::session::options::SessionOptions;
 use crate::session::updates::Readers;
 
-/// Of a session, how many prompts are kept that were dropped and not answered.
+/// The maximum number of dropped and unanswered prompts kept for each session.
 const MAX_DROPPED: usize = 64;
 
 /// The state of a connection, shared by the handle and the handler of the agent's requests.
@@ -41,7 +41,7 @@ struct Permissions {
 struct OpenTurn {
     prompt: CallId,
     cancelled: bool,
-    /// Whether the prompt was dropped. Its answer arrives all the same.
+    /// Whether the prompt was dropped. Its answer still arrives.
     dropped: bool,
 }
 

@@ -1,3 +1,5 @@
+//! The state of `initialize` on a connection, and the checks that need it.
+
 use std::sync::{Arc, OnceLock};
 
 use agentwire_acp_schema::v1::ProtocolVersion;
@@ -20,7 +22,7 @@ impl<C, A> Default for Initialized<C, A> {
 }
 
 impl<C: Clone, A> Initialized<C, A> {
-    /// Stores what the client advertises. False once an agent has answered to it.
+    /// Stores the client's capabilities. Returns false if the agent has already answered `initialize`.
     pub(crate) fn set_client(&self, capabilities: &C) -> bool {
         if self.agent().is_some() {
             return false;
@@ -29,8 +31,8 @@ impl<C: Clone, A> Initialized<C, A> {
         true
     }
 
-    /// Stores what the client advertises, for an `initialize` that asks for a version. Fails where this client does not speak
-    /// that version, and once an agent has answered.
+    /// Stores the client's capabilities for an `initialize` that requests a version. Fails if this client does not support
+    /// that version, or if the agent has already answered.
     pub(crate) fn begin(
         &self,
         asked: ProtocolVersion,
@@ -73,7 +75,7 @@ impl<C: Clone, A> Initialized<C, A> {
         rule(self.answered(method)?).map_err(|why| CallError::not_allowed(method, why))
     }
 
-    /// Makes a call, which is refused where a rule forbids it.
+    /// Makes a call, or a refused call if a rule forbids it.
     pub(crate) fn checked<M: RequestMethod>(
         &self,
         peer: &Peer,

@@ -7,8 +7,8 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// How many sessions are kept of which only updates have arrived: the answer that opens them is still to come, or the
-/// agent invented them.
+/// The maximum number of sessions for which only updates have arrived: the answer that opens the session is pending, or
+/// the agent invented the session.
 const UNKNOWN_SESSIONS: usize = 1024;
 
 /// The memory limit of the modes and options of all sessions together, in bytes, estimated. A session over it is not
