@@ -1,4 +1,4 @@
-//! The store of results that are still fresh.
+//! The client's cache: stores results while a modern server's `ttlMs` calls them fresh.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -29,15 +29,15 @@ const METHODS: [&str; 5] = [
     ReadResourceRequest::NAME,
 ];
 
-/// The bytes that an entry takes beside its texts, about.
+/// The approximate size in bytes of an entry without its texts.
 const OVERHEAD: usize = 300;
 
-/// Keeps lists and resources for as long as they are fresh by a modern server's word. See
+/// Keeps lists and resources while a modern server calls them fresh. See
 /// [`Client::cache`](crate::Client::cache).
 ///
-/// It keeps the pages of lists, and resources, by their exact parameters. It does not keep results of requests with a `_meta`
-/// of their own, nor results for which the server asked a question. It forgets what the server reports as changed, a list's
-/// pages when the server refuses one of them, and everything that is private to a connection when that ends.
+/// Caches pages of lists, and resources, by their exact parameters. Does not cache the result of a request with its own
+/// `_meta`, nor a result for which the server asked a question. Removes results that the server reports as changed, all
+/// pages of a list when the server refuses one of them, and a connection's private results when the connection ends.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
 ///
@@ -54,18 +54,18 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache that shares nothing between connections, even what the server calls public.
+    /// Creates a cache that shares no results between connections, even those that the server calls public.
     pub fn new() -> Self {
         Self { store: Arc::default(), shares: false }
     }
 
-    /// A cache that shares what the server calls public between the connections of all clients that have a clone of it. All
-    /// of these must be to one server: the cache does not tell servers apart.
+    /// Creates a cache that shares public results between the connections of all clients that have a clone of it. All
+    /// of these connections must be to one server: the cache does not distinguish servers.
     pub fn shared() -> Self {
         Self { shares: true, ..Self::new() }
     }
 
-    /// Sets how many bytes are kept (default 16 MiB). The entries that are stale soonest make room.
+    /// Sets how many bytes are kept (default 16 MiB). On overflow the entries that become stale soonest are removed.
     #[must_use]
     pub fn limit(self, bytes: usize) -> Self {
         self.lock().limit = bytes;
@@ -102,13 +102,13 @@ struct Store {
     entries: HashMap<Arc<Key>, Entry>,
     /// The keys in the order in which their entries become stale, then in the order in which they came.
     by_time: BTreeMap<(Instant, u64), Arc<Key>>,
-    /// How many entries there have been.
+    /// The number of entries inserted so far.
     inserted: u64,
     bytes: usize,
     limit: usize,
-    /// How many connections there have been.
+    /// The number of connections opened so far.
     connections: u64,
-    /// How often something was forgotten. A result that was requested before that is not kept.
+    /// Counts removals. A result that was requested before the latest removal is not cached.
     forgotten: u64,
 }
 
@@ -208,7 +208,7 @@ impl ConnectionCache {
         self.cache.lock().forget(|key| self.sees(key) && methods.contains(&key.method));
     }
 
-    /// Forgets a resource, and those that contain it.
+    /// Forgets a resource, and the resources that contain it.
     pub(crate) fn forget_resource(&self, uri: &str) {
         #[derive(Deserialize)]
         #[serde(expecting = "an object")]
@@ -221,7 +221,7 @@ impl ConnectionCache {
         self.cache.lock().forget(|key| self.sees(key) && which(key));
     }
 
-    /// The place of a call's result; `None` where the result is not kept.
+    /// The place of a call's result; `None` if the result is not cached.
     pub(crate) fn place(&self, call: &RawCall) -> Option<Place> {
         let method = METHODS.into_iter().find(|method| *method == &*call.method)?;
         if call.has_own_meta {
@@ -269,7 +269,7 @@ impl ConnectionCache {
         }
 
         let Ok(Hints { ttl_ms, cache_scope }) = text.decode() else { return };
-        // A time that is negative or too large for the clock counts as none.
+        // A `ttlMs` that is negative or too large for the clock counts as missing.
         let time = Duration::from_millis(ttl_ms.and_then(|time| time.as_u64()).unwrap_or_default());
         let fresh_until = TokioClock::default().now().checked_add(time);
         let Some(fresh_until) = fresh_until.filter(|_| !time.is_zero()) else { return };
@@ -300,7 +300,7 @@ impl Drop for ConnectionCache {
 pub(crate) struct Place {
     method: &'static str,
     params: String,
-    /// How often something had been forgotten when the result was requested.
+    /// The cache's count of removals when the result was requested.
     forgotten: u64,
 }
 
@@ -314,7 +314,7 @@ mod tests {
         let key = |number: u64| Key { owner: None, method: "m", params: format!("{number:08}") };
         let text = || RawJson::parse("12".into()).expect("JSON");
         for number in 0..1000_u64 {
-            // Later ones are stale sooner, but for every tenth.
+            // Later entries become stale sooner, except every tenth.
             let seconds = if number % 10 == 0 { 5000 } else { 2000 - number };
             store.insert(key(number), text(), now + Duration::from_secs(seconds));
             assert_eq!(store.entries.len(), store.by_time.len());

@@ -20,10 +20,10 @@ use crate::stack::{CallStack, RawCallFuture};
 use crate::tasks::handle;
 use crate::{RemoteServer, TaskOrResult, TaskState};
 
-/// A call to the server: a value until it is awaited, which sends it.
+/// A call to the server. It is sent when it is awaited.
 ///
 /// Awaiting it returns the decoded result. Dropping it before that cancels the call at the server.
-/// [`into_future`](IntoFuture::into_future) makes a future of it.
+/// [`into_future`](IntoFuture::into_future) converts it to a future.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,13 +47,13 @@ pub struct Call<M> {
 }
 
 impl<M> Call<M> {
-    /// A call that fails when it is awaited, and sends nothing.
+    /// Creates a call that fails when it is awaited, and sends nothing.
     pub(crate) fn refused(stack: CallStack, error: CallError) -> Self {
         Self { stack, request: Err(error), options: CallOptions::default() }
     }
 
-    /// Sets how long to wait for the answer, instead of the client's default; `None` for ever. Then the call fails, and
-    /// the server gets a cancellation. After a question of a modern server, each repetition of the request has this time.
+    /// Sets how long to wait for the answer, instead of the client's default; `None` for ever. On time-out the call fails,
+    /// and the server gets a cancellation. After a question of a modern server, each repetition of the request has this time.
     /// The time in which the client answers does not count.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.waits.timeout = timeout.into();
@@ -75,7 +75,7 @@ impl<M> Call<M> {
 }
 
 impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
-    /// A call in the terms of the server's revision, with the client's default time limits.
+    /// Creates a call in the form of the server's revision, with the client's default time limits.
     pub(crate) fn new(stack: CallStack, request: M) -> Self {
         let server = &stack.connection.server;
         let options = CallOptions { waits: server.waits, ..CallOptions::default() };
@@ -98,7 +98,7 @@ pub struct CallDraft<M> {
 }
 
 impl<M: RequestMethod + Downgrade + HasMeta> CallDraft<M> {
-    /// Makes the call to a server, such as in a new session with the same server.
+    /// Makes the call to a server, for example in a new session with the same server.
     pub fn send_to(self, server: &RemoteServer) -> Call<M> {
         Call { options: self.options, ..server.call(self.request) }
     }
@@ -126,7 +126,7 @@ impl Call<CallToolRequest> {
         self
     }
 
-    /// Starts the call, and returns a handle on its task where the server makes one of it. In 2025-11-25 the call asks for
+    /// Starts the call, and returns a handle on its task if the server runs it as one. In 2025-11-25 the call asks for
     /// a task; since 2026-07-28 the server decides. The time limit of the call is that of its start.
     ///
     /// Dropping the future before it returns the handle cancels the task as well. Since 2026-07-28 a task that the server
@@ -134,8 +134,8 @@ impl Call<CallToolRequest> {
     ///
     /// # Errors
     ///
-    /// As the call itself; [`CallError::NotAllowed`] where the client has no [`Tasks`](crate::Client::tasks), or, in
-    /// 2025-11-25, the server or the tool does not run as a task. A tool that was not listed before is looked up for that.
+    /// The errors of the call itself. [`CallError::NotAllowed`] if the client has no [`Tasks`](crate::Client::tasks) or, in
+    /// 2025-11-25, if the server or the tool does not support tasks. A tool that was not listed before is looked up first.
     pub async fn start(mut self) -> Result<TaskOrResult, CallError> {
         if self.request.is_ok() {
             handle::may_start(&self.stack.connection)?;
@@ -150,7 +150,7 @@ impl Call<CallToolRequest> {
 }
 
 impl<M: RequestMethod + HasMeta> Call<M> {
-    /// Makes the call, and returns the text of its result.
+    /// Starts the call, and returns a future for the text of its result.
     pub(crate) fn into_raw(self) -> RawCallFuture {
         let Self { stack, request, options } = self;
         let call = request.and_then(|request| RawCall::encode(&stack.connection, &request, options));

@@ -25,7 +25,7 @@ use crate::request::stamp::Stamp;
 use crate::tools::Tools;
 use crate::{Tasks, Warning, result};
 
-/// One connection to a server: the peer, what the handshake found out, and what all calls share.
+/// One connection to a server: the peer, the results of the handshake, and the parts that all calls share.
 pub(crate) struct Connection {
     pub(crate) peer: Peer,
     pub(crate) server: ServerInfo,
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
     pub(crate) cache: Option<Arc<ConnectionCache>>,
     /// How tasks are followed; `None` if they are not.
     pub(crate) tasks: Option<Tasks>,
-    /// `None` where nothing depends on it.
+    /// `None` if no setting of the client needs them.
     pub(crate) tools: Option<Arc<Tools>>,
     pub(crate) progress_hooks: ProgressHooks,
     pub(crate) cleanup: Cleanup,
@@ -71,7 +71,7 @@ impl Connection {
         self.answers.value_limit
     }
 
-    /// Answers a question of the server; `None` where the client has no answer for that method.
+    /// Answers a question of the server; `None` if the client has no function for that method.
     pub(crate) fn answer(&self, method: &str, params: Option<&RawJson>) -> Option<AnswerFuture> {
         self.answers.answer(method, params, &self.agreed)
     }

@@ -40,7 +40,7 @@ use crate::tasks::report::{TaskState, read_state};
 use crate::tasks::settings::Tasks;
 use crate::tools::Tools;
 
-/// The client's side of a connection: its hooks, and what it answers with.
+/// Handles the server's messages on one connection by the client's hooks and answer functions.
 #[derive(Clone, Default)]
 pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
@@ -74,7 +74,7 @@ pub(crate) struct ClientHandler {
 }
 
 impl ClientHandler {
-    /// Replaces what belongs to one connection, which clones of a client must not share.
+    /// Replaces the parts that belong to one connection. Clones of a client must not share these.
     pub(crate) fn for_connection(mut self) -> Self {
         self.agreed = Agreed::default();
         self.first_message = Arc::default();
@@ -88,7 +88,7 @@ impl ClientHandler {
         self
     }
 
-    /// Forgets what is known about the tools, and calls the hook.
+    /// Forgets the facts and cached lists of tools, and calls the hook.
     pub(crate) fn tools_changed(&self) {
         self.forget(&[ListToolsRequest::NAME]);
         self.tools.forget();
@@ -128,7 +128,7 @@ impl ClientHandler {
         call_hook(&self.on_warning, Some(warning));
     }
 
-    /// Decodes a notification. Returns `None` where that fails, after a warning.
+    /// Decodes a notification. Returns `None` after a warning if decoding fails.
     fn decode<N: NotificationMethod + DeserializeOwned>(&self, notification: &Notification) -> Option<N> {
         let empty = RawJson::EMPTY_OBJECT;
         let params = notification.params.as_ref().unwrap_or(&empty);
@@ -165,8 +165,8 @@ impl ClientHandler {
         RelatedTaskMetadata::read(params.decode::<Params>().ok()?.meta.as_ref())
     }
 
-    /// Whether a modern server's notification is for the client's hooks. Notifications about a subscription itself, or of
-    /// one that has ended, are not.
+    /// Whether a modern server's notification goes to the client's hooks. A notification about a subscription itself, or on
+    /// a subscription that has ended, does not.
     fn is_dispatched(&self, notification: &Notification) -> bool {
         if notification.method == SubscriptionsAcknowledgedNotification::NAME {
             self.subscriptions.acknowledge(notification.params.as_ref());
@@ -218,7 +218,7 @@ impl Handler for ClientHandler {
         if self.is_modern() && !self.is_dispatched(&notification) {
             return;
         }
-        // The peer has passed on the progress of calls. What is left belongs to a task, or to no hook.
+        // The peer has passed on the progress of calls. The rest belongs to a task, or has no hook.
         if notification.method == ProgressNotification::NAME {
             return self.progress_hooks.report(notification.params.as_ref());
         }

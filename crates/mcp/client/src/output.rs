@@ -1,4 +1,4 @@
-//! The output schemas of tools, and the results that they are checked by.
+//! Keeps the output schemas of tools, and checks results against them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub(crate) struct Outputs(Mutex<HashMap<String, Arc<Output>>>);
 /// The output schema of one tool.
 struct Output {
     schema: JsonSchema,
-    /// Compiled when it is first needed; `None` where that fails.
+    /// Compiled on first use; `None` if compiling fails.
     validator: OnceLock<Option<Validator>>,
 }
 
@@ -46,7 +46,7 @@ impl Outputs {
         }
     }
 
-    /// The check of a tool's result; `None` where there is nothing to check.
+    /// The check of a tool's result; `None` if the tool has no known output schema.
     pub(crate) fn check(&self, tool: &str) -> Option<OutputCheck> {
         let output = self.0.lock().get(tool)?.clone();
         Some(OutputCheck { tool: tool.to_owned(), output })
@@ -60,7 +60,7 @@ pub(crate) struct OutputCheck {
 }
 
 impl OutputCheck {
-    /// Fails where the result does not match the schema. A schema that cannot be used fails nothing, and warns once.
+    /// Fails if the result does not match the schema. A schema that cannot be used fails nothing, and warns once.
     pub(crate) fn run(&self, result: &RawJson, warn: impl Fn(Warning)) -> Result<(), CallError> {
         match self.output.validator(&self.tool, warn) {
             Some(validator) => {

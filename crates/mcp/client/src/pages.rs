@@ -17,7 +17,7 @@ use crate::{Call, RawAnswer};
 
 /// A list of the server, item by item: a page is requested when the one before is used up.
 ///
-/// It is a [`Stream`], and has the two most needed methods of one itself. After an error it ends. Dropping it cancels the
+/// It is a [`Stream`], and has the two most used stream methods itself. After an error it ends. Dropping it cancels the
 /// request for a page, if one is in flight.
 ///
 /// A server may refuse a page because the list has changed and the cursor is no longer valid (`-32602`). Then
@@ -32,8 +32,8 @@ use crate::{Call, RawAnswer};
 ///
 /// An item that cannot be decoded is left out, and [`Client::on_warning`](crate::Client::on_warning) is called. The same
 /// happens to an item with a schema that would take more memory as a tree of values than
-/// [`Client::value_limit`](crate::Client::value_limit). Everything else of all items together is held to that limit too:
-/// one item more is an error.
+/// [`Client::value_limit`](crate::Client::value_limit). The rest of all items together must stay within that limit too: the
+/// item that exceeds it is an error.
 #[must_use = "nothing is requested until items are taken"]
 pub struct Pages<M: Paginated> {
     stack: CallStack,

@@ -14,7 +14,7 @@ use crate::result::ResultKind;
 use crate::tasks::report::{Report, StartedTask, TaskHook};
 use crate::tools::Tools;
 
-/// The methods that run the server's own code. That code may take long, report progress and ask questions.
+/// The methods that run the server author's code. That code may take long, report progress and ask questions.
 pub(crate) const ASKING: [&str; 3] =
     [CallToolRequest::NAME, GetPromptRequest::NAME, ReadResourceRequest::NAME];
 
@@ -59,7 +59,7 @@ pub struct RawCall {
     pub(crate) is_stamped: bool,
     /// Whether the caller or a layer has put something into `_meta`.
     pub(crate) has_own_meta: bool,
-    /// Whether the call was already repeated because of a refusal that could be mended.
+    /// Whether the call was already repeated after a refusal that named the remedy.
     pub(crate) is_recovered: bool,
     /// The facts about the server's tools, if the client keeps them.
     pub(crate) tools: Option<Arc<Tools>>,
@@ -167,7 +167,7 @@ impl RawAnswer {
         Self { result: result.into(), kind: ResultKind::Complete, rounds: 0, task: None }
     }
 
-    /// The answer that created a task.
+    /// Creates the answer that started a task.
     pub(crate) fn of_task(
         result: RawJson,
         report: Report,

@@ -14,7 +14,7 @@ pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 /// The members of a result that stay text.
 const RAW: [&str; 2] = ["structuredContent", "_meta"];
 
-/// From this length in bytes on, a text is not held in two forms.
+/// From this length in bytes on, a text is converted at once, so that it is not held in two forms.
 const LONG: usize = 1 << 20;
 
 /// Returns the text of a result, to be decoded later. A long text gets its half surrogate pairs replaced here (see
@@ -40,7 +40,7 @@ pub(crate) fn decode_by_default<R: DeserializeOwned>(result: &RawJson) -> Result
     decode(result, DEFAULT_VALUE_LIMIT)
 }
 
-/// Fails where a decoded message would take more memory than the limit.
+/// Fails if a decoded message would take more memory than the limit.
 pub(crate) fn check(text: &RawJson, limit: usize) -> Result<(), serde_json::Error> {
     // Nearly every text is too short to reach the limit, and is not scanned.
     if text.len() <= limit / TreeCost::MAX_PER_BYTE {

@@ -123,8 +123,8 @@ impl RemoteServer {
 
     /// Calls a tool. The arguments are anything whose JSON is an object, or `()` for none.
     ///
-    /// A tool that failed returns a result with `is_error`, which is for the model to read, and no error. Where the server
-    /// makes a task of the call, and the client [follows tasks](crate::Client::tasks), this returns the task's result.
+    /// A tool that failed returns a result with `is_error`, for the model to read, and not an error. If the server runs the
+    /// call as a task, and the client [follows tasks](crate::Client::tasks), this returns the task's result.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> Call<CallToolRequest> {
         let request = CallToolRequest::new(name);
         let encoded = match RawJson::encode(&arguments) {
@@ -249,15 +249,15 @@ impl RemoteServer {
     /// Makes any request that the protocol has.
     ///
     /// A request that the server does not offer is not sent: the call fails with [`CallError::NotAllowed`]. Members that its
-    /// revision does not have are left out. Where the request has no form in the revision, the call fails likewise.
+    /// revision does not have are left out. If the request has no form in the revision, the call fails likewise.
     pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, request: M) -> Call<M> {
         Call::new(self.stack.clone(), request)
     }
 
     /// Makes a request of any method, known to the protocol or not, with these parameters as they are.
     ///
-    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A modern
-    /// request still gets its `_meta`, and the call passes the layers.
+    /// Unlike [`call`](Self::call), this also sends methods that the server does not offer or that its revision does not
+    /// have. A modern request still gets its `_meta`, and the call passes the layers.
     pub fn call_raw(&self, method: impl Into<ByteString>, params: RawObject) -> RawCallFuture {
         self.stack.start(RawCall::new(self.connection(), method.into(), params))
     }

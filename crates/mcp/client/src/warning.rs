@@ -13,8 +13,8 @@ const MAX_TEXT: usize = 500;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A tool is left out of [`RemoteServer::tools`](crate::RemoteServer::tools), because a transport could not call it as its schema
-    /// demands.
+    /// A tool is left out of [`RemoteServer::tools`](crate::RemoteServer::tools), because a transport could not call it as
+    /// its schema demands.
     #[error("the tool `{}` is left out: {}", Printable::display(.tool), Printable::display(.why))]
     #[non_exhaustive]
     ToolLeftOut {

@@ -1,4 +1,4 @@
-//! The subscription that a client with hooks for changes of lists opens by itself at a modern server, and the gaps of a session.
+//! Keeps the hooks for list changes informed: subscribes at a modern server, and follows the gaps of a session.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,8 +39,8 @@ pub(crate) async fn listen(server: RemoteServer, handler: ClientHandler) {
     }
 }
 
-/// Calls the hooks after each gap of a session, whose handler calls them for the changes that are reported. Ends when none are
-/// reported any more.
+/// Calls the hooks after each gap of a session. The handler calls them for reported changes. Returns when the server reports
+/// no more changes.
 async fn follow_gaps(server: &RemoteServer, handler: &ClientHandler, filter: &SubscriptionFilter) {
     let queue = Arc::<ChangeQueue>::default();
     let _registration = server.connection().subscribe(SubscriptionFilter::default(), &queue);
@@ -49,8 +49,8 @@ async fn follow_gaps(server: &RemoteServer, handler: &ClientHandler, filter: &Su
     }
 }
 
-/// Subscribes to changes. Subscribes again when the server ends that, until it refuses or has left too many subscriptions
-/// unacknowledged.
+/// Subscribes to changes, and again each time the server ends the subscription. Stops when the server refuses, or has left
+/// too many subscriptions unacknowledged.
 async fn subscribe(server: &RemoteServer, handler: &ClientHandler, filter: SubscriptionFilter) {
     let clock = TokioClock::default();
     let mut pause = PAUSES.0;

@@ -52,8 +52,8 @@ pub(crate) use self::queue::{ChangeQueue, Registration, Subscribers};
 /// [`Change::Missed`] comes once another one is open. [`Change::Unreported`] comes if the server has no such stream. A change in the
 /// moment between the handshake and the first opening of the stream may be missed in silence.
 ///
-/// The stream ends with the connection or the subscription, after the queued changes: a subscription since 2026-07-28 ends when its
-/// request breaks off. Changes after that are missed, so subscribe and read again. Dropping the stream cancels a
+/// The stream ends with the connection or the subscription, after the queued changes: a subscription since 2026-07-28 ends
+/// when its request breaks off. Changes after that are missed, so subscribe and read again. Dropping the stream cancels a
 /// subscription since 2026-07-28; in a session the server's later notifications are ignored.
 #[must_use = "dropping it ends the subscription"]
 pub struct Changes {

@@ -27,9 +27,10 @@ pub enum Change {
     /// a session over HTTP broke off and could not be resumed; or, in a hub, the server was restarted, its session was opened
     /// again, or the subscription broke off.
     Missed,
-    /// The server reports no changes of a session by itself, from the beginning or from now on: it has refused the stream for them,
-    /// by HTTP status 405, 401 or 403 for example, or the stream was given up. Changes may still arrive while a call runs, but a
-    /// program that must not miss any reads again from time to time. This comes once for a connection, and the stream of changes goes on.
+    /// The server reports no changes of a session by itself, from the beginning or from now on: it has refused the stream
+    /// for them, by HTTP status 405, 401 or 403 for example, or the stream was given up. Changes may still arrive while a
+    /// call runs, but a program that must not miss any reads again from time to time. This comes once for a connection, and
+    /// the stream of changes goes on.
     /// [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls) has the reason.
     Unreported,
     /// The list of tools.
@@ -174,7 +175,7 @@ struct SubscriberList {
     subscribers: Vec<Subscriber>,
     /// Whether the server reports changes only while calls run, if at all.
     is_unreported: bool,
-    /// The reason for that, until there is a subscriber and a warning.
+    /// The reason why it is unreported, until a subscriber exists and the warning is given.
     unwarned: Option<Arc<TransportError>>,
 }
 
@@ -207,7 +208,7 @@ impl Subscribers {
         }
     }
 
-    /// Queues a gap for each subscriber, or the end of reports.
+    /// Queues for each subscriber [`Change::Missed`], or [`Change::Unreported`] if the reports have ended.
     pub(crate) fn gap(&self, end: Option<Arc<TransportError>>) {
         let mut list = self.0.lock();
         let change = if end.is_some() { Change::Unreported } else { Change::Missed };
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!([(); 2].map(|()| next(&queue)), [Some(Change::Missed), Some(Change::Unreported)]);
     }
 
-    /// As the hook `on_resource_updated` does.
+    /// The hook `on_resource_updated` accepts such an update too.
     #[test]
     fn update_with_a_malformed_member_is_a_change() {
         let queue = ChangeQueue::default();

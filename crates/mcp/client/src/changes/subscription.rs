@@ -1,4 +1,4 @@
-//! Subscriptions: a request that stays open since 2026-07-28, and a part of the session before.
+//! Subscriptions: since 2026-07-28 a request that stays open, up to 2025-11-25 a part of the session.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -53,7 +53,7 @@ impl Subscription {
     ///
     /// # Errors
     ///
-    /// When it ended otherwise: the connection ended, or the transport failed. Changes since then were not reported, so
+    /// If it did not end in that way: the connection ended, or the transport failed. Changes since then were not reported, so
     /// [subscribe](crate::RemoteServer::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
         match self.source {
@@ -145,8 +145,8 @@ impl Subscriptions {
         }
     }
 
-    /// Passes a notification to the hook of its subscription. Returns false where the subscription has ended, and the
-    /// notification is ignored.
+    /// Passes a notification to the hook of its subscription. Returns false, and ignores the notification,
+    /// if the subscription has ended.
     pub(crate) fn dispatch(&self, notification: &Notification) -> bool {
         let Some(id) = id(notification.params.as_ref()) else { return true };
         let Some(hook) = self.lock().get(&id).map(|open| open.hook.clone()) else { return false };

@@ -8,8 +8,8 @@ use crate::handler::hooks::hook;
 use crate::{TaskState, Warning};
 
 impl Client {
-    /// Sets a hook for the server's log. Without a [level](Self::log_level) a modern server is asked for `info` and above, and a server
-    /// with sessions decides.
+    /// Sets a hook for the server's log. Without a [level](Self::log_level) a modern server is asked for `info` and above,
+    /// and a server with sessions decides.
     #[must_use]
     pub fn on_log(mut self, function: impl FnMut(LoggingMessageNotification) + Send + 'static) -> Self {
         self.handler.on_log = hook(function);
@@ -38,7 +38,8 @@ impl Client {
         self
     }
 
-    /// Sets a hook that gets the URI of each changed resource, after [`RemoteServer::subscribe`](crate::RemoteServer::subscribe) or
+    /// Sets a hook that gets the URI of each changed resource, after
+    /// [`RemoteServer::subscribe`](crate::RemoteServer::subscribe) or
     /// [`RemoteServer::listen`](crate::RemoteServer::listen). It is not called for changes that were missed; see [above](Self#changes).
     #[must_use]
     pub fn on_resource_updated(mut self, function: impl FnMut(String) + Send + 'static) -> Self {

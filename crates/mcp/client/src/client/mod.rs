@@ -17,17 +17,20 @@ use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
 use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 
-/// An MCP client before it is connected: its name, its time limits, its hooks and what it answers with.
+/// The configuration of an MCP client: its name, time limits and hooks, and the functions that answer questions.
 ///
-/// It advertises what it has a function for. Functions are `Send`, so that the future of a connection can be spawned.
+/// It advertises the capabilities for which it has a function. Functions are `Send`, so that the future of a connection can
+/// be spawned.
 ///
 /// # Questions
 ///
-/// In a session a server asks by requests of its own, while a call waits for it. A modern server answers a call by its
-/// questions, and the client makes the call again with the answers, up to a [limit](Self::input_rounds). The same functions
-/// answer both, concurrently where there are several questions. Each of these requests has the whole
-/// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. A function that fails
-/// fails the call, because a modern server takes no error. Dropping the call drops the functions' futures.
+/// In a session a server asks by requests of its own, while a call waits for it. A modern server returns its
+/// questions as the result of a call, and the client makes the call again with the answers, up to a
+/// [limit](Self::input_rounds). The same functions answer both, concurrently where there are several questions. Each of
+/// these requests has the whole
+/// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. If a
+/// function fails, the call fails, because a modern server accepts no error in place of an answer. Dropping the call drops
+/// the functions' futures.
 ///
 /// # Tasks
 ///
@@ -46,12 +49,13 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 /// In a session a server reports changes unasked. Over HTTP its stream for them may break off. When it cannot be resumed, the
 /// client calls the hooks for lists once another one is open, because there may have been a change. It does not know which
 /// resources have changed; [`RemoteServer::changes`](crate::RemoteServer::changes) reports that. A server without such a stream
-/// causes [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls), if the client has a hook or a cache for what the server offers
-/// to report.
+/// causes [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls), if the client has a hook or a cache for
+/// what the server offers to report.
 ///
-/// A modern server reports changes only on a subscription, so a client with hooks for changes of lists opens one for the changes that the server offers to report. When the server ends that, the client
-/// opens another one after 1 s, then 2 s, and so on up to 60 s. After such a gap it calls the hooks, because there may have
-/// been a change. A server that never acknowledges a subscription gets five. This runs within the future of the connection.
+/// A modern server reports changes only on a subscription. So a client with hooks for changes of lists opens one for the
+/// changes that the server offers to report. When the server ends the subscription, the client opens another one after 1 s,
+/// then 2 s, and so on up to 60 s. After such a gap it calls the hooks, because there may have been a change. If the server
+/// never acknowledges, the client stops after five subscriptions. This runs within the future of the connection.
 ///
 /// # Layers
 ///
@@ -67,8 +71,8 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 /// 7. Recovery: a modern request is repeated once if the refusal names the remedy.
 /// 8. The request itself, with its progress token.
 ///
-/// So a layer of yours sees each call once and its final result, however many requests that takes, and sees a call too that
-/// is answered from the cache. It does not see the requests that the built-in layers make by themselves, such as `tasks/get`
+/// So your layer sees each call once and its final result, however many requests the call takes. It also sees calls that the
+/// cache answers. It does not see the requests that the built-in layers make by themselves, such as `tasks/get`
 /// or the lookup of a tool, nor the handshake, subscriptions and the methods of [`Task`](crate::Task). Dropping a call drops
 /// its layers' futures and cancels the request. Each such layer costs one allocation for each call; without any, a plain call
 /// in a session costs none for the stack.
@@ -104,12 +108,12 @@ impl Client {
     /// The default of [`value_limit`](Self::value_limit): 32 MiB.
     pub const DEFAULT_VALUE_LIMIT: usize = DEFAULT_VALUE_LIMIT;
 
-    /// A client of that name and version.
+    /// Creates a client with this name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from_info(Implementation::new(name, version))
     }
 
-    /// A client with more information about itself, such as a title.
+    /// Creates a client with more information about itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let handshake = HandshakeConfig {
             era: Era::Auto,
@@ -300,7 +304,7 @@ impl Client {
         self
     }
 
-    /// Keeps lists and resources for as long as they are fresh by a modern server's word (default: not).
+    /// Caches lists and resources while a modern server calls them fresh (default: off).
     ///
     /// Such a client also subscribes to changes of lists. Changes of a resource are reported only on a
     /// [subscription](crate::RemoteServer::listen) to it.
@@ -320,7 +324,7 @@ impl Client {
         self
     }
 
-    /// Follows the tasks that servers make of calls of tools (default: not); see [above](Self#tasks).
+    /// Lets servers run tool calls as tasks, and follows these (default: off); see [above](Self#tasks).
     #[must_use]
     pub fn tasks(mut self, tasks: Tasks) -> Self {
         let extensions = self.handshake.capabilities.extensions.get_or_insert_default();
@@ -329,11 +333,12 @@ impl Client {
         self
     }
 
-    /// Checks the results of tools against their output schemas (default: not). A call with another result fails with
+    /// Checks the results of tools against their output schemas (default: off). A call whose result does not match fails with
     /// [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat the value.
     ///
-    /// This holds for tools that [`RemoteServer::tools`](crate::RemoteServer::tools) listed before the call, and not for results with
-    /// `is_error`. Nothing is fetched for a schema: where it refers to another document, the tool's results are not checked, and
+    /// This holds for tools that [`RemoteServer::tools`](crate::RemoteServer::tools) listed before the call, and not for
+    /// results with `is_error`. Nothing is fetched for a schema: where it refers to another document, the tool's results are
+    /// not checked, and
     /// [`on_warning`](Self::on_warning) is called.
     #[cfg(feature = "validate")]
     #[must_use]
@@ -344,7 +349,7 @@ impl Client {
 
     /// Requests the server's log from this level upwards; see [`on_log`](Self::on_log).
     ///
-    /// In a session this sends `logging/setLevel` first, where the server has a log; a refusal is ignored. Every modern
+    /// In a session this sends `logging/setLevel` first, if the server has a log; a refusal is ignored. Every modern
     /// request carries the level, and a modern server logs nothing without one.
     #[must_use]
     pub fn log_level(mut self, level: LoggingLevel) -> Self {

@@ -12,18 +12,18 @@ use futures_util::stream::FuturesUnordered;
 /// How long the queue may take at the end of a connection.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Where calls push what runs after them.
+/// The sender by which calls queue work that runs after them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleanup(Option<mpsc::UnboundedSender<BoxFuture<'static, ()>>>);
 
 impl Cleanup {
-    /// Makes the two ends of a queue.
+    /// Creates a queue: its sender and its receiver.
     pub(crate) fn queue() -> (Self, CleanupQueue) {
         let (sender, receiver) = mpsc::unbounded();
         (Self(Some(sender)), CleanupQueue { receiver, running: FuturesUnordered::new() })
     }
 
-    /// Queues a future. Drops it where the connection is over.
+    /// Queues a future. Drops it if the connection has ended.
     pub(crate) fn push(&self, future: BoxFuture<'static, ()>) {
         if let Some(sender) = &self.0 {
             let _ = sender.unbounded_send(future);
@@ -31,14 +31,14 @@ impl Cleanup {
     }
 }
 
-/// Runs what is pushed.
+/// Runs the futures that calls queue.
 pub(crate) struct CleanupQueue {
     receiver: mpsc::UnboundedReceiver<BoxFuture<'static, ()>>,
     running: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl CleanupQueue {
-    /// Runs futures for as long as any can be pushed.
+    /// Runs futures until all senders are dropped.
     pub(crate) async fn run(&mut self) {
         loop {
             futures_util::select! {
@@ -51,7 +51,7 @@ impl CleanupQueue {
         }
     }
 
-    /// Runs what is queued, for at most [`GRACE`].
+    /// Runs the queued futures, for at most [`GRACE`].
     pub(crate) async fn finish(mut self) {
         self.receiver.close();
         while let Some(future) = self.receiver.next().await {

@@ -1,4 +1,4 @@
-//! From a [`Client`] to a connection, and what runs beside the caller's code.
+//! Opens a connection for a [`Client`], and runs its background work beside the caller's code.
 
 use std::pin::pin;
 
@@ -53,7 +53,8 @@ where
 impl Client {
     /// Connects to a server for as long as `main` runs.
     ///
-    /// The future needs the clock of a tokio runtime. Dropping it ends the connection. It can be spawned as that of [`connect`].
+    /// The future needs the clock of a tokio runtime. Dropping it ends the connection. It can be spawned, as the future of
+    /// [`connect`] can.
     ///
     /// ```no_run
     /// # use agentwire_mcp_client::{BoxError, Client};
@@ -97,7 +98,7 @@ impl Client {
         driver.run(handler, transport, main).await.0.map_err(ConnectionError::new)
     }
 
-    /// Returns a future for the handle on a server, and one that runs the connection until the server closes it.
+    /// Returns two futures: one for the handle on a server, and one that runs the connection until the server closes it.
     ///
     /// This is for programs in which the connection does not end where a function ends. Nothing happens unless the second
     /// future is polled. The connection ends when the second future is dropped, when the first is dropped before it returns
@@ -141,7 +142,7 @@ fn open(handshake: &HandshakeConfig, config: Config) -> (Peer, Driver) {
     driver(config, TokioClock::default())
 }
 
-/// A handler for one connection, and the queue of what outlives its calls, where that is needed.
+/// Returns a handler for one connection, and the queue of work that outlives calls if the connection needs it.
 fn for_connection(
     handler: ClientHandler,
     handshake: &HandshakeConfig,

@@ -1,4 +1,4 @@
-//! The client's answers to a server's questions, which come as requests or as results.
+//! The client's answers to a server's questions, which arrive as requests or in results.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -21,15 +21,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::handler::hooks::contained;
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
 
-/// The revision that was agreed on, once it is.
+/// The agreed revision, once the handshake has set it.
 pub(crate) type Agreed = Arc<OnceLock<Revision>>;
 
 pub(crate) type Outcome = Result<RawJson, ErrorObject>;
 
-/// A future answer, or what is wrong with the question.
+/// A future for the answer, or the error for a question that is refused.
 pub(crate) type AnswerFuture = Result<BoxFuture<'static, Outcome>, ErrorObject>;
 
-/// Answers a request of the server, in the terms of the agreed revision.
+/// Answers a request of the server, in the form of the agreed revision.
 type Answer = Arc<dyn Fn(Option<&RawJson>, &Agreed) -> AnswerFuture + Send + Sync>;
 
 /// Asks the user.
@@ -54,7 +54,7 @@ pub(crate) fn questions<'de, D: Deserializer<'de>>(
 /// How long the answer to a question may take by default: 1 h, as long as `agentwire-mcp-server` waits for one.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The functions that a client answers with, and their limits.
+/// The functions that answer the server's questions, and their limits.
 #[derive(Clone)]
 pub(crate) struct Answers {
     by_method: BTreeMap<&'static str, Answer>,
@@ -133,8 +133,8 @@ impl Answers {
         self.set_elicitation();
     }
 
-    /// Sets the function for the one method that both kinds of questions to the user have. It refuses the kind that is not
-    /// advertised.
+    /// Sets the function for `elicitation/create`, the method of both forms and URLs. It refuses the kind that the client does
+    /// not advertise.
     fn set_elicitation(&mut self) {
         let (form, url) = (self.form.clone(), self.url.clone());
         let refuse = |mode| async move { Err(ErrorObject::invalid_params(unknown_mode(mode))) }.boxed();
@@ -146,12 +146,12 @@ impl Answers {
         });
     }
 
-    /// Whether a method has an answer.
+    /// Whether the client has a function for a method.
     pub(crate) fn has(&self, method: &str) -> bool {
         self.by_method.contains_key(method)
     }
 
-    /// Answers a request; `None` where the method has no answer.
+    /// Answers a request; `None` if the client has no function for the method.
     pub(crate) fn answer(
         &self,
         method: &str,
@@ -204,7 +204,7 @@ impl Answers {
         Ok(answer.boxed())
     }
 
-    /// Replaces what belongs to one connection, which clones of a client must not share.
+    /// Replaces the parts that belong to one connection. Clones of a client must not share these.
     pub(crate) fn for_connection(&mut self) {
         self.open = OpenQuestions::default();
     }
@@ -236,7 +236,7 @@ impl OpenQuestions {
     }
 }
 
-/// A question that counts until this is dropped.
+/// Counts one question until it is dropped.
 struct OpenQuestion(Arc<AtomicUsize>);
 
 impl Drop for OpenQuestion {

@@ -1,4 +1,4 @@
-//! Functions that the client's author gives to be called.
+//! The application's hooks: types, panic-safe calls, and the registry of progress hooks.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ pub(crate) fn hook<T>(function: impl FnMut(T) + Send + 'static) -> Hook<T> {
     Some(Arc::new(Mutex::new(Box::new(function))))
 }
 
-/// Calls a hook with a value, if there are both. A panic in the hook is contained.
+/// Calls a hook with a value, if both exist. A panic in the hook is contained.
 pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
     if let (Some(hook), Some(value)) = (hook, value) {
         contained(|| hook.lock()(value));

@@ -51,7 +51,7 @@ pub(crate) async fn discover(
                 Ok(Discovery::Unknown(error))
             };
         };
-        // A server may refuse a revision that it has named itself. It gets one more.
+        // A server may refuse a revision that it has named itself. It is asked once more.
         let will_do =
             |revision: Revision| handshake.speaks(revision) && (revision.is_legacy() || !named_before);
         match best(&versions.supported, will_do) {

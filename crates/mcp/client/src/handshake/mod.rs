@@ -1,4 +1,4 @@
-//! The handshake: which revision client and server speak, and what the server offers.
+//! The handshake: agrees on a revision with the server, and learns its capabilities.
 
 mod config;
 mod discovery;
@@ -19,7 +19,7 @@ pub(crate) use self::config::HandshakeConfig;
 pub use self::error::HandshakeError;
 
 impl HandshakeConfig {
-    /// Agrees with the server on a revision. The handler answers what the server asks.
+    /// Agrees with the server on a revision. The handler answers the server's requests.
     pub(crate) async fn run(
         self,
         peer: Peer,
@@ -30,7 +30,7 @@ impl HandshakeConfig {
             Era::Modern => self.discover(&peer).await?,
             _ => probe::find_out(self, &peer, handler).await?,
         };
-        // Since 2026-07-28 a client sends no responses, not even to what it cannot read.
+        // Since 2026-07-28 a client sends no responses, not even to unreadable messages.
         let is_modern = server.revision.is_modern();
         peer.set_responses(if is_modern { Responses::None } else { Responses::All });
         let _agreed_once = handler.agreed.set(server.revision);

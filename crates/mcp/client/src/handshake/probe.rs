@@ -1,4 +1,4 @@
-//! Finds out over one connection which handshake the server has: `server/discover`, or `initialize`.
+//! Detects on one connection which handshake the server supports: `server/discover` or `initialize`.
 
 use std::pin::pin;
 use std::time::Duration;

@@ -19,7 +19,7 @@ use crate::result::{ResultKind, check, malformed};
 /// How many questions an error names.
 const MAX_NAMED: usize = 8;
 
-/// Makes a request, and again with answers as often as the server asks. Each time is a request with a time limit of its own.
+/// Makes a request, and repeats it with answers each time the server asks questions. Each request has its own time limit.
 pub(crate) async fn call(connection: &Connection, mut call: RawCall) -> Result<RawAnswer, CallError> {
     let limit = connection.answers.round_limit;
     let mut rounds = 0;
@@ -162,7 +162,7 @@ impl InputAnswers {
     }
 }
 
-/// The error for a server that goes on asking.
+/// The error for a server that asks more often than the limit.
 pub(crate) fn too_often(method: ByteString, limit: usize) -> CallError {
     let why = format!("the server still asks after {limit} rounds of answers, which is the limit");
     CallError::unusable(method, why)

@@ -10,11 +10,11 @@ use crate::pages::page::PageReader;
 use crate::raw::{CallOptions, RawCall};
 use crate::result::ResultKind;
 
-/// Lists tools page by page until this one comes. Returns false if it does not. Where a cursor is no longer valid, it begins
-/// again once.
+/// Lists tools page by page until this one is found. Returns false if it is not. Starts again, once, if a cursor is no longer
+/// valid.
 ///
-/// The requests pass neither the user's layers, where they could wait for the very call that needs them, nor the
-/// cache, which still keeps what they bring.
+/// The requests bypass the user's layers, where they could wait for the call that needs them. They also bypass lookups in the
+/// cache, which still stores their results.
 pub(crate) async fn find(connection: &Connection, name: &str) -> bool {
     connection.forget_tools();
     let mut reader = PageReader::<ListToolsRequest>::default();

@@ -1,5 +1,5 @@
-//! The inner layers of the [stack](crate::stack), which the requests about tasks need too: one request, and what is done
-//! about its answer.
+//! The inner layers of the [stack](crate::stack), which the requests about tasks need too: sending one
+//! request, and repeating it if its answer requires that.
 
 pub(crate) mod input;
 pub(crate) mod lookup;

@@ -1,11 +1,11 @@
 //! Repeats a request once if a modern server's refusal names the remedy. The server has not worked on the first one.
 //!
-//! A refused revision is replaced by one that the server names and the client speaks. Where the HTTP headers of a tool's
+//! A refused revision is replaced by one that the server names and the client speaks. If the HTTP headers of a tool's
 //! call do not match its schema, the tools are listed again, because the transport takes the headers from the list.
 //!
 //! A session that the server no longer knows (404 over HTTP) is not recovered here: the transport ends with it, and only
-//! the owner of the transport, such as `mcp-hub`, can connect again. It sends the [draft](crate::Call::draft) of a call once
-//! more.
+//! the owner of the transport, such as `mcp-hub`, can connect again. It sends the [draft](crate::Call::draft) of a
+//! call again.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{Revision, code};
@@ -17,7 +17,7 @@ use crate::connection::Connection;
 use crate::raw::{RawAnswer, RawCall, with_meta};
 use crate::versions::{best, named};
 
-/// Makes a request, and once in the life of a call another one that is mended.
+/// Makes a request. Repeats it with the remedy applied, at most once for each call.
 pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<RawAnswer, CallError> {
     match send::call(connection, call).await {
         Err(error) if !call.is_recovered && mend(connection, call, &error).await => {
@@ -28,7 +28,7 @@ pub(crate) async fn call(connection: &Connection, call: &mut RawCall) -> Result<
     }
 }
 
-/// Returns whether a refused request is worth another try, and now ready for it.
+/// Applies the remedy for a refused request. Returns whether to send the request again.
 async fn mend(connection: &Connection, call: &mut RawCall, error: &CallError) -> bool {
     match Remedy::of(error, call, connection) {
         Some(Remedy::Revision(revision)) => {

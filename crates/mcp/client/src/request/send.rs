@@ -31,7 +31,7 @@ pub(crate) fn start(connection: &Connection, call: &RawCall) -> agentwire_peer::
     let hook = call.options.on_progress.clone();
     let sent = match hook.is_some() || call.is_extended_by_progress() {
         true => {
-            // The token is the id of the request, so each request of a call has another.
+            // The token is the id of the request, so each request of a call has a different one.
             let id = peer.reserve_call();
             let token = RawJson::encode(&id.request_id()).expect("an id has a JSON form");
             let params = with_meta(&params, PROGRESS_TOKEN, token);

@@ -30,7 +30,7 @@ impl Validation {
         return false;
     }
 
-    /// Passes an answer on where its result matches.
+    /// Returns the answer if its result matches the schema.
     pub(crate) fn apply(self, connection: &Connection, answer: RawAnswer) -> Result<RawAnswer, CallError> {
         // The result of a task that is only started is checked when it is there.
         if answer.task.is_none() {

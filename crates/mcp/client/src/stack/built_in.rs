@@ -16,7 +16,7 @@ use crate::request::send;
 use crate::request::validation::Validation;
 use crate::tasks::core;
 
-/// The answer of a [`RawCall`], once it is there. Dropping the future cancels the call at the server.
+/// A future for the answer of a [`RawCall`]. Dropping the future cancels the call at the server.
 #[must_use = "a call is not made until it is awaited"]
 pub struct RawCallFuture(State);
 

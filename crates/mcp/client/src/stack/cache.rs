@@ -1,5 +1,5 @@
-//! Answers from the [cache](crate::Cache) what is still fresh, and keeps what the server calls fresh. Only modern
-//! servers say so.
+//! The cache layer: answers calls from the [cache](crate::Cache), and stores results that the server calls fresh. Only modern
+//! servers do that.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<
     let method = call.method.clone();
     match extension::call(connection, call).await {
         Ok(answer) => {
-            // What depends on answers of the user is not what the next caller would get.
+            // A result that depends on the user's answers may differ for the next caller.
             if answer.rounds == 0 {
                 cache.keep(place, &answer.result);
             }

@@ -1,4 +1,4 @@
-//! Refuses what the server does not offer, and brings a request into the terms of the agreed revision.
+//! Refuses requests that the server does not offer, and downgrades the others to the agreed revision.
 
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{Downgrade, MethodInfo};
@@ -6,7 +6,7 @@ use agentwire_peer::CallError;
 
 use crate::connection::ServerInfo;
 
-/// Returns the request as the server's revision has it.
+/// Returns the request in the form of the server's revision.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! From a typed request to a [`RawCall`].
+//! Encodes a typed request as a [`RawCall`], with its `_meta`.
 
 use agentwire_jsonrpc::{RawObject, RequestMethod};
 use agentwire_mcp_schema::HasMeta;

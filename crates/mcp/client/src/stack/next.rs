@@ -31,7 +31,7 @@ impl LayeredCall for RawCall {
     }
 }
 
-/// A layer that is an async function of the call and of what comes [next](Next). See [`Client::layer`](crate::Client::layer).
+/// Makes a layer from an async function of the call and the [next](Next) service. See [`Client::layer`](crate::Client::layer).
 ///
 /// ```
 /// use agentwire_mcp_client::{Client, Next, RawCall, from_fn};

@@ -1,5 +1,5 @@
 //! The tasks of 2025-11-25: the client decides what becomes a task, within what the server and the tool allow. The server
-//! asks questions by requests while it is asked for the result.
+//! sends its questions as requests while `tasks/result` is open.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) fn follows(connection: &Connection, call: &RawCall) -> bool {
     &*call.method == CallToolRequest::NAME && (call.options.starts_task || is_offered(connection))
 }
 
-/// The error of a call that asks for a task where there are none.
+/// The error of a call that asks for a task although the server runs none.
 pub(crate) fn refusal(connection: &Connection, call: &RawCall) -> Option<CallError> {
     let asks = connection.server.revision.has_core_tasks()
         && &*call.method == CallToolRequest::NAME
@@ -49,12 +49,12 @@ pub(crate) fn refusal(connection: &Connection, call: &RawCall) -> Option<CallErr
 }
 
 fn asks_for_task(call: &RawCall) -> bool {
-    // Few calls have the word at all, and to find it is faster than to find the members.
+    // Few calls contain the word at all, and a text search is faster than parsing the members.
     call.params.as_str().contains("\"task\"") && call.params.member("task").is_some()
 }
 
-/// Calls a tool, as a task where the caller or the tool wants it, and returns the result. In a session any other call
-/// passes.
+/// Calls a tool, as a task where the caller or the tool wants it, and returns the result. Passes any
+/// other call of a session on.
 pub(crate) async fn call(connection: &Arc<Connection>, mut call: RawCall) -> Result<RawAnswer, CallError> {
     if !follows(connection, &call) {
         return send::call(connection, &mut call).await;
@@ -65,7 +65,7 @@ pub(crate) async fn call(connection: &Arc<Connection>, mut call: RawCall) -> Res
     let must = || support() == Some(TaskSupport::Required);
     if !starts && !asks_for_task(&call) && !must() {
         match send::call(connection, &mut call).await {
-            // A server refuses a plain call of a tool that must run as a task, and does no work before.
+            // A server refuses a plain call of a tool that must run as a task, before it does any work.
             outcome
                 if may_want_task(&outcome)
                     && support().is_none()
@@ -165,8 +165,8 @@ async fn refuse_if_forbidden(connection: &Connection, tool: &str) -> Result<(), 
     }
 }
 
-/// A request that creates a task. The protocol forbids to cancel it like others: when it is dropped, the task is cancelled
-/// as soon as it has an id.
+/// A request that creates a task. The protocol forbids cancelling it by `notifications/cancelled`. When it is dropped, the
+/// task is cancelled as soon as it has an id.
 struct CreateCall {
     connection: Arc<Connection>,
     call: Option<agentwire_peer::Call<CreatedTask>>,
@@ -195,7 +195,7 @@ impl Drop for CreateCall {
     }
 }
 
-/// Follows a task to its end. Requests the result when there is one, or when the task has questions.
+/// Follows a task to its end. Requests the result when the task has one, or when it has questions.
 pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     loop {
         let Some(report) = run.report().await? else {
@@ -218,7 +218,7 @@ pub(crate) async fn follow(mut run: Run) -> Result<RawJson, CallError> {
     }
 }
 
-/// Requests the result. Returns `None` where that failed on its way, or the server need not keep the task any longer.
+/// Requests the result. Returns `None` if the transport failed, or if the task's time to live is over.
 async fn result(run: &mut Run, waits: Waits) -> Result<Option<RawJson>, CallError> {
     let method = ByteString::from_static(GetTaskPayloadRequest::NAME);
     let request = GetTaskPayloadRequest::new(&*run.id);

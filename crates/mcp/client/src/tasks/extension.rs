@@ -93,7 +93,7 @@ struct OpenQuestions {
 }
 
 impl OpenQuestions {
-    /// Takes in what the task asks now, and begins to answer what is new.
+    /// Takes the task's current questions, and starts to answer the new ones.
     async fn take(
         &mut self,
         run: &mut Run,

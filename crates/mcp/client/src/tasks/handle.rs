@@ -43,13 +43,13 @@ impl TaskOrResult {
 
 /// A handle on a call that a server works on as a task.
 ///
-/// The server goes on when the handle is dropped and when the connection ends. [`RemoteServer::task`](crate::RemoteServer::task) makes
-/// another handle by the task's [id](Self::id), also on another connection of the same client. Keep the id to find the task
-/// again after a crash.
+/// The server goes on when the handle is dropped and when the connection ends.
+/// [`RemoteServer::task`](crate::RemoteServer::task) makes another handle by the task's [id](Self::id), also on another
+/// connection of the same client. Keep the id to find the task again after a crash.
 pub struct Task {
     connection: Arc<Connection>,
     id: String,
-    /// The tool, where it is known.
+    /// The tool, if it is known.
     tool: Option<String>,
     /// The state in which it was created.
     first: Option<TaskState>,
@@ -80,7 +80,7 @@ impl Task {
         }
     }
 
-    /// The id that the server has given it.
+    /// The task's id, which the server has chosen.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -132,7 +132,7 @@ impl Task {
         Ok(result)
     }
 
-    /// Asks the server to cancel it. Since 2026-07-28 the task may still end otherwise.
+    /// Asks the server to cancel it. Since 2026-07-28 the task may still complete or fail.
     ///
     /// # Errors
     ///

@@ -69,7 +69,7 @@ async fn in_session<M: RequestMethod, R: DeserializeOwned + Send + 'static>(
     waits.apply(call).await
 }
 
-/// Makes a modern request about a task, which itself must not become one.
+/// Makes a modern request about a task. The request itself must not become a task.
 pub(crate) async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
 where
     M: RequestMethod + HasMeta,

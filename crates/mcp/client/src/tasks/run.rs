@@ -113,8 +113,8 @@ impl Run {
         }
     }
 
-    /// Asks for the task's state when the interval is over. Returns `None` where that failed on its way and will be tried
-    /// again. Dropping the future loses nothing: the next call asks again.
+    /// Asks for the task's state when the interval is over. Returns `None` if the transport failed and the request will be
+    /// tried again. Dropping the future loses nothing: the next call asks again.
     pub(crate) async fn report(&mut self) -> Result<Option<Report>, CallError> {
         let report = {
             let asked = async {
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Takes in the outcome of a follow-up request. Returns `None` where it will be tried again.
+    /// Takes in the outcome of a follow-up request. Returns `None` if the request will be tried again.
     pub(crate) fn done<T>(&mut self, outcome: Result<T, CallError>) -> Result<Option<T>, CallError> {
         match outcome {
             Ok(done) => {
@@ -164,7 +164,7 @@ impl Run {
         Ok(())
     }
 
-    /// Fails where the server need not keep the task any longer, though it is not done.
+    /// Fails if the task's time to live is over, though it is not done.
     pub(crate) fn check_age(&self) -> Result<(), CallError> {
         let ttl = self.seen.as_ref().and_then(|state| state.ttl);
         match ttl.and_then(|ttl| self.since.checked_add(ttl)) {
@@ -203,7 +203,7 @@ pub(crate) async fn cancel_on_drop<R>(
     result
 }
 
-/// Cancels a task when it is dropped, unless its id was taken out.
+/// Cancels a task on drop, unless its id was taken out.
 struct CancelGuard {
     connection: Arc<Connection>,
     id: Option<String>,

@@ -18,7 +18,7 @@ use agentwire_wire_derive::Build;
 #[derive(Clone, Debug, Build)]
 #[build(default)]
 pub struct Tasks {
-    /// Sets the interval between two requests for a task's state where the server suggests none (default 1 s).
+    /// Sets the interval between two requests for a task's state if the server suggests none (default 1 s).
     #[build(default = Duration::from_secs(1))]
     poll_interval: Duration,
     /// Sets the shortest interval, whatever the server suggests (default 100 ms).
