@@ -15,9 +15,9 @@ use crate::questions::Answer;
 
 /// # Questions of servers
 ///
-/// A server may ask while it works on a call. It gets a capability only for each function that is set here. The functions get the
-/// server's name, which belongs beside whatever is shown to a person: a server must not pass for another one, or for the
-/// program. They answer in sessions, in modern rounds and in tasks alike, and concurrently; see
+/// A server may ask while it works on a call. It gets a capability only for each function that is set here. The functions get
+/// the server's name. Show the name with the question: a server must not pass for another server, or for the program. They
+/// answer in sessions, in modern rounds and in tasks alike, and concurrently; see
 /// [`Client`](agentwire_mcp_client::Client#questions). When a call is dropped or the connection ends, their futures are dropped.
 impl HubConfig {
     /// Lets servers ask the user by forms.

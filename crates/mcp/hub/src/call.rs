@@ -17,7 +17,7 @@ use crate::state::{Callable, Shared};
 #[cfg(feature = "http")]
 use crate::target::http_failure::is_unknown_session;
 
-/// No other transport has sessions that a server forgets.
+/// Only over HTTP can a server forget a session.
 #[cfg(not(feature = "http"))]
 fn is_unknown_session(_: &CallError) -> bool {
     false
@@ -25,10 +25,10 @@ fn is_unknown_session(_: &CallError) -> bool {
 
 /// A call of a tool. Awaiting it sends it.
 ///
-/// A server that no longer knows the session, such as after a restart, has not run the call. The call is then sent once more
-/// in the next session.
+/// If the server no longer knows the session, for example after a restart, it has not run the call. The hub then sends the
+/// call again in the next session.
 ///
-/// Resolves to the tool's result, which is also a success where the tool failed: see `is_error`. Dropping the future cancels
+/// Resolves to the tool's result. A tool that failed also returns a result, with `is_error`. Dropping the future cancels
 /// the call at the server.
 #[must_use = "a call is not made until it is awaited"]
 pub struct ToolCall(Result<Ready, HubError>);

@@ -24,7 +24,7 @@ use crate::target::Target;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// The name by which users and tools' names tell it from others.
+    /// The server's name, shown to users and used as the prefix of its tools' names.
     pub name: String,
     /// Its address.
     pub target: Target,
@@ -47,7 +47,7 @@ pub const DEFAULT_SERVER_LIMIT: usize = 1024;
 /// 1 s.
 pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 
-/// How a [`Hub`](crate::Hub) treats its servers.
+/// The settings of a [`Hub`](crate::Hub) for its servers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,8 +79,8 @@ pub struct HubConfig {
     /// How to connect to a server. Hubs that share a [`Memory`](crate::Memory) find out the era of a server once.
     #[build(default = ConnectOptions::new())]
     pub connect_options: ConnectOptions,
-    /// The maximum number of consecutive restarts of a process that crashes (default 3); 0 disables restarts. The count starts again after a minute
-    /// without a crash.
+    /// The maximum number of consecutive restarts of a process that crashes (default 3); 0 disables restarts. The count
+    /// starts again after a minute without a crash.
     #[build(default = 3)]
     pub restarts: u32,
     /// The longest pause before the first restart (default 1 s). It doubles for each next one, up to 30 s. Each is shortened
@@ -92,24 +92,24 @@ pub struct HubConfig {
     #[build(optional, default = Some(Tasks::new()))]
     pub tasks: Option<Tasks>,
     /// How many bytes of short names are recorded for each server over the hub's life (default
-    /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools that a server lists beyond that
-    /// are called by their full names, `server__tool`. With 0, every tool is.
+    /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools beyond
+    /// that limit have only their full names, `server__tool`. With 0, all tools have only these.
     #[build(default = DEFAULT_SHORT_NAME_LIMIT)]
     pub short_name_limit: usize,
     /// How many servers a hub may have over its life, removed ones included, because their names are not given out again
-    /// (default [`DEFAULT_SERVER_LIMIT`]). [`Hub::add`](crate::Hub::add) refuses more;
-    /// those that it is made with are not refused.
+    /// (default [`DEFAULT_SERVER_LIMIT`]). [`Hub::add`](crate::Hub::add) refuses more. The servers
+    /// of the constructor are not refused.
     #[build(default = DEFAULT_SERVER_LIMIT)]
     pub server_limit: usize,
-    /// How long the pause is before the tools of a server that has reported a change twice are listed once more (default
-    /// [`DEFAULT_RELIST_PAUSE`]). Each next pause is twice as long, up to 30 s, until the server is silent for one.
+    /// The pause between two listings of a server's tools after repeated change notifications (default
+    /// [`DEFAULT_RELIST_PAUSE`]). Each further pause is twice as long, up to 30 s, until the server reports no change during one.
     #[build(default = DEFAULT_RELIST_PAUSE)]
     pub relist_pause: Duration,
-    /// Asks the servers for their logs from that level upwards (default: not asked). Since 2026-07-28 a server logs
-    /// nothing that it was not asked for.
+    /// Asks the servers for their logs from that level upwards (default: no request). Since 2026-07-28 a
+    /// server sends no log messages that were not requested.
     pub(crate) log_level: Option<LoggingLevel>,
-    /// Calls the hook with each log message: the server's name and the message. Since 2026-07-28 a server is asked for `info` and above,
-    /// unless a [level](Self::log_level) is set.
+    /// Calls the hook with each log message: the server's name and the message. Since 2026-07-28 a server is asked for
+    /// `info` and above, unless a [level](Self::log_level) is set.
     #[build(dynamic)]
     #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
     pub(crate) on_log: Option<Arc<dyn Fn(&str, LoggingMessageNotification) + Send + Sync>>,
@@ -117,8 +117,8 @@ pub struct HubConfig {
     #[build(dynamic)]
     #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
     pub(crate) on_warning: Option<Arc<dyn Fn(&str, Warning) + Send + Sync>>,
-    /// Calls the function for each connection to a server. It returns the connection's observer, if there is to be one (default:
-    /// none).
+    /// Calls the function for each connection to a server. It returns the connection's observer, or `None` (default:
+    /// no observers).
     #[build(dynamic)]
     #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
     pub(crate) observer: Option<Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync>>,
@@ -132,8 +132,8 @@ pub struct HubConfig {
 pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
 
 impl HubConfig {
-    /// Returns how many processes were started again after a crash, for metrics: those of all hubs of this configuration and of its
-    /// clones.
+    /// Returns how many processes were started again after a crash, for metrics: those of all hubs of this configuration and
+    /// of its clones.
     pub fn restart_count(&self) -> u64 {
         self.restarted.load(Ordering::Relaxed)
     }

@@ -55,7 +55,7 @@ impl fmt::Debug for WrapHttp {
 }
 
 impl ConnectOptions {
-    /// The defaults, with an empty memory.
+    /// Creates the default options, with an empty memory.
     pub fn new() -> Self {
         Self {
             memory: Memory::new(),
@@ -64,8 +64,8 @@ impl ConnectOptions {
         }
     }
 
-    /// Sets what sends the requests to servers at a URL (default: the default client of `transport-http`, which the function
-    /// gets). It is called for each connection, such as to wrap the client in one that sends tokens.
+    /// Sets a function that wraps the HTTP client for servers at a URL, for example in one that sends tokens. The function gets
+    /// the default client of `transport-http`, which is used without this setting. It is called for each connection.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -115,7 +115,7 @@ pub enum ConnectError {
     /// [`Era::Modern`](agentwire_mcp_client::Era::Modern) over HTTP+SSE, which has no modern revision.
     ModernOverSse,
     /// Every attempt failed. The source is the last failure, except that of a final attempt over HTTP+SSE with a server that
-    /// does not support it: that one explains nothing.
+    /// does not support it: that failure explains nothing.
     #[non_exhaustive]
     Exhausted {
         /// The attempts, in order.
@@ -215,7 +215,7 @@ struct Connector<'a, F> {
     wrap_http: Option<&'a WrapHttp>,
     /// Whether the last process or custom transport has answered anything.
     answered: Arc<AtomicBool>,
-    /// Runs once connected; none when it has begun.
+    /// Runs once connected; `None` after it has started.
     main: Option<F>,
 }
 

@@ -22,7 +22,7 @@ use crate::target::Target;
 #[cfg(feature = "http")]
 use crate::target::http_failure::is_expired;
 
-/// No other transport has sessions that a server ends on its own.
+/// Only over HTTP can a server end a session by itself.
 #[cfg(not(feature = "http"))]
 fn is_expired(_: &(dyn Error + 'static)) -> bool {
     false
@@ -32,7 +32,7 @@ fn is_expired(_: &(dyn Error + 'static)) -> bool {
 #[error("it did not tell its tools within {0:?}")]
 struct TooSlow(Duration);
 
-/// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
+/// The longest wait for an answer to `server/discover` before `initialize` is sent.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
 /// A function of the host, such as that of a [`CustomTarget`](crate::CustomTarget), panicked. Its server loses its tools.
@@ -48,8 +48,8 @@ impl Panicked {
     }
 }
 
-/// Connects to a server and stays connected until the hub closes, the server goes, it is removed, or a function of the host
-/// panics.
+/// Connects to a server and stays connected until the hub closes, the server fails for good or is removed, or a function of
+/// the host panics.
 pub(crate) async fn run(shared: Arc<Shared>, place: usize, config: HubConfig) {
     loop {
         let outcome = AssertUnwindSafe(run_once(&shared, place, &config)).catch_unwind().await;
@@ -85,7 +85,7 @@ async fn run_once(
     Ok(())
 }
 
-/// Waits until a server that has crashed is to be started again. False if it is not.
+/// Waits for the pause before a crashed server is started again. Returns false if it is not started again.
 async fn restarts(
     shared: &Shared,
     place: usize,
@@ -139,7 +139,7 @@ impl Connection<'_> {
                 () = pin!(shared.until_stopping(place).fuse()) => return Ok(()),
                 () = pin!(self.list_again(&mut relisting, &clock).fuse()) => {}
             }
-            // Where that fails, the old list is the best there is; if the connection is over, the next round ends.
+            // If listing fails, the old list stays. If the connection has ended, the next round returns.
             select_biased! {
                 tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
                     shared.tools_changed(place, tools);
@@ -156,17 +156,17 @@ impl Connection<'_> {
             return pending().await;
         }
         clock.sleep_until(relisting.due(clock.now())).await;
-        // The listing that is due shows what has changed up to here.
+        // The next listing includes all changes reported so far.
         while let Ok(()) = self.changed.try_recv() {}
     }
 }
 
-/// When to list the tools of a server that goes on telling of changes.
+/// Schedules listings of the tools of a server that keeps reporting changes.
 #[derive(Debug)]
 struct Relisting {
     first: Duration,
     pause: Duration,
-    /// Until when the pause after the last listing is.
+    /// The end of the pause after the last listing.
     until: Option<Instant>,
 }
 
@@ -178,7 +178,7 @@ impl Relisting {
         Self { first: pause, pause, until: None }
     }
 
-    /// When to list, after a change that is reported now.
+    /// The time of the next listing, after a change that is reported now.
     fn due(&mut self, now: Instant) -> Instant {
         match self.until.filter(|until| now < *until) {
             Some(until) => {
@@ -197,15 +197,15 @@ impl Relisting {
     }
 }
 
-/// As long as a clock counts to: 30 years.
+/// The longest time added to the clock: 30 years.
 const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
 
-/// The instant that comes that time after `now`, or [`FAR`] from it where the time is longer.
+/// The instant `time` after `now`, or [`FAR`] after it if the sum cannot be represented.
 fn after(now: Instant, time: Duration) -> Instant {
     now + time.min(FAR)
 }
 
-/// Completes when a server is still not connected after so long.
+/// Completes when the limit has passed and the server is still not connected.
 async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
     TokioClock::default().sleep(limit).await;
     if shared.is_established(place) {
@@ -228,7 +228,7 @@ fn client(server: &ServerConfig, config: &HubConfig, mut changes: mpsc::Sender<(
         .handshake_timeout(None)
         .timeout(config.timeout)
         .on_tools_changed(move || {
-            // Where one change waits to be looked at already, looking will show this one too.
+            // If a change is already queued, the listing for it includes this change.
             let _full = changes.try_send(());
         });
     let client = config.questions.set_up(name, client);
@@ -254,7 +254,7 @@ fn client(server: &ServerConfig, config: &HubConfig, mut changes: mpsc::Sender<(
     }
 }
 
-/// A hook that gets the name of its server with everything.
+/// Makes a hook for one server from a hook that takes the server's name too.
 fn named<T: 'static>(name: &str, hook: &Option<Hook<T>>) -> Option<impl Fn(T) + Send + use<T>> {
     let (name, hook) = (name.to_owned(), hook.clone()?);
     Some(move |what| hook(&name, what))

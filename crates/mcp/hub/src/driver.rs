@@ -12,15 +12,15 @@ use crate::config::HubConfig;
 use crate::connection;
 use crate::state::Shared;
 
-/// The driver of the connections of a [`Hub`](crate::Hub), all in one future, also those to servers that are added later.
+/// Runs all connections of a [`Hub`](crate::Hub) in one future, including those to servers that are added later.
 ///
-/// It completes when the hub is closed, or all handles on it are dropped, and every server has ended. Dropping
-/// it before kills them. It needs a tokio runtime with I/O and time enabled.
+/// It completes when the hub is closed, or all its handles are dropped, and every server has ended. Dropping it before
+/// that kills the servers. It needs a tokio runtime with I/O and time enabled.
 #[must_use = "nothing happens unless the driver is polled"]
 pub struct Driver {
     shared: Arc<Shared>,
     config: HubConfig,
-    /// The servers to begin with; none when the hub is closed.
+    /// The servers to start; `None` once the hub is closed.
     starting: Option<BoxStream<'static, usize>>,
     /// One future for each server.
     running: FuturesUnordered<BoxFuture<'static, ()>>,
@@ -32,7 +32,7 @@ impl Driver {
         Self { shared, config, starting: Some(starts.boxed()), running: FuturesUnordered::new() }
     }
 
-    /// Begins with the servers that wait for it. Returns whether there was one.
+    /// Starts the connections to queued servers. Returns whether there was one.
     fn start(&mut self, cx: &mut Context<'_>) -> bool {
         let mut started = false;
         while let Some(starting) = &mut self.starting

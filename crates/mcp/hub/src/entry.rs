@@ -13,42 +13,42 @@ use crate::config::{HubConfig, ServerConfig};
 use crate::status::{ServerState, ServerStatus};
 use crate::target::Target;
 
-/// How long a process must have run before its crashes are counted again.
+/// How long a process must run before the count of its crashes restarts.
 const LONG: Duration = Duration::from_secs(60);
 
 /// The longest pause before a process is started again.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a session must have lived, or else answered a call, before it is begun again when the server has ended
-/// it: a server that ends every session at once is not asked for ever.
+/// The shortest life of a session, unless it has answered a call, after which an ended session is opened again. Prevents
+/// endless reconnection to a server that ends every session at once.
 const WHILE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its name in the hub. It is kept when the server is removed, so that no other gets it.
+    /// Its name in the hub. A removed server keeps it, so that no other server gets it.
     pub(crate) name: String,
-    /// The name that its configuration wanted.
+    /// The name in its configuration.
     wanted: String,
     pub(crate) target: Target,
     pub(crate) state: ServerState,
     pub(crate) server: Option<RemoteServer>,
-    /// How many connections to it there were.
+    /// The number of connections to it so far.
     pub(crate) connections: u64,
-    /// When its session began, if one ever did.
+    /// When its last session began; `None` before the first.
     pub(crate) since: Option<Instant>,
-    /// Whether that has answered a call.
+    /// Whether that session has answered a call.
     pub(crate) answered: Arc<AtomicBool>,
-    /// Whether a session was begun again at once already.
+    /// Whether an ended session was already opened again.
     pub(crate) begun_again: bool,
-    /// How often its process was started again, ever and in a row.
+    /// The number of restarts of its process: in total, and consecutive ones.
     pub(crate) restarts: (u32, u32),
     /// The tools that it listed last, also when it is dead: calling one of these fails with the reason of its death.
     pub(crate) tools: Vec<Tool>,
-    /// Whether a future of the driver runs its connections, or is to.
+    /// Whether a future of the driver runs its connections, or is queued to.
     pub(crate) is_running: bool,
     /// Whether the connection that runs has listed its tools.
     pub(crate) is_established: bool,
-    /// The reason for which the running connection is to end.
+    /// The reason to end the running connection, once it has one.
     pub(crate) stop: Option<Stop>,
     pub(crate) is_removed: bool,
 }
@@ -58,12 +58,12 @@ pub(crate) struct Entry {
 pub(crate) enum Stop {
     /// The server is removed.
     End,
-    /// There is to be another connection.
+    /// Another connection follows.
     Again,
 }
 
 impl Entry {
-    /// A server that is to be connected to.
+    /// Creates the entry of a server that the driver will connect to.
     pub(crate) fn new(name: String, config: ServerConfig) -> Self {
         Self {
             name,
@@ -93,12 +93,12 @@ impl Entry {
         (!self.is_removed && self.server.is_none()).then(|| self.status())
     }
 
-    /// Whether this is the entry of a removed server that this one is: its name is the same, and its place.
+    /// Whether this entry is of a removed server with the same name and address.
     pub(crate) fn was(&self, config: &ServerConfig) -> bool {
         self.is_removed && self.wanted == config.name && self.target.key() == config.target.key()
     }
 
-    /// Makes it the entry of a server that is connected to. Returns whether the driver has to begin with it.
+    /// Marks the server as connecting. Returns whether the driver must start it.
     pub(crate) fn begin(&mut self) -> bool {
         self.state = ServerState::Connecting;
         self.server = None;
@@ -108,9 +108,9 @@ impl Entry {
         !std::mem::replace(&mut self.is_running, true)
     }
 
-    /// Adds it again after it was removed. Returns whether the driver has to begin with it.
+    /// Adds the removed server again. Returns whether the driver must start it.
     pub(crate) fn revive(&mut self, config: ServerConfig) -> bool {
-        // Headers and environment may be others.
+        // Headers and environment may have changed.
         self.target = config.target;
         self.is_removed = false;
         self.since = None;
@@ -126,7 +126,7 @@ impl Entry {
         self.stop = self.is_running.then_some(Stop::End);
     }
 
-    /// Whether the server, which has ended its session, shall be reconnected, which then begins.
+    /// Decides whether to reconnect a server that has ended its session, and if so marks it as connecting.
     pub(crate) fn begins_again(&mut self, now: Instant) -> bool {
         let lived = |since| now.saturating_duration_since(since) >= WHILE;
         let was_used = self.answered.load(Ordering::Relaxed) || self.since.is_some_and(lived);
@@ -140,14 +140,15 @@ impl Entry {
         begins
     }
 
-    /// Returns the pause before its process, which has crashed, is started again, if it is. It is no longer callable then.
+    /// Returns the pause before its crashed process is started again, and marks the server as restarting. `None` if it is not
+    /// started again.
     pub(crate) fn restarts(
         &mut self,
         now: Instant,
         config: &HubConfig,
         reason: &Arc<dyn Error + Send + Sync>,
     ) -> Option<Duration> {
-        // One that could never be called is not what it is taken for; another try would not change that.
+        // A process that never became callable is probably not an MCP server; a restart would not change that.
         let since = self.since?;
         if self.stop.is_some() {
             return None;
@@ -168,7 +169,7 @@ impl Entry {
         matches!(self.state, ServerState::Connecting | ServerState::Restarting(_))
     }
 
-    /// Whether it has ever listed its tools, or never will.
+    /// Whether it has listed its tools, or has failed.
     pub(crate) fn has_settled(&self) -> bool {
         self.since.is_some() || self.is_over()
     }

@@ -10,7 +10,7 @@ use agentwire_jsonrpc::{Printable, did_you_mean};
 
 /// Why a call, a subscription or a change of the servers failed.
 ///
-/// The words of servers, and names that there are not, are [`Printable`](agentwire_jsonrpc::Printable) in its text.
+/// Texts of servers and unknown names are [`Printable`](agentwire_jsonrpc::Printable) in its message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HubError {
@@ -22,7 +22,7 @@ pub enum HubError {
         /// The tool that was probably meant, if a name is near.
         meant: Option<String>,
     },
-    /// There is no server of that name.
+    /// No server has that name.
     #[non_exhaustive]
     NoSuchServer {
         /// The name.
@@ -145,7 +145,7 @@ impl HubError {
         }
     }
 
-    /// The reason of the death of the server, if that is the error.
+    /// The reason why the server died, if that is the error.
     pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {
             Self::Unavailable { state, .. } => state.reason(),

@@ -18,9 +18,9 @@ use crate::names::selection::Selection;
 use crate::state::Shared;
 use crate::status::ServerStatus;
 
-/// Connects to servers, with the defaults, for as long as `main` runs, and closes them then.
+/// Connects to servers, with the defaults, runs `main`, and closes the servers after it.
 ///
-/// Gives what `main` gives. Dropping the future kills the servers.
+/// Returns the result of `main`. Dropping the future kills the servers.
 pub async fn connect<R>(
     servers: impl IntoIterator<Item = ServerConfig>,
     main: impl AsyncFnOnce(Hub) -> R,
@@ -83,29 +83,29 @@ impl HubConfig {
 #[derive(Clone, Debug)]
 pub struct Hub {
     handle: Arc<Handle>,
-    /// The tools of this handle, if they are not all.
+    /// The tools of this handle; `None` for all.
     selection: Option<Arc<Selection>>,
 }
 
-/// The common part of all handles: when the last one goes, so do the servers.
+/// The common part of all handles. Dropping the last handle ends the servers.
 #[derive(Debug)]
 struct Handle(Arc<Shared>);
 
 impl Hub {
-    /// A hub for these servers, with the defaults, and the future that connects to them and runs it.
+    /// Creates a hub for these servers, with the defaults, and the future that connects to them and runs it.
     pub fn new(servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
         Self::with_config(HubConfig::new(), servers)
     }
 
-    /// A hub for these servers, and the future that connects to them and runs it.
+    /// Creates a hub for these servers, and the future that connects to them and runs it.
     pub fn with_config(config: HubConfig, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
         let shared = Arc::new(Shared::new(servers.into_iter().collect(), &config));
         let driver = Driver::new(shared.clone(), config);
         (Self { handle: Arc::new(Handle(shared)), selection: None }, driver)
     }
 
-    /// A handle that lists and calls only these tools, such as those that a model is to have. The names are those that
-    /// [`tools`](Self::tools) gives, or `server__tool`, or `server__*` for all tools of a server.
+    /// Returns a handle that lists and calls only these tools, for example the tools for a model. Names are as in
+    /// [`tools`](Self::tools), or `server__tool`, or `server__*` for all tools of a server.
     ///
     /// ```no_run
     /// # use agentwire_mcp_hub::Hub;
@@ -117,9 +117,10 @@ impl Hub {
     /// # }
     /// ```
     ///
-    /// A call of another tool fails with [`HubError::NotSelected`]. A tool that a server lists later is of the handle too if it
-    /// is named. A selection of a selection is what both have. [`server`](Self::server) gives only servers that are selected as
-    /// a whole, because its handle calls any tool. All else is as with the handle that this one is made of.
+    /// A call of another tool fails with [`HubError::NotSelected`]. A tool that a server lists later
+    /// belongs to the handle too if it is named. A selection of a selection has the tools that both select.
+    /// [`server`](Self::server) returns only servers all of whose tools are selected, because its handle calls any tool.
+    /// Everything else is as in the original handle.
     #[must_use]
     pub fn only(&self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let selection = Selection::new(names, self.selection.clone());
@@ -139,8 +140,8 @@ impl Hub {
     /// # }
     /// ```
     ///
-    /// The name is the server's own, or has a number where another server has it, or has had it. A server that was removed gets
-    /// the name that it had if its name and its address are the same, and so do its tools.
+    /// The name is the configured one, with a number if another server has or had that name. A removed server that is added
+    /// again with the same name and address gets its former name, and so do its tools.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl Hub {
         self.shared().add(server)
     }
 
-    /// Removes a server. Its tools are gone at once, calls that are under way fail, and the driver ends it in good order.
+    /// Removes a server. Its tools disappear at once, running calls fail, and the driver shuts the server down gracefully.
     ///
     /// # Errors
     ///
@@ -158,8 +159,8 @@ impl Hub {
         self.shared().remove(name)
     }
 
-    /// Connects to a server again, whatever its state: one that failed or died gets another chance, and the connection to one
-    /// that is connected is ended first. Its tools keep their names, and [`listen`](Self::listen) goes on.
+    /// Connects to a server again, whatever its state: a failed or dead server is tried again, and an open connection is ended
+    /// first. Its tools keep their names, and [`listen`](Self::listen) goes on.
     ///
     /// # Errors
     ///
@@ -168,10 +169,10 @@ impl Hub {
         self.shared().reconnect(name)
     }
 
-    /// All tools that can be called, once every server has listed its own or has failed.
+    /// Returns all tools that can be called, once every server has listed its tools or has failed.
     ///
-    /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
-    /// for; [`changes`](Self::changes) reports its return.
+    /// The list is a snapshot: servers may change their lists, and may die. This does not wait for a server that is being
+    /// restarted; [`changes`](Self::changes) reports its return.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
         let mut tools = self.shared().tools();
@@ -185,11 +186,11 @@ impl Hub {
     }
 
     /// Calls a tool by a name that [`tools`](Self::tools) gave, or as `server__tool`. The arguments are
-    /// anything whose JSON is an object, or `()` for none. It does not wait for servers that are still connecting, whose tools are
-    /// not there yet: [`ready`](Self::ready) does.
+    /// anything whose JSON is an object, or `()` for none. It does not wait for servers that are still connecting, whose tools
+    /// are not known yet: [`ready`](Self::ready) does.
     ///
-    /// A name never comes to mean another tool, but its server may change what the tool is. A caller who has shown a tool to
-    /// somebody calls it by [`call_tool`](Self::call_tool).
+    /// A name never refers to another tool later, but its server may change the tool. If a person has seen the tool's
+    /// description, use [`call_tool`](Self::call_tool).
     pub fn call<A: Serialize>(&self, name: &str, arguments: A) -> ToolCall {
         match self.resolve(name) {
             Ok(tool) => self.call_tool(&tool, arguments),
@@ -200,8 +201,8 @@ impl Hub {
     /// Calls a tool that [`tools`](Self::tools) or [`resolve`](Self::resolve) gave, as it was described there. The
     /// arguments are as in [`call`](Self::call).
     ///
-    /// Awaiting the call fails with [`HubError::ToolChanged`] if the server has dropped the tool or describes it in another
-    /// way by then: a person who agreed to the call agreed to something else.
+    /// Awaiting the call fails with [`HubError::ToolChanged`] if the server has dropped the tool or describes it
+    /// differently by then: a person who agreed to the call has not agreed to the changed tool.
     pub fn call_tool<A: Serialize>(&self, tool: &HubTool, arguments: A) -> ToolCall {
         if !self.has(tool) {
             return ToolCall::failed(HubError::NotSelected { name: tool.name.clone() });
@@ -215,7 +216,7 @@ impl Hub {
         }
     }
 
-    /// The tool of that name, one that [`tools`](Self::tools) gave or `server__tool`, also while its server is gone.
+    /// Returns the tool with that name, from [`tools`](Self::tools) or as `server__tool`, even while its server is down.
     /// Like [`call`](Self::call), this does not wait for servers.
     pub fn tool(&self, name: &str) -> Option<HubTool> {
         self.shared().find(name).filter(|tool| self.has(tool))
@@ -245,7 +246,7 @@ impl Hub {
         }
     }
 
-    /// How every server is, in the order of the configuration.
+    /// Returns the state of every server, in the order of the configuration.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.shared().status()
     }
@@ -292,22 +293,22 @@ impl Hub {
         Listening::open(self.handle.0.clone(), place, filter).await
     }
 
-    /// The handle on one server, for what is not merged. None while it cannot be called. It is one connection's: what is
-    /// asked through it ends when that does. To listen for longer, there is [`listen`](Self::listen).
+    /// Returns the handle on one server, for features that the hub does not merge; `None` while the server cannot be called.
+    /// The handle belongs to one connection: its requests end with that. [`listen`](Self::listen) outlives connections.
     pub fn server(&self, name: &str) -> Option<RemoteServer> {
         let is_selected = self.selection.as_ref().is_none_or(|selection| selection.has_server(name));
         self.shared().server(name).filter(|_| is_selected)
     }
 
-    /// Ends all servers in good order: the stdin of processes is closed, and those that do not end by that are
-    /// asked, then made to; sessions of servers on the network are ended. Completes when all have
-    /// ended, which takes a few seconds at most. The driver has to be polled until then.
+    /// Shuts all servers down gracefully. Closes the stdin of processes; a process that does not exit is terminated, then
+    /// killed. Ends sessions of servers on the network. Completes when all have ended, which takes a few seconds at most. The
+    /// driver must be polled until then.
     pub async fn close(&self) {
         self.shared().close();
         self.shared().until_ended().await;
     }
 
-    /// Whether it is closed, by [`close`](Self::close) or by the end of its driver. No server is added any more then.
+    /// Whether the hub is closed, by [`close`](Self::close) or by the end of its driver. A closed hub refuses further servers.
     pub fn is_closed(&self) -> bool {
         self.shared().is_closing()
     }

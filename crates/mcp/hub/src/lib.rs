@@ -1,4 +1,4 @@
-//! All MCP servers of one session, as one set of tools.
+//! Connects to all MCP servers of one session, and offers their tools as one set.
 //!
 //! `agentwire_mcp_hub` here is `agentwire::mcp::hub` in the crate `agentwire`, with its feature `mcp-hub`.
 //!
@@ -26,37 +26,36 @@
 //! # }
 //! ```
 //!
-//! Servers are connected to all at once, each within a time limit. One that cannot be reached, or dies, is
-//! [reported](Hub::status) and costs its own tools only; the session goes on. All of them end with it.
+//! The hub connects to all servers at once, each within a time limit. A server that cannot be reached, or dies, is
+//! [reported](Hub::status). Only its own tools fail; the session goes on. All servers end with the session.
 //!
 //! # Names
 //!
-//! Every tool has a full name, `server__tool`, which is always understood. A server's name in it has only characters that
-//! language models take in the name of a tool: each run of others, and of `_`, is one `_`, and none stands at the end. So
-//! the first `__` of a full name is the separator, and no two tools share one. Where two servers' names would be the same,
-//! the later gets a number: `files`, `files_2`.
+//! Every tool has a full name, `server__tool`, which is always accepted. The server's name in it has only characters that
+//! language models accept in the name of a tool: each run of other characters, or of `_`, becomes one `_`, and a `_` at the
+//! end is removed. So the first `__` of a full name is the separator, and no two tools share a full name. If two servers'
+//! names would be the same, the later one gets a number: `files`, `files_2`.
 //!
 //! Models take `[a-zA-Z0-9_-]{1,64}`. A tool with another name, such as `a.b`, or with a longer full name gets another
 //! [name](HubTool::name): `_` replaces each other character, the name is cut, and a code that depends on the whole name is
 //! added: `files__a_b-8ac2e1f0`. The result is the same in every hub, for a server of that name. [`HubTool::tool`] has the
 //! server's own name, which is sent. A server's name of more than 32 characters is cut in the same way.
 //!
-//! A tool whose plain name no other server lists is called by that. Plain names are given out once every server has listed
-//! its tools or failed, and then to each tool that is new, so they follow from the configuration and the lists, not from
-//! which server was faster. One that begins like a full name is not given out.
+//! A tool whose plain name no other server lists is called by its plain name. Plain names are assigned once every server has
+//! listed its tools or failed, and afterwards to each new tool. So they depend on the configuration and the lists, not on
+//! the speed of servers. A plain name that begins like a full name is not assigned.
 //!
-//! **A name never changes its meaning** while the hub lives: what was one tool's is never another's, also when the tool is
-//! gone, and a tool that comes back has the name that it had. A server can change what its own tool is. A program that shows a
-//! tool to a person before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
-//! dropped it or describes it in another way by then, the call fails.
+//! **A name never changes its meaning** while the hub lives: one tool's name never becomes another's, even after the
+//! tool is gone, and a tool that comes back has its former name. A server can change its own tool. A program that shows a
+//! tool to a person before it is called keeps the [`HubTool`] and passes it to [`Hub::call_tool`]: if the server
+//! has dropped the tool or describes it differently by then, the call fails.
 //!
 //! Servers can be [added](Hub::add), [removed](Hub::remove) and [reconnected](Hub::reconnect) while the hub runs. An added
-//! server gets a name that no server has had, and with which no name of a tool begins. Only the server that was removed
-//! gets its name back, by which tools of the same server are called what they were called. [`Hub::only`] gives a handle on
-//! some tools, for a model.
+//! server gets a name that no server has had, and with which no name of a tool begins. Only the removed server itself
+//! gets its name back, and its tools get theirs. [`Hub::only`] returns a handle on some tools, for a model.
 //!
-//! Calling a tool of a dead server fails with the reason of its death. A server that goes on telling of changes is listed
-//! after pauses that grow: see [`HubConfig::relist_pause`].
+//! Calling a tool of a dead server fails with the reason of its death. If a server keeps reporting changes, its tools are
+//! listed after growing pauses: see [`HubConfig::relist_pause`].
 //!
 //! # Which revision and transport a server supports
 //!
@@ -83,19 +82,19 @@
 //!
 //! # When a server is gone
 //!
-//! A process that ends after it could be called is started again: three times in a row with pauses that grow, as often
-//! by [`HubConfig::restarts`]. The calls that were under way fail and are not made again, its tools keep their names,
-//! and a program that [listens](Hub::listen) to it goes on listening. [`Hub::status`] shows it in that time.
+//! A process that ends after it became callable is restarted, by default up to three times in a row (see
+//! [`HubConfig::restarts`]), with growing pauses. Running calls fail and are not repeated. Its tools keep their names, and
+//! each [`Hub::listen`] stream goes on. [`Hub::status`] shows the server as restarting.
 //!
 //! A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break off; then the calls that are
 //! under way fail, and the server is reconnected: once in any case, and again if the session before has answered
-//! a call or lived for ten seconds. Without a session there is nothing to lose: each call fails or succeeds by itself.
+//! a call or lived for ten seconds. Without a session no reconnection is needed: each call fails or succeeds by itself.
 //!
 //! # Questions of servers
 //!
 //! A server may ask for a form or a visit of a page by the user, for an answer of the host's model, and for the host's
-//! folders. [`HubConfig`](HubConfig#questions-of-servers) has a function for each. A server gets the capabilities of those that are set, and
-//! a call that needs another one fails with [`HubError::Unanswered`].
+//! folders. [`HubConfig`](HubConfig#questions-of-servers) has a function for each. A server gets the capabilities of those
+//! that are set, and a call that needs another one fails with [`HubError::Unanswered`].
 //!
 //! # Configuration files
 //!
@@ -103,9 +102,9 @@
 //!
 //! # Who drives it
 //!
-//! Nothing is spawned. [`connect`] runs everything for as long as a closure runs. [`Hub::new`] gives the parts: a
+//! Nothing is spawned. [`connect`] runs everything for as long as a closure runs. [`Hub::new`] returns the parts: a
 //! handle, which is cheap to clone, and a [`Driver`], one future that runs all connections. Dropping the driver
-//! kills all servers; [`Hub::close`] ends them in good order.
+//! kills all servers; [`Hub::close`] shuts them down gracefully.
 //!
 //! # What it does not do
 //!

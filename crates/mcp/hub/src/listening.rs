@@ -119,7 +119,7 @@ impl Listener {
         }
     }
 
-    /// The next change, or the error that ends the stream. None when the hub is closed.
+    /// The next change, or the error that ends the stream. `None` when the hub is closed.
     async fn next(mut self) -> Option<(Result<Change, HubError>, Option<Self>)> {
         loop {
             let Some(open) = &mut self.open else {
@@ -191,7 +191,7 @@ impl Listener {
 /// The pauses before resubscribing. They also grow for a server that accepts each subscription and ends it at once.
 #[derive(Debug, Default)]
 struct Pauses {
-    /// The begin of the last subscription.
+    /// When the last subscription began.
     since: Option<Instant>,
     last: Option<Duration>,
 }

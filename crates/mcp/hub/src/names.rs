@@ -1,12 +1,12 @@
-//! The tool that a name means, now and for as long as the hub lives.
+//! Assigns names to tools, and resolves them. A name keeps its tool for the life of the hub.
 //!
-//! A tool's full name is `server__tool`. A server's name holds no `__` and does not end in `_`, so the first `__` of a full
-//! name is the separator: full names need no record, and none ever means another tool. A tool's plain name is its short
-//! name if it was free when it was first listed. That is recorded once and for ever, because a server may change its list
-//! at any moment, also between a person's permission and the call.
+//! A tool's full name is `server__tool`. A server's name contains no `__` and does not end in `_`, so the first `__` of a
+//! full name is the separator. Full names need no record, and a full name never refers to another tool. A tool's plain name
+//! is its short name if it was free when it was first listed. That is recorded once and for ever, because a server may
+//! change its list at any moment, also between a person's permission and the call.
 //!
-//! A tool is given its short name, or else its full one, only in a form that models take: see
-//! [`model_name`](crate::names::model_name). All forms are understood.
+//! A listed tool has its short name, or else its full one, in a form that models accept: see
+//! [`model_name`](crate::names::model_name). Lookups accept all forms.
 
 pub(crate) mod model_name;
 pub(crate) mod selection;
@@ -45,21 +45,21 @@ pub(crate) struct Names {
     short: HashMap<String, Option<usize>>,
     /// How many bytes of short names may still be recorded for each server.
     room: Vec<usize>,
-    /// How many of them there are for a server at first.
+    /// The initial value of `room` for a server.
     limit: usize,
-    /// Whether every server has listed its tools or failed. Before that, no short name is given.
+    /// Whether every server has listed its tools or failed. Before that, no short name is assigned.
     settled: bool,
 }
 
 impl Names {
-    /// For servers of these names, which [`server_names`] has made, with room for so many bytes of short names each.
+    /// Creates the table for servers with these names, made by [`server_names`], with `room` bytes of short names for each.
     pub(crate) fn new(servers: Vec<String>, room: usize) -> Self {
         let (limit, room) = (room, vec![room; servers.len()]);
         Self { servers, short: HashMap::new(), room, limit, settled: false }
     }
 
-    /// Adds a server, and returns its name: one that no server has had, and that no name of a tool so far begins with, so
-    /// that all of these go on to mean what they meant.
+    /// Adds a server, and returns its name: one that no server has had, and with which no tool's name
+    /// begins so far. So all existing names keep their meaning.
     pub(crate) fn add_server(&mut self, wanted: &str) -> String {
         let begins = |name: &String| name.split_once(SEPARATOR).map(|(server, _)| server.to_owned());
         let mut taken: HashSet<_> = self.short.keys().filter_map(begins).collect();
@@ -74,8 +74,8 @@ impl Names {
         self.settled
     }
 
-    /// Gives short names to the tools that all servers list, once every server has listed its own or failed. Which those are
-    /// depends on the lists and their order, and not on which server was faster.
+    /// Assigns short names to the listed tools, once every server has listed its tools or failed. The names depend on the lists
+    /// and their order, not on the speed of servers.
     pub(crate) fn settle<'a>(&mut self, listed: impl Iterator<Item = (usize, &'a str)> + Clone) {
         let mut uses: HashMap<&str, usize> = HashMap::new();
         for (_, tool) in listed.clone() {
@@ -87,7 +87,7 @@ impl Names {
         }
     }
 
-    /// Takes note of a tool that a server lists.
+    /// Records a tool that a server lists.
     pub(crate) fn note(&mut self, place: usize, tool: &str) {
         if self.settled {
             self.record(place, tool, Some(place));
@@ -112,7 +112,7 @@ impl Names {
         }
     }
 
-    /// The part of a tool's full name behind the separator.
+    /// The part of a tool's full name after the separator.
     pub(crate) fn part<'a>(&self, place: usize, tool: &'a str) -> Cow<'a, str> {
         safe_part(tool, NAME_LIMIT.saturating_sub(self.servers[place].len() + SEPARATOR.len()))
     }
@@ -130,8 +130,8 @@ impl Names {
         tools
     }
 
-    /// The server and the tool that a name means, whether the tool is listed or not. The tool is returned by its server's name
-    /// for it, or by its [part](Self::part) of the full name.
+    /// The server and the tool that a name refers to, whether the tool is listed or not. The tool is returned by its
+    /// server's name for it, or by its [part](Self::part) of the full name.
     pub(crate) fn find<'a>(&self, name: &'a str) -> Option<(usize, &'a str)> {
         match self.short.get(name) {
             Some(owner) => owner.map(|place| (place, name)),
@@ -311,14 +311,14 @@ mod tests {
         assert_eq!(names.find("x"), None, "no short name before all servers are there");
         assert_eq!(names.find("a__x"), Some((0, "x")));
         names.settle([(0, "x"), (0, "y"), (1, "y")].into_iter());
-        // The other one lists it too, and is all who does later on.
+        // The other server lists it too, and later only that one does.
         names.note(1, "x");
         names.note(1, "x");
         assert_eq!((names.name(0, "x"), names.name(1, "x")), ("x".into(), "b__x".into()));
-        // What was ambiguous stays so.
+        // An ambiguous name stays ambiguous.
         names.note(1, "y");
         assert_eq!((names.find("y"), names.name(1, "y")), (None, "b__y".into()));
-        // A name of the form of a full one is never short.
+        // A name in the form of a full name never becomes a short name.
         names.note(0, "b__z");
         assert_eq!((names.find("b__z"), names.name(0, "b__z")), (Some((1, "z")), "a__b__z".into()));
     }

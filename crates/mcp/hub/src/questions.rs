@@ -1,4 +1,4 @@
-//! The answers of the hub's owner when a server asks: forms, web pages, the language model and the folders.
+//! The host's functions that answer servers' questions: forms, web pages, the language model and the folders.
 
 use std::sync::Arc;
 use std::time::Duration;

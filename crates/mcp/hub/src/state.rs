@@ -24,12 +24,12 @@ pub(crate) struct Shared(Monitor<State>);
 struct State {
     servers: Vec<Entry>,
     names: Names,
-    /// The servers that the driver has to begin with.
+    /// The servers that the driver has to start.
     starting: VecDeque<usize>,
     /// How many servers there may be, removed ones included.
     server_limit: usize,
     closing: bool,
-    /// How often something has changed.
+    /// The number of changes so far.
     changes: u64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Callable {
     pub(crate) server: RemoteServer,
     /// The place of the server in the hub, and the number of this connection to it.
     pub(crate) connection: (usize, u64),
-    /// To be set when it has answered.
+    /// Set once the server has answered a call.
     pub(crate) answered: Arc<AtomicBool>,
 }
 
@@ -104,7 +104,7 @@ impl Shared {
         })
     }
 
-    /// Waits for a server that the driver has to begin with. None when the hub is closing.
+    /// Waits for a server that the driver has to start. `None` when the hub is closing.
     pub(crate) async fn next_start(&self) -> Option<usize> {
         let next = |state: &mut State| match state.starting.pop_front() {
             None => state.closing.then_some(None),
@@ -113,7 +113,7 @@ impl Shared {
         self.0.wait_until(next).await
     }
 
-    /// The name of a server, and where it is.
+    /// The name and address of a server.
     pub(crate) fn config(&self, place: usize) -> ServerConfig {
         self.0.with(|state| {
             let entry = &state.servers[place];
@@ -138,12 +138,13 @@ impl Shared {
         });
     }
 
-    /// Whether a server that has ended its session shall be reconnected, which then begins.
+    /// Decides whether to reconnect a server that has ended its session, and if so marks it as connecting.
     pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
         self.change(|state| !state.closing && state.servers[place].begins_again(now))
     }
 
-    /// Returns the pause before a process that has crashed is started again, if it is. It is no longer callable then.
+    /// Returns the pause before a crashed process is started again, and marks the server as restarting. `None` if it is not
+    /// started again.
     pub(crate) fn restarts(
         &self,
         place: usize,
@@ -159,14 +160,14 @@ impl Shared {
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
         let tools = self.0.with(|state| state.names.first_of_each(place, tools));
-        // A server that reports changes without any wakes no task.
+        // A reported change that changes nothing wakes no task.
         let is_new = |entry: &Entry| entry.stop.is_none() && entry.tools != tools;
         if self.0.with(|state| is_new(&state.servers[place])) {
             self.change(|state| state.set_tools(place, tools));
         }
     }
 
-    /// A connection is over: by an error, or because we closed it. Returns whether there is to be another one.
+    /// Records the end of a connection, by an error or because the hub closed it. Returns whether another one follows.
     pub(crate) fn ended(&self, place: usize, outcome: Result<(), Arc<dyn Error + Send + Sync>>) -> bool {
         self.change(|state| {
             let entry = &mut state.servers[place];
@@ -192,7 +193,7 @@ impl Shared {
         self.0.with(|state| state.closing)
     }
 
-    /// The driver is gone, and every server with it.
+    /// Records that the driver was dropped, and every server with it.
     pub(crate) fn over(&self) {
         self.change(|state| {
             state.closing = true;
@@ -215,7 +216,7 @@ impl Shared {
         self.0.with(|state| state.servers[state.place_of(name).ok()?].server.clone())
     }
 
-    /// The address of a server of that name.
+    /// The place of the server with that name.
     pub(crate) fn place(&self, name: &str) -> Result<usize, HubError> {
         self.0.with(|state| state.place_of(name))
     }
@@ -224,7 +225,7 @@ impl Shared {
         self.0.with(|state| state.servers[place].name.clone())
     }
 
-    /// The server, where that is still this connection to it.
+    /// The server, if this connection to it is still the current one.
     pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<RemoteServer> {
         self.0.with(|state| {
             let entry = &state.servers[place];
@@ -255,12 +256,12 @@ impl Shared {
         })
     }
 
-    /// The server that a name means, if it cannot be called.
+    /// The status of the server that a name refers to, if the server cannot be called.
     pub(crate) fn unavailable(&self, name: &str) -> Option<ServerStatus> {
         self.0.with(|state| state.servers[state.names.find(name)?.0].unavailable())
     }
 
-    /// The server of a tool, if that is still listed as it was then.
+    /// The server of a tool, if the tool is still listed as it was then.
     pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
         self.0.with(|state| {
             let place = state.place_of(&tool.server)?;
@@ -292,7 +293,7 @@ impl Shared {
         self.0.with(|state| state.servers[place].is_established)
     }
 
-    /// Whether the connection to a server is to end.
+    /// Whether the connection to a server must end.
     pub(crate) fn stops(&self, place: usize) -> bool {
         self.0.with(|state| state.stops(place))
     }
@@ -302,7 +303,7 @@ impl Shared {
         self.until(|state| !state.servers.iter().any(is_awaited)).await;
     }
 
-    /// Waits until there is a connection to a server which is at least that one. How the server is if there will be none.
+    /// Waits until a server has a connection with at least that number. Fails with the server's state if none will follow.
     pub(crate) async fn until_callable(
         &self,
         place: usize,
@@ -320,12 +321,12 @@ impl Shared {
         self.0.wait_until(callable).await
     }
 
-    /// Waits until the connection to a server is to end.
+    /// Waits until the connection to a server must end.
     pub(crate) async fn until_stopping(&self, place: usize) {
         self.until(|state| state.stops(place)).await;
     }
 
-    /// Waits until the connection to a server is to end before it is established.
+    /// Waits until the connection to a server must end before it is established.
     pub(crate) async fn until_abandoned(&self, place: usize) {
         self.until(|state| state.stops(place) && !state.servers[place].is_established).await;
     }
@@ -348,7 +349,7 @@ impl Shared {
         self.0.wait_until(|state| condition(state).then_some(())).await;
     }
 
-    /// Changes something. Names settle with it.
+    /// Changes the state, assigns short names if they are due, and wakes the waiting tasks.
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         self.0.update(|state| {
             let result = change(state);
@@ -382,7 +383,7 @@ impl State {
         self.servers[place].tools = tools;
     }
 
-    /// Gives short names, once, as soon as every server has listed its tools or failed.
+    /// Assigns short names, once, as soon as every server has listed its tools or failed.
     fn settle_names(&mut self) {
         if !self.names.is_settled() && self.servers.iter().all(Entry::has_settled) {
             let servers = self.servers.iter().enumerate();

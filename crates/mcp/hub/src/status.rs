@@ -8,30 +8,30 @@ use agentwire_jsonrpc::WithCauses;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerStatus {
-    /// Its name: that of its configuration, with a number where that is used twice.
+    /// The server's name: the configured one, with a number if another server has it too.
     pub name: String,
-    /// How it is.
+    /// The state of its connection.
     pub state: ServerState,
     /// How often its process was started again after a crash.
     pub restarts: u32,
 }
 
-/// How a connection to a server is. Its text is a sentence for people, in which the words of the server are
+/// The state of the connection to a server. `Display` writes a sentence for people, with the server's texts made
 /// [`Printable`](agentwire_jsonrpc::Printable).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It has not listed its tools yet, or its session is begun again.
+    /// It has not listed its tools yet, or its session is being opened again.
     Connecting,
     /// It can be called.
     Connected,
-    /// It never could be called.
+    /// It failed before it could be called.
     Failed(Arc<dyn Error + Send + Sync>),
     /// Its process has crashed for this reason, and is started again, after a pause.
     Restarting(Arc<dyn Error + Send + Sync>),
-    /// It could be called once. The reason of a process has its status and the end of its stderr.
+    /// It could be called before. The reason of a process contains its exit status and the end of its stderr.
     Died(Arc<dyn Error + Send + Sync>),
-    /// We closed it.
+    /// The hub closed it.
     Closed,
 }
 

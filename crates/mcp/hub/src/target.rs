@@ -1,4 +1,4 @@
-//! The address of a server.
+//! The address of a server: a process, a URL or a custom transport.
 
 pub(crate) mod attempt;
 #[cfg(feature = "http")]
@@ -31,24 +31,24 @@ use crate::target::http::{HttpTarget, InvalidUrl};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// A process, to be started and spoken to over its stdin and stdout. Never start what somebody else
-    /// configured without asking.
+    /// A process to start, with its stdin and stdout as the transport. Ask the user before starting a command that another
+    /// person configured.
     Stdio(Command),
     /// A server on the network (feature `http`).
     #[cfg(feature = "http")]
     Http(HttpTarget),
-    /// A server that is reached in a way of the caller's own.
+    /// A server behind a transport of the caller.
     Custom(CustomTarget),
 }
 
-/// The text names no place of a server.
+/// The text is not the address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTargetError {
     /// It is not a command line.
     #[error(transparent)]
     Command(#[from] ParseCommandError),
-    /// It begins as a URL does, and is none.
+    /// It begins like a URL, but is not a valid one.
     #[cfg(feature = "http")]
     #[error(transparent)]
     Url(#[from] InvalidUrl),
@@ -60,7 +60,7 @@ pub enum ParseTargetError {
 }
 
 impl Target {
-    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, in letters of any size, otherwise
+    /// Reads what a user wrote: a URL if it begins with `http://` or `https://`, in upper or lower case, otherwise
     /// a command line as [`Command::parse`] reads it.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Target {
         }
     }
 
-    /// Returns whether the server is spoken to over HTTP+SSE alone.
+    /// Returns whether the transport is HTTP+SSE alone.
     pub(crate) fn is_sse(&self) -> bool {
         #[cfg(feature = "sse")]
         return matches!(self, Self::Http(target) if target.transport() == crate::HttpKind::Sse);
@@ -121,7 +121,7 @@ impl From<CustomTarget> for Target {
     }
 }
 
-/// A server that is reached in a way of the caller's own: one in this process behind a
+/// A server behind a transport of the caller: a server in this process behind a
 /// [`duplex`](agentwire_transport::duplex), or behind a transport that this library does not have.
 ///
 /// As with a process, both kinds of revisions, modern and legacy, are tried on one connection.
@@ -131,7 +131,7 @@ pub struct CustomTarget {
     open: Arc<dyn Fn() -> Result<BoxTransport, BoxError> + Send + Sync>,
 }
 
-/// A transport of any type, so that a connection is compiled once and not for each.
+/// A transport of any type, so that the connection code is compiled once and not for each transport.
 pub(crate) type BoxTransport = Box<dyn Moved>;
 
 /// A [`Transport`] that may move between threads, as one trait, so that there can be a box of it.
@@ -143,8 +143,8 @@ pub(crate) trait Moved:
 impl<T: Transport + Send> Moved for T {}
 
 impl CustomTarget {
-    /// A server of that name, which identifies it in a [`Memory`](crate::Memory); `open` makes a connection to
-    /// it, each time that one is needed.
+    /// Creates a target with that name, which identifies it in a [`Memory`](crate::Memory). `open` is called for each new
+    /// connection.
     pub fn new<T: Transport + Send + 'static>(
         name: impl Into<String>,
         open: impl Fn() -> Result<T, BoxError> + Send + Sync + 'static,

@@ -16,7 +16,7 @@ use crate::target::attempt::{Attempt, find};
 use crate::target::http_failure;
 
 impl Attempt {
-    /// The first attempt; none if the transport has no server of that era.
+    /// The first attempt; `None` if the transport does not exist in that era.
     pub(crate) fn first(target: &Target, era: Era) -> Option<Self> {
         match era {
             Era::Modern if target.is_sse() => None,
@@ -28,7 +28,7 @@ impl Attempt {
         }
     }
 
-    /// The attempt after this one has failed; none if the failure is final. `answered`: whether the process had answered
+    /// The next attempt after this one has failed; `None` if the failure is final. `answered`: whether the process had answered
     /// anything before it failed.
     pub(crate) fn next(self, target: &Target, error: &(dyn Error + 'static), answered: bool) -> Option<Self> {
         match target {

@@ -1,4 +1,4 @@
-//! The attempts that have worked before.
+//! Remembers for each server the attempt to connect that worked.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas, as VS Code writes it.
+//! Strips comments and trailing commas from JSON, which VS Code's files may have.
 
 /// Replaces comments, and commas before a closing bracket, by spaces. Lines and columns stay as they are.
 pub(super) fn without_comments(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! One server of a configuration file.
+//! Reads one server of a configuration file.
 //!
 //! Programs write the same entry in different forms. A form with a clear meaning is read; an error names any other.
 
@@ -41,7 +41,7 @@ const OTHER_TARGETS: [(&str, &str); 12] = [
     ("bin", "command"),
 ];
 
-/// Reads a server; none if it is switched off.
+/// Reads a server; `None` if it is switched off.
 pub(super) fn read_entry(
     name: &str,
     entry: &RawObject,
@@ -173,7 +173,7 @@ impl Entry<'_> {
         }
     }
 
-    /// A member that is there and not null.
+    /// Returns a member that is present and not null.
     fn member(&self, name: &str) -> Option<RawJson> {
         self.members.get(name).filter(|value| !value.is_null())
     }

@@ -22,7 +22,7 @@ pub enum McpConfigFault {
     /// It is not a file, but a directory, a pipe or a device.
     #[error("it is not a file")]
     NotFile,
-    /// The file, or what its variables became, is too long.
+    /// The file, or the text of its expanded variables, is too long.
     #[error("it is longer than {limit} bytes, the limit, before or after its variables are replaced")]
     #[non_exhaustive]
     TooLong {
@@ -47,10 +47,10 @@ pub enum McpConfigFault {
     /// It has neither `mcpServers` nor `servers`.
     #[error("it has neither `mcpServers` nor `servers`")]
     NoServers,
-    /// A name stands twice. Which of the two counts is not the same for all readers, so a user may have agreed to the other.
+    /// A name occurs twice. Readers differ in which of the two they use, so a user may have agreed to the other one.
     #[error("the name {0:?} stands there twice")]
     Twice(String),
-    /// A member has another type than this.
+    /// A member does not have this type.
     #[error("it must be {0}")]
     Type(&'static str),
     /// A server has neither a command nor a URL.
@@ -77,7 +77,7 @@ pub enum McpConfigFault {
     /// A variable of the environment is not set.
     #[error("the variable {0:?} is not set, and has no default, as in `${{NAME:-default}}`")]
     Unset(String),
-    /// `${workspaceFolder}` is used, and there is none.
+    /// `${workspaceFolder}` is used, but no workspace folder is set.
     #[error("`${{workspaceFolder}}` is used, and this program has set none")]
     NoWorkspaceFolder,
     /// An input of VS Code is used. No person is asked for inputs here.
@@ -165,7 +165,7 @@ impl Error for McpConfigError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpConfigWarning {
-    /// The name of the server; none for a member of the file itself.
+    /// The name of the server; `None` for a member of the file itself.
     pub server: Option<String>,
     /// The member.
     pub member: String,

@@ -1,4 +1,4 @@
-//! Files that name MCP servers, as coding agents and editors have them.
+//! Reads the configuration files of coding agents and editors that name MCP servers.
 
 mod comments;
 mod entry;
@@ -71,14 +71,14 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 /// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`McpConfigReader::workspace_folder`], and the last part of it |
 /// | `${userHome}`, `${pathSeparator}`, `${/}` | the home directory, and `/` or `\` |
 ///
-/// A variable that is not set is an error of the whole file. Any other form, such as `${input:token}`, is an error that names it. So is a name that stands twice, be it of a member or of a
-/// server: readers differ in which of the two they believe.
+/// A variable that is not set is an error of the whole file. Any other form, such as `${input:token}`, is an error that
+/// names it. So is a repeated name of a member or of a server: readers differ in which of the two they use.
 ///
 /// # Secrets
 ///
-/// Neither errors nor `Debug` show a value of `env` or `headers`, or what a variable has become.
+/// Neither errors nor `Debug` show a value of `env` or `headers`, or the value of a variable.
 ///
-/// A file of a repository was written by somebody else, and its servers are programs: ask the user before they are started.
+/// A file in a repository may come from another person, and its servers are programs: ask the user before starting them.
 pub struct McpConfig {
     servers: Vec<ServerConfig>,
     disabled: Vec<String>,
@@ -174,15 +174,15 @@ pub struct McpConfigReader {
     #[build(name = variables, dynamic, default = Arc::new(|name| std::env::var(name).ok()))]
     #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
     lookup: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
-    /// Sets what `${workspaceFolder}` is (default: using it is an error).
+    /// Sets the value of `${workspaceFolder}` (default: using it is an error).
     #[build(into)]
     workspace_folder: Option<PathBuf>,
     /// Sets the folder that commands start in, and from which a relative `command` and a relative `cwd` are taken (default:
     /// the program's working directory). A `command` without a separator of paths is looked for in `PATH` as before.
     #[build(into)]
     base_folder: Option<PathBuf>,
-    /// Sets which servers are read (default: all). Of the others only the [names](McpConfig::unselected) are: their variables
-    /// may be unset, and their members wrong.
+    /// Selects the servers to read (default: all). Only the [names](McpConfig::unselected) of the others are read: their
+    /// variables may be unset, and their members wrong.
     #[build(name = select, dynamic, default = Arc::new(|_| true))]
     selection: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Sets how long a file, and all texts from variables together, may be in bytes (default
@@ -192,7 +192,8 @@ pub struct McpConfigReader {
 }
 
 impl McpConfigReader {
-    /// Reads a file. It blocks while it reads, and refuses what is not a file, such as a pipe, which might keep it waiting.
+    /// Reads a file. It blocks while it reads. It refuses anything but a regular file: a pipe, for example, might block it
+    /// for ever.
     ///
     /// # Errors
     ///
@@ -203,7 +204,7 @@ impl McpConfigReader {
     }
 
     fn read_text(&self, path: &Path) -> Result<String, McpConfigError> {
-        // To open a pipe already waits, and a repository may have a link to our own stdin here.
+        // Opening a pipe already blocks, and a repository may have a link to this process's stdin here.
         if !fs::metadata(path).map_err(McpConfigFault::Io)?.is_file() {
             return Err(McpConfigFault::NotFile.into());
         }

@@ -1,4 +1,4 @@
-//! Names that must not stand twice.
+//! Refuses repeated names in a configuration file.
 
 use std::collections::HashSet;
 
@@ -16,13 +16,13 @@ impl UniqueNames {
     ///
     /// # Errors
     ///
-    /// When it is there already.
+    /// If the name was added before.
     pub(super) fn add(&mut self, name: &str) -> Result<(), McpConfigFault> {
         if self.0.insert(name.to_owned()) { Ok(()) } else { Err(McpConfigFault::Twice(shown(name))) }
     }
 }
 
-/// Refuses an object in which a name stands twice.
+/// Refuses an object in which a name occurs twice.
 pub(super) fn check_unique(object: &RawObject) -> Result<(), McpConfigFault> {
     let mut names = UniqueNames::default();
     object.iter().try_for_each(|(name, _)| names.add(&name))

@@ -1,4 +1,4 @@
-//! `${…}` in the strings of a configuration file.
+//! Expands `${…}` in the strings of a configuration file.
 
 use std::cell::Cell;
 use std::path::{MAIN_SEPARATOR_STR, Path};
@@ -13,7 +13,7 @@ pub(super) struct Variables<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     workspace_folder: Option<&'a Path>,
     limit: usize,
-    /// How many bytes all variables together may still become.
+    /// How many bytes the values of further variables may have in total.
     left: Cell<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Names that the APIs of language models take for a tool: 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_` and `-`.
+//! Makes names that the APIs of language models accept for a tool: 1 to 64 of the characters `a-z`, `A-Z`, `0-9`, `_` and `-`.
 //!
 //! In any other name `_` replaces each other character; the name is cut and gets a code that depends on the whole name: `a.b`
 //! is always `a_b-a5b1b5ae`. A name that already looks like a name with a code gets a code too, so an unchanged name never
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// The maximum length of a tool's name.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// The maximum length of a server's name, without a number behind it. The rest is room for the tool's name.
+/// The maximum length of a server's name, without the number after it. The rest is room for the tool's name.
 pub(crate) const SERVER_LIMIT: usize = 32;
 
 /// The length of a code with the `-` before it.

@@ -3,15 +3,15 @@ use std::sync::Arc;
 
 use crate::names::{HubTool, full_name};
 
-/// Stands for all tools of a server behind its name.
+/// The suffix after a server's name that selects all its tools.
 const ALL: &str = "__*";
 
-/// The tools of a handle that has not all of them.
+/// The tools of a handle that is limited to some.
 #[derive(Debug)]
 pub(crate) struct Selection {
     tools: HashSet<String>,
     servers: HashSet<String>,
-    /// The selection of the handle that this one was made of.
+    /// The selection of the handle from which this one was made.
     within: Option<Arc<Self>>,
 }
 

@@ -1,4 +1,4 @@
-//! Servers over HTTP.
+//! The address of a server over HTTP: its URL, headers and transport.
 
 pub use agentwire_transport_http::client::InvalidHeader;
 use agentwire_transport_http::client::{Config, shown_url};
@@ -6,16 +6,16 @@ use agentwire_transport_http::client::{Config, shown_url};
 use agentwire_transport_sse::client as sse;
 use agentwire_wire_derive::Build;
 
-/// A server on the network: its URL, what to send along, and over which of MCP's transports.
+/// A server on the network: its URL, its headers, and which of MCP's HTTP transports to use.
 #[derive(Clone, Debug, Build)]
 pub struct HttpTarget {
     url: String,
-    /// Sets over which transport to speak (default: [`HttpKind::Any`]).
+    /// Sets the transport (default: [`HttpKind::Any`]).
     kind: HttpKind,
     configs: Box<Configs>,
 }
 
-/// What each of the transports needs to know.
+/// The configurations of the transports.
 #[derive(Clone, Debug)]
 struct Configs {
     streamable: Config,
@@ -27,8 +27,8 @@ struct Configs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HttpKind {
-    /// Streamable HTTP, and where the server refuses that, HTTP+SSE at the same URL: for a URL of which a user
-    /// knows no more, as the specification describes it under *Backward Compatibility*. Without the feature `sse` it is
+    /// Streamable HTTP, or HTTP+SSE at the same URL if the server refuses that. For a URL whose transport is not known, as the
+    /// specification describes under *Backward Compatibility*. Without the feature `sse` it is
     /// Streamable HTTP alone.
     #[default]
     Any,
@@ -49,7 +49,7 @@ pub struct InvalidUrl {
 }
 
 impl HttpTarget {
-    /// A server at that URL. A user and a password in it become the header `Authorization`, unless
+    /// Creates the address of the server at that URL. A user and a password in it become the header `Authorization`, unless
     /// [`header`](Self::header) sets that.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl HttpTarget {
         Ok(Self { url, kind: HttpKind::default(), configs: Box::new(configs) })
     }
 
-    /// Sends a header with every request to the server, and with none to another origin. One name may be given
+    /// Sends a header with every request to the server, but not with requests to another origin. One name may be given
     /// more than once. Headers that the transport sets itself win.
     ///
     /// # Errors
@@ -83,8 +83,8 @@ impl HttpTarget {
         Ok(self)
     }
 
-    /// Changes what Streamable HTTP is spoken with, such as its time-outs and limits. Where the server is, and how long a
-    /// connection may take to be made (10 s), stay as they are.
+    /// Changes the configuration of Streamable HTTP, such as its time-outs and limits. The URL and the limit for opening a
+    /// connection (10 s) stay unchanged.
     ///
     /// ```
     /// use agentwire_mcp_hub::HttpTarget;
@@ -101,7 +101,7 @@ impl HttpTarget {
         self
     }
 
-    /// Changes what HTTP+SSE is spoken with, as [`streamable_with`](Self::streamable_with) does (feature `sse`).
+    /// Changes the configuration of HTTP+SSE, as [`streamable_with`](Self::streamable_with) does (feature `sse`).
     #[cfg(feature = "sse")]
     #[must_use]
     pub fn sse_with(mut self, change: impl FnOnce(sse::Config) -> sse::Config) -> Self {
@@ -114,7 +114,7 @@ impl HttpTarget {
         &self.url
     }
 
-    /// Over which of MCP's transports it is spoken to.
+    /// The transport to use.
     pub fn transport(&self) -> HttpKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! The failures over HTTP after which another attempt follows.
+//! Decides after a failure over HTTP which attempt follows.
 
 use std::error::Error;
 
@@ -17,7 +17,7 @@ use crate::target::attempt::{Attempt, find};
 use crate::target::http::HttpKind;
 use crate::target::http::HttpTarget;
 
-/// Returns the attempt after this one has failed over HTTP; none if the failure is final.
+/// Returns the attempt after this one has failed over HTTP; `None` if the failure is final.
 pub(crate) fn next(attempt: Attempt, target: &HttpTarget, error: &(dyn Error + 'static)) -> Option<Attempt> {
     let (method, failed) = uncarried(error)?;
     let names_modern = |versions: UnsupportedVersion| names(&versions, Revision::is_modern);
@@ -45,7 +45,7 @@ fn after_initialize(_: &HttpTarget, _: &HttpError) -> Option<Attempt> {
     None
 }
 
-/// Returns whether an answer over HTTP shows that the server does not support this attempt. None for other failures.
+/// Returns whether an answer over HTTP shows that the server does not support this attempt. `None` for other failures.
 pub(crate) fn refutes(attempt: Attempt, error: &(dyn Error + 'static)) -> Option<bool> {
     #[cfg(feature = "sse")]
     if let Some(error) = find(error) {
@@ -76,7 +76,7 @@ fn names(versions: &UnsupportedVersion, is_of_era: fn(Revision) -> bool) -> bool
     versions.supported.iter().filter_map(|version| version.revision()).any(is_of_era)
 }
 
-/// Returns whether only the session is over, so that the server may begin another.
+/// Returns whether only the session has ended, so that the client can open another.
 pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
     #[cfg(feature = "sse")]
     if matches!(find(error), Some(SseError::Ended | SseError::Http(HttpError::Broken(_)))) {
@@ -85,8 +85,8 @@ pub(crate) fn is_expired(error: &(dyn Error + 'static)) -> bool {
     matches!(find(error), Some(HttpError::SessionExpired))
 }
 
-/// Returns whether a server has not run a tool, because it no longer knows the session. A request about the task of a call, such as
-/// `tasks/get`, is not the call.
+/// Returns whether a server has not run a tool, because it no longer knows the session. A request about the task of a call,
+/// such as `tasks/get`, is not the call.
 pub(crate) fn is_unknown_session(error: &CallError) -> bool {
     matches!(error, CallError::Failed { method, .. } if *method == CallToolRequest::NAME)
         && matches!(find(error), Some(HttpError::SessionExpired))
@@ -99,13 +99,13 @@ fn is_unknown_there(error: &HttpError) -> bool {
     refusal.is_about_request() && !refusal.error.as_ref().is_some_and(is_modern)
 }
 
-/// Returns whether the server does not speak HTTP+SSE, which explains nothing where that was tried last.
+/// Returns whether the server does not support HTTP+SSE. As the last failure, this does not explain the others.
 #[cfg(feature = "sse")]
 pub(crate) fn is_no_old_server(error: &(dyn Error + 'static)) -> bool {
     find(error).is_some_and(is_no_stream)
 }
 
-/// Returns whether there is no stream of HTTP+SSE.
+/// Returns whether the server opened no stream of HTTP+SSE.
 #[cfg(feature = "sse")]
 fn is_no_stream(error: &SseError) -> bool {
     match error {
