@@ -10,7 +10,7 @@ pub(crate) struct Caching {
     pub(crate) scope: CacheScope,
 }
 
-/// The greatest integer that every reader of JSON keeps.
+/// The greatest integer that every JSON parser keeps exactly.
 const LONGEST: u64 = (1 << 53) - 1;
 
 impl Caching {

@@ -46,12 +46,12 @@ impl Capability {
     }
 }
 
-/// Several of them.
+/// A set of capabilities, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CapabilitySet(u16);
 
 impl CapabilitySet {
-    /// Those that capabilities name.
+    /// The capabilities that a server advertises with this value.
     pub(crate) fn of(capabilities: &ServerCapabilities) -> Self {
         let named = Capability::ALL.into_iter().filter(|capability| capabilities.has(capability.path()));
         Self(named.fold(0, |bits, capability| bits | 1 << capability as u8))

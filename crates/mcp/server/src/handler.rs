@@ -1,4 +1,4 @@
-//! Where requests arrive: over a connection that [`peer`](agentwire_peer) drives, or alone, as an exchange.
+//! Receives requests: on a connection that [`peer`](agentwire_peer) drives, or one by one, as exchanges.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ use crate::request::session::Session;
 use crate::scope::RequestScope;
 use crate::value_limit;
 
-/// Handles the messages of one connection. It holds next to nothing until a client begins a session on it.
+/// Handles the messages of one connection. It takes little memory until a client begins a session.
 pub(crate) struct ConnectionHandler {
     server: Server,
     session: OnceLock<Arc<Session>>,
@@ -35,7 +35,7 @@ impl ConnectionHandler {
     }
 }
 
-/// Decides about a request. What arrived is not needed any more when this returns.
+/// Decides about a request. The message that arrived can be dropped when this returns.
 fn reply(
     server: &Server,
     session: &OnceLock<Arc<Session>>,
@@ -120,7 +120,7 @@ impl Server {
 /// Serves a transport that delivers connections and modern requests, such as Streamable HTTP.
 ///
 /// A modern request needs no connection: its function runs within the future that the transport polls, and is
-/// dropped with it. When the transport is about to end, it decides how long what still runs may take; subscriptions end at
+/// dropped with it. When the transport is about to end, it decides how long running functions may take; subscriptions end at
 /// once.
 impl<T: Transport + Send + 'static> Service<T> for Server {
     fn connection(&self, connection: T) -> impl Future<Output = ()> + Send + 'static {

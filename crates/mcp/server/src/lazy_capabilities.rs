@@ -11,7 +11,7 @@ impl LazyCapabilities {
         self.0.get_or_init(Box::default)
     }
 
-    /// The same, but none for empty ones.
+    /// The capabilities; `None` if they are empty.
     pub(crate) fn named(&self) -> Option<&ClientCapabilities> {
         self.0.get().map(|capabilities| &**capabilities)
     }

@@ -14,12 +14,12 @@ impl<T: DeserializeOwned> LazyJson<T> {
         Self { text, value: OnceLock::new() }
     }
 
-    /// A value that is decoded already.
+    /// Wraps a value that is already decoded.
     pub(crate) fn decoded(value: T) -> Self {
         Self { text: RawJson::EMPTY_OBJECT, value: OnceLock::from(Some(value)) }
     }
 
-    /// The value; `None` if the JSON is not what such a value is written as.
+    /// The value; `None` if the JSON does not decode as a `T`.
     pub(crate) fn value(&self) -> Option<&T> {
         self.value.get_or_init(|| self.text.decode_leniently().ok()).as_ref()
     }

@@ -108,7 +108,7 @@
 //!  ◀── result              is done
 //! ```
 //!
-//! In both a question waits where it stands: a task does not run again. A task belongs to the caller that
+//! In both, the function waits at the question: a task does not run again. A task belongs to the caller that
 //! [`InputConfig::principal`] names. Without one it belongs to its session, with which it ends, or, since 2026-07-28, to
 //! every client that knows its id, which has 192 random bits. For others it does not exist.
 //!
@@ -126,7 +126,7 @@
 //! A function that never waits holds the thread of its connection. [`Context::progress`], [`Context::log`] and the questions
 //! make it wait for one poll at least every 200 µs, so that others are served and a cancelled call ends there.
 //!
-//! # What happens without you
+//! # Automatic behaviour
 //!
 //! - The handshake of the revisions 2024-11-05 to 2025-11-25. A client that asks for another one gets the
 //!   newest. [`Downgrade`](schema::Downgrade) leaves out of a message what an older revision does not have; a message
@@ -138,7 +138,7 @@
 //!   member. With the feature and the
 //!   method `validate` of [`Server`], arguments that the tool's schema forbids do not reach it either, and structured
 //!   content that the output schema forbids is not sent.
-//! - A cancelled call is dropped where it waits, and not answered. Destructors run.
+//! - A cancelled call is dropped at its current await, and not answered. Destructors run.
 //! - A function that panics is answered with an internal error; other calls go on.
 //! - Lists come in pages, in the order of registration, and clients are notified of changes. A client that reads slowly gets
 //!   one notification for several changes of the same kind, so it makes nothing grow.
@@ -155,8 +155,9 @@
 //!
 //! They depend on each other in one direction: settings and limits, `scope`, `request` (client, [context](Context), progress
 //! and questions), `define` (layers, tools and other definitions, over `decode`), the parts of a `server`, `tasks`, the
-//! functions that answer requests (those about tasks in `task_requests`), [`Server`], `dispatch`, connections. Registering a resource, prompt or completion names the functions
-//! that answer for it, so that a program without these is linked without their code.
+//! functions that answer requests (those about tasks in `task_requests`), [`Server`], `dispatch`, connections. Registering a
+//! resource, prompt or completion names the functions that answer for it, so that a program without these is linked without
+//! their code.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.

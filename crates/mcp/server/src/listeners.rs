@@ -14,7 +14,7 @@ pub(crate) enum Change<'a> {
     Resources,
     /// The contents of the resource at a URI.
     Resource(&'a str),
-    /// How the task of that id stands.
+    /// The state of the task with that id.
     Task(&'a str),
     /// Messages of other nodes may be lost, so any of these may have changed.
     Anything,
@@ -64,7 +64,7 @@ struct Inner {
     node: OnceLock<Node>,
 }
 
-/// By number. A tree, because what a crowd took of one large piece would not be given back.
+/// By number. A tree, because a hash table would keep its memory after many listeners have gone.
 #[derive(Default)]
 struct ListenerTable {
     listeners: BTreeMap<u64, Weak<dyn Listener>>,

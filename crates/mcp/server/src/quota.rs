@@ -1,4 +1,4 @@
-//! Limits for all clients together, and for each of them.
+//! Counts amounts against a limit for each client and one for all clients.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) enum Holder {
     Sender(String),
     /// The session of that number.
     Session(u64),
-    /// All requests of which nothing is known.
+    /// All requests from an unknown client.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum QuotaExceeded {
     Holder(usize),
 }
 
-/// How much is held by whom. A clone counts the same.
+/// The amounts that each client holds. Clones share the counts.
 #[derive(Clone, Default)]
 pub(crate) struct Quota(Arc<Mutex<Usage>>);
 

@@ -25,8 +25,8 @@ pub(crate) use parts::ServerParts;
 ///
 /// Cloning is cheap, and clones share what is registered: keep one to [add](Self::add_tool) and
 /// [remove](Self::remove_tool) things while another serves. [`add_tool`](Self::add_tool) replaces a tool of the
-/// same name, in its place in the list; [`tool`](Self::tool) and [`with_tool`](Self::with_tool) refuse a name that is taken. So do
-/// their like for resources and prompts.
+/// same name, in its place in the list; [`tool`](Self::tool) and [`with_tool`](Self::with_tool) refuse a name that is taken.
+/// So do their like for resources and prompts.
 ///
 /// Capabilities are sent at the handshake. So a server that starts without tools and gets some later has to
 /// [advertise](Self::advertise) them.
@@ -54,12 +54,12 @@ impl Server {
     /// The default of [`meta_limit`](Self::meta_limit): 64 KiB.
     pub const DEFAULT_META_LIMIT: usize = Settings::META_LIMIT;
 
-    /// A server of that name and version, without tools, resources and prompts.
+    /// Creates a server with that name and version, without tools, resources and prompts.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::from_info(Implementation::new(name, version))
     }
 
-    /// A server with a longer description, such as a title.
+    /// Creates a server with a longer description, such as a title.
     pub fn from_info(info: Implementation) -> Self {
         let (settings, registries) = (Arc::new(Settings::new(info)), Arc::default());
         Self { parts: ServerParts { settings, registries, layers: None }, answers: Arc::default() }
@@ -97,8 +97,8 @@ impl Server {
     ///
     /// # Errors of layers
     ///
-    /// An [`ErrorObject`](crate::ErrorObject) is the JSON-RPC error of the answer. Any other error has the client read its
-    /// text: for a tool as a result with `isError`, which the model sees, and otherwise as an internal error.
+    /// An [`ErrorObject`](crate::ErrorObject) is the JSON-RPC error of the answer. The client gets the text of
+    /// any other error: for a tool as a result with `isError`, which the model sees, and otherwise as an internal error.
     #[must_use]
     pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
         Arc::make_mut(self.parts.layers.get_or_insert_default()).add_to_server(layer);
@@ -208,7 +208,7 @@ impl Server {
         self.set(|settings| settings.advertised = capabilities)
     }
 
-    /// Sets whether arguments are held against the schema of their tool before its function runs, and structured content
+    /// Sets whether arguments are checked against the schema of their tool before its function runs, and structured content
     /// before it is sent (default: no). The type of the arguments is checked in any case.
     ///
     /// Arguments that the schema forbids are an error that names the paths, of the tool's since 2025-11-25 and "invalid
@@ -263,8 +263,8 @@ impl Server {
     }
 
     /// Sets the signal at which [`serve`](Self::serve) ends, on any transport. From then on requests get an error, including
-    /// modern ones over Streamable HTTP, and open subscriptions end with their results. Running functions have [`Config::drain`] to
-    /// end, and may still ask their client. Streamable HTTP itself ends at a signal of its own.
+    /// modern ones over Streamable HTTP, and open subscriptions end with their results. Running functions have
+    /// [`Config::drain`] to end, and may still ask their client. Streamable HTTP itself ends at a signal of its own.
     ///
     /// ```
     /// use agentwire_mcp_server::{Closed, Server};
@@ -294,8 +294,8 @@ impl Server {
         self.parts.settings.listeners.dismiss();
     }
 
-    /// Cancels every task that runs in this process. This happens at once; the future completes when the store has the end of all of
-    /// them, or has failed. [`drain_tasks`](Self::drain_tasks) lets them end before.
+    /// Cancels every task that runs in this process. This happens at once; the future completes when the store has the end
+    /// of all of them, or has failed. [`drain_tasks`](Self::drain_tasks) lets them end before.
     pub fn cancel_tasks(&self) -> impl Future<Output = ()> + Send + use<> {
         let cancelled = self.parts.settings.tasks.as_ref().map(|tasks| drain::cancel(tasks.registry()));
         async move {
@@ -305,9 +305,9 @@ impl Server {
         }
     }
 
-    /// Lets the tasks that run in this process end for up to `grace`, and then [cancels](Self::cancel_tasks) the rest. For the end of
-    /// a program: after the transport has ended, which starts no more, and before the [node](Self::node) is released.
-    /// Until then clients can answer and cancel them at other nodes. Needs the clock of a tokio runtime.
+    /// Lets the tasks that run in this process end for up to `grace`, and then [cancels](Self::cancel_tasks) the rest. For
+    /// the end of a program: after the transport has ended, which starts no more, and before the [node](Self::node) is
+    /// released. Until then clients can answer and cancel them at other nodes. Needs the clock of a tokio runtime.
     pub fn drain_tasks(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
         let tasks = self.parts.settings.tasks.clone();
         async move {

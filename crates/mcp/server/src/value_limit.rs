@@ -1,4 +1,4 @@
-//! How much memory a client's JSON may take once it is decoded.
+//! Limits the memory that a client's JSON may take once it is decoded.
 
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId, RequestMethod, TreeCost};
@@ -31,7 +31,7 @@ pub(crate) fn check(settings: &Settings, request: &Request, params: &Params<'_>)
         return Err(ErrorObject::invalid_params(why));
     }
     let (text, limit) = (request.params.as_ref().map_or("", RawJson::as_str), settings.value_limit);
-    // Looks at nothing that is too short for that, as nearly everything is.
+    // Nearly every text is too short to reach the limit, and is not scanned.
     if text.len() <= limit / TreeCost::MAX_PER_BYTE {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! From the type of a function's argument to a schema, and from JSON text to its value.
+//! Makes the schema of a function's argument type, and decodes JSON text into a value of it.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::decode::faults;
 use crate::decode::faults::{Members, declared_members};
 
-/// For tools and prompts that take no arguments.
+/// The argument type of tools and prompts that take no arguments.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[non_exhaustive]
 pub struct NoArguments {}
@@ -37,11 +37,11 @@ pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
     json.decode().map_err(|error| faults::of_json::<A>(json.as_str(), &error))
 }
 
-/// The schema of what a function takes.
+/// The schema of a function's argument type.
 ///
 /// # Errors
 ///
-/// When it is not that of an object: arguments always are one.
+/// If the schema is not that of an object: arguments always are an object.
 pub(crate) fn input_schema<A: schemars::JsonSchema + DeserializeOwned>() -> Result<JsonSchema, String> {
     let schema = generator(Contract::Deserialize).into_root_schema_for::<A>();
     let schema = object_schema(schema, &A::schema_name(), &declared_members::<A>());
@@ -53,15 +53,15 @@ pub(crate) fn input_schema<A: schemars::JsonSchema + DeserializeOwned>() -> Resu
     })
 }
 
-/// The schema of what a function gives, if that is an object.
+/// The schema of a function's return type, if that is an object.
 pub(crate) fn output_schema<T: schemars::JsonSchema>() -> Option<JsonSchema> {
     object_schema(generator(Contract::Serialize).into_root_schema_for::<T>(), &T::schema_name(), &[])
 }
 
-/// For what is read, or for what is written: serde's attributes may tell them apart.
+/// A generator for input or for output: serde's attributes may distinguish them.
 fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
-        // That dialect is what a schema without the keyword means.
+        // A schema without the keyword has that dialect by default.
         settings.meta_schema = None;
         settings.contract = contract;
     });

@@ -10,7 +10,7 @@ use crate::decode::validation::{ValidationError, Validator};
 #[derive(Default)]
 pub(crate) struct Checks {
     name: String,
-    /// Its output schema demands structured content.
+    /// Whether the output schema requires structured content.
     is_structured: bool,
     #[cfg(feature = "validate")]
     input: Option<Validator>,
@@ -30,7 +30,7 @@ impl Checks {
         }
     }
 
-    /// Looks at arguments, an object.
+    /// Checks arguments, an object.
     ///
     /// # Errors
     ///
@@ -45,11 +45,11 @@ impl Checks {
         }
     }
 
-    /// Looks at a result, and at its structured content where that is to be validated. An error may have any shape.
+    /// Checks a result, and its structured content if `validate` is set. An error may have any shape.
     ///
     /// # Errors
     ///
-    /// Fails with an internal error if the result contradicts the output schema. The client cannot mend that.
+    /// Fails with an internal error if the result contradicts the output schema. The client cannot correct that.
     pub(crate) fn output(&self, result: &CallToolResult, validate: bool) -> Result<(), ErrorObject> {
         if !self.is_structured || result.is_error {
             return Ok(());
@@ -64,7 +64,7 @@ impl Checks {
     #[cfg(feature = "validate")]
     fn structured(&self, content: &RawJson) -> Result<(), ErrorObject> {
         let Some(output) = &self.output else { return Ok(()) };
-        // It is the server's own.
+        // The content is the server's own.
         output.check(content.as_str(), usize::MAX).map_err(|wrong| match wrong {
             ValidationError::Value(why) => self.fault("result", &why),
             ValidationError::Schema(why) => self.fault("output schema", &why),

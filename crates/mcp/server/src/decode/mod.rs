@@ -1,4 +1,4 @@
-//! Decodes JSON text into a function's argument, and describes what is wrong with it.
+//! Decodes JSON text into a function's argument, and describes its faults.
 
 pub(crate) mod arguments;
 pub(crate) mod checks;

@@ -1,4 +1,4 @@
-//! JSON Schema, by the crate that knows all of it.
+//! Validates values against a JSON Schema, with the crate `jsonschema`.
 
 use std::sync::OnceLock;
 
@@ -11,21 +11,21 @@ use crate::value_limit::is_over;
 /// The most faults of one value that are reported. A model repairs a few at a time, and a value can have any number of them.
 const MAX_FAULTS: usize = 8;
 
-/// The length of a value, in bytes, from which one fault is reported: to find them all takes memory for each.
+/// The length in bytes from which only one fault of a value is reported: finding all takes memory for each.
 const LONG: usize = 64 * 1024;
 
-/// A schema that values are held against. It is compiled when it is first needed, since most tools of a server are
+/// A schema against which values are checked. It is compiled when it is first needed, since most tools of a server are
 /// never called. No reference in it is followed out of it, neither to the network nor to a file.
 pub(crate) struct Validator {
     schema: JsonSchema,
     compiled: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
-/// The part that does not fit.
+/// The fault found by a check.
 pub(crate) enum ValidationError {
-    /// The value, and where.
+    /// The value does not match: the faults and their places.
     Value(String),
-    /// The schema is none.
+    /// The schema is invalid.
     Schema(String),
 }
 
@@ -34,7 +34,7 @@ impl Validator {
         Self { schema: schema.clone(), compiled: OnceLock::new() }
     }
 
-    /// Holds JSON against the schema, as a tree of values that takes no more than so many bytes of memory.
+    /// Checks JSON against the schema, as a tree of values that takes at most `limit` bytes of memory.
     pub(crate) fn check(&self, json: &str, limit: usize) -> Result<(), ValidationError> {
         if let Some(why) = is_over("the value", json, limit) {
             return Err(ValidationError::Value(why));
@@ -55,7 +55,7 @@ impl Validator {
     }
 }
 
-/// Each fault after the place where it is. The values stay out of it: they can be long, and who sent them knows them.
+/// Lists each fault after its place. The values are left out: they can be long, and their sender knows them.
 #[cold]
 fn faults(validator: &jsonschema::Validator, value: &Value, most: usize) -> String {
     let told = |fault: jsonschema::ValidationError<'_>| {

@@ -67,7 +67,7 @@ pub trait IntoCompletion {
     ///
     /// # Errors
     ///
-    /// Why there are none.
+    /// Why completing failed.
     fn into_completion(self) -> Result<Completion, ErrorObject>;
 }
 
@@ -126,7 +126,7 @@ impl Completers {
         self.0.is_empty()
     }
 
-    /// Starts the completion. None for an argument without a completer, which is not an error.
+    /// Starts the completion. `None` for an argument without a completer, which is not an error.
     pub(crate) fn run(&self, asked: CompleteRequest, context: Context) -> Option<HandlerFuture> {
         let complete = self.0.get(&asked.argument.name)?;
         let others = asked.context.map(|context| context.arguments).unwrap_or_default();

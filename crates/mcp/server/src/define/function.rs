@@ -1,4 +1,4 @@
-//! The functions that a server calls, and which parameters they take.
+//! The trait of functions that a server calls, and the parameters that they may take.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use crate::decode::arguments::{NoArguments, decode, input_schema};
 use crate::decode::string_args::{decode_string_args, decode_strings};
 use crate::decode::text_members;
 
-/// A parameter for what [`Server::state`](crate::Server::state) was given: a database, a client, a counter.
+/// A parameter that receives a value given to [`Server::state`](crate::Server::state): a database, a client, a counter.
 ///
 /// Each call gets a clone, so state is shared by what a clone shares, such as an `Arc`.
 ///

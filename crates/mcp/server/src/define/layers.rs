@@ -104,7 +104,7 @@ pub(crate) trait Target: Send + Sync {
     /// Decodes the arguments and starts the function.
     fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject>;
 
-    /// The answer where a layer, or the function below it, failed.
+    /// The answer when a layer, or the function below it, failed.
     fn layer_failed(&self, _context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
         Err(error.into())
     }
@@ -173,7 +173,7 @@ pub(crate) fn run(next: &Next, call: RawCall) -> HandlerFuture {
     })
 }
 
-/// A layer that is an async function of the call and of what comes [next](Next). See
+/// Makes a layer from an async function of the call and the [next](Next) service. See
 /// [`Server::layer`](crate::Server::layer).
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The names and URIs under which an author registers things.
+//! Checks the names and URIs of registered items.
 
 /// Refuses a name that the [specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)
 /// does not allow for tools. Prompts have the same rule, as hosts offer them as commands.
@@ -15,11 +15,11 @@ pub(crate) fn check_name(of: &str, name: &str) {
     );
 }
 
-/// Refuses what is not a URI, without a look at the rules of its scheme.
+/// Refuses a text that is not a URI. The rules of its scheme are not checked.
 ///
 /// # Panics
 ///
-/// When it has no scheme, or holds white space or control characters.
+/// If it has no scheme, or contains white space or control characters.
 #[track_caller]
 pub(crate) fn check_uri(uri: &str) {
     let is_scheme = |scheme: &str| {

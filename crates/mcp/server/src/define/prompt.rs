@@ -37,7 +37,7 @@ use crate::{BoxError, Context, Function};
 pub type ServerPrompt = Registered<kind::Prompt>;
 
 impl ServerPrompt {
-    /// A prompt of that name, with a sentence on what it is for, and the function that fills it in.
+    /// Creates a prompt from its name, a sentence that describes its purpose, and the function that fills it in.
     ///
     /// # Panics
     ///

@@ -41,7 +41,7 @@ impl<K: RegisteredKind> Registry<K> {
         entries.next = entries.next.max(number + 1);
         entries.by_key.insert(key, number);
         let replaced = entries.in_order.insert(number, Arc::new(entry));
-        // What its function has captured may use the server when it is dropped.
+        // Values captured by the replaced function may use the server when they are dropped.
         drop(entries);
         drop(replaced);
     }
@@ -61,7 +61,7 @@ impl<K: RegisteredKind> Registry<K> {
         );
     }
 
-    /// Takes an entry out. False if there is none.
+    /// Removes an entry. Returns false if the key is not registered.
     pub(crate) fn remove(&self, key: &str) -> bool {
         let mut entries = self.write();
         let removed = entries.by_key.remove(key).and_then(|number| entries.in_order.remove(&number));
@@ -82,7 +82,7 @@ impl<K: RegisteredKind> Registry<K> {
         self.read().in_order.values().any(|entry| is_one(entry))
     }
 
-    /// All of them now, in order.
+    /// Returns the current entries, in order.
     pub(crate) fn all(&self) -> Vec<Arc<Registered<K>>> {
         self.read().in_order.values().cloned().collect()
     }
@@ -123,7 +123,7 @@ impl<K: RegisteredKind> Registry<K> {
     }
 }
 
-/// A cursor names the list, and the entry that its page begins with, or the place where that was.
+/// A cursor names the list, and the number of the entry with which its page begins, even if that was removed.
 fn format_cursor(items: &str, number: u64) -> String {
     format!("{items}-{number}")
 }

@@ -27,11 +27,11 @@ use crate::{BoxError, Context, Function};
 pub type ServerResource = Registered<kind::Resource>;
 
 impl ServerResource {
-    /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
+    /// Creates a resource from its URI, a name for programs, and the function that reads it, which may take the URI.
     ///
     /// # Panics
     ///
-    /// When the URI has no scheme, or holds white space or control characters.
+    /// If the URI has no scheme, or contains white space or control characters.
     #[track_caller]
     pub fn new<F: Function<kind::Resource, M, Future: Future<Output: IntoResourceContents> + Send>, M>(
         uri: impl Into<String>,
@@ -56,7 +56,7 @@ impl ServerResource {
         self.edit(|resource| resource.title = Some(title.into()))
     }
 
-    /// Sets what it is, for the model.
+    /// Sets its description for the model.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.edit(|resource| resource.description = Some(description.into()))
@@ -74,7 +74,7 @@ impl ServerResource {
         self.edit(|resource| resource.icons = icons.into_iter().collect())
     }
 
-    /// Sets for whom it is, and how much it matters.
+    /// Sets its audience and its priority.
     #[must_use]
     pub fn annotations(self, annotations: Annotations) -> Self {
         self.edit(|resource| resource.annotations = Some(annotations))
@@ -89,7 +89,7 @@ impl ServerResource {
     }
 }
 
-/// Makes the function's future one that gives the text to send.
+/// Wraps the function's future in one that returns the text to send.
 pub(crate) fn read<O>(
     future: O,
     uri: String,
@@ -109,7 +109,7 @@ where
     })
 }
 
-/// Gives contents without a type the type of the list.
+/// Sets the media type of the definition on contents that have none.
 fn name_type(contents: &mut ResourceContents, mime_type: Option<&String>) {
     let place = match contents {
         ResourceContents::Text(text) => &mut text.mime_type,
@@ -188,7 +188,7 @@ impl IntoResourceContents for BlobResourceContents {
     }
 }
 
-/// They travel in base64.
+/// Sent as base64.
 #[diagnostic::do_not_recommend]
 impl IntoResourceContents for Vec<u8> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
@@ -210,7 +210,7 @@ impl IntoResourceContents for &str {
     }
 }
 
-/// `None` means that there is no such resource, which becomes the error of the client's revision.
+/// `None` means that the resource does not exist. It becomes the error of the client's revision.
 #[diagnostic::do_not_recommend]
 impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
@@ -218,7 +218,7 @@ impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
     }
 }
 
-/// The error that there is no such resource has another code since 2026-07-28.
+/// The error for an unknown resource has another code since 2026-07-28.
 fn in_revision(mut error: ErrorObject, uri: &str, revision: Revision) -> ErrorObject {
     if error.code == code::RESOURCE_NOT_FOUND {
         error.code = code::missing_resource(uri, revision).code;

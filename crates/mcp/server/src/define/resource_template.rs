@@ -13,11 +13,11 @@ use crate::define::resource::read;
 use crate::request::request_future::HandlerFuture;
 use crate::{Context, Function, IntoResourceContents, UriTemplate};
 
-/// A family of resources as the server holds it: the template of their URIs, and the function that reads each.
+/// A family of resources: the template of their URIs, and the function that reads each.
 ///
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
 /// each is a `String`, a number, a `bool`, an enum of strings, or an `Option` of these where it may be left out. A URI
-/// whose values do not fit the type has no resource. The values are written by the client, and may
+/// whose values do not fit the type names no resource. The values are written by the client, and may
 /// contain `/`, `\` and `..`, but no NUL: check them before they become part of a path, or
 /// [take single segments only](Self::segments_only).
 ///
@@ -66,8 +66,8 @@ pub(crate) struct TemplateMatch {
 }
 
 impl ServerResourceTemplate {
-    /// The resources whose URIs are made of that template, with a name for programs, and the function that reads them,
-    /// which gets the values of the variables.
+    /// Creates a template from the URI template, a name for programs, and the function that reads the resources. The function
+    /// gets the values of the variables.
     ///
     /// # Panics
     ///
@@ -102,13 +102,13 @@ impl ServerResourceTemplate {
         self.edit(|template| template.title = Some(title.into()))
     }
 
-    /// Sets what these resources are, for the model.
+    /// Sets the description of these resources for the model.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.edit(|template| template.description = Some(description.into()))
     }
 
-    /// Sets the media type, where all of these resources have the same.
+    /// Sets the media type, if all of these resources have the same one.
     #[must_use]
     pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
         self.edit(|template| template.mime_type = Some(mime_type.into()))
@@ -120,7 +120,7 @@ impl ServerResourceTemplate {
         self.edit(|template| template.icons = icons.into_iter().collect())
     }
 
-    /// Sets for whom these resources are, and how much they matter.
+    /// Sets the audience and the priority of these resources.
     #[must_use]
     pub fn annotations(self, annotations: Annotations) -> Self {
         self.edit(|template| template.annotations = Some(annotations))
@@ -134,8 +134,8 @@ impl ServerResourceTemplate {
         self
     }
 
-    /// Takes only URIs in which each value is one segment of a path: it holds neither `/` nor `\`, and is not empty, `.` or
-    /// `..` (default: any values). Other URIs are those of no resource.
+    /// Accepts only URIs in which each value is one segment of a path: it contains neither `/` nor `\`, and is not empty, `.`
+    /// or `..` (default: any values). Other URIs name no resource.
     #[must_use]
     pub fn segments_only(mut self) -> Self {
         self.extra.segments_only = true;
@@ -150,7 +150,7 @@ impl ServerResourceTemplate {
     }
 }
 
-/// Whether a value names something within a folder, and nothing else.
+/// Whether a value is a single segment of a path.
 fn is_segment(value: &str) -> bool {
     !matches!(value, "" | "." | "..") && !value.contains(['/', '\\'])
 }

@@ -1,4 +1,4 @@
-//! The state that a server was given, and the places for it in functions.
+//! The values of `Server::state`, and the slots that pass them to functions.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ impl States {
     }
 
     fn get<S: Clone + 'static>(&self) -> Option<S> {
-        // A function without state has this one.
+        // A function without state has the state `()`.
         let none: &dyn Any = &();
         none.downcast_ref().or_else(|| self.0.get(&TypeId::of::<S>())?.downcast_ref()).cloned()
     }
@@ -46,7 +46,7 @@ impl<S: Clone + Send + Sync + 'static> Bind for StateSlot<S> {
     }
 }
 
-/// The places for the state of what is not registered yet.
+/// The state slots of an item's functions, before it is registered.
 #[derive(Default)]
 pub(crate) struct StateSlots(Vec<Arc<dyn Bind>>);
 
@@ -57,7 +57,7 @@ impl StateSlots {
         slot
     }
 
-    /// Finds the state of all functions of what is registered.
+    /// Fills the slots of an item that is being registered.
     ///
     /// # Panics
     ///

@@ -67,9 +67,9 @@ pub(crate) struct ToolExtra {
 }
 
 impl ServerTool {
-    /// A tool of that name, with a description for the model, and the function that does it.
+    /// Creates a tool from its name, a description for the model, and its function.
     ///
-    /// The schemas of what it takes and gives come from the function's types.
+    /// The schemas of its arguments and its result come from the function's types.
     ///
     /// # Panics
     ///
@@ -98,9 +98,9 @@ impl ServerTool {
         })
     }
 
-    /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
-    /// gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
-    /// definition of another author is offered, [`Tool::header_marks`] checks it.
+    /// Creates a tool from a definition that is only known at run time, for example that of a tool at another server. The
+    /// function gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them.
+    /// Before a definition of another author is offered, [`Tool::header_marks`] checks it.
     pub fn from_definition<
         F: Function<kind::RawTool, M, Future: Future<Output: IntoToolResult> + Send>,
         M,
@@ -218,7 +218,7 @@ impl ServerTool {
     }
 }
 
-/// Makes the function's future one that gives the text to send.
+/// Wraps the function's future in one that returns the text to send.
 fn answer<O>(future: O, checks: Arc<Checks>, context: Context) -> HandlerFuture
 where
     O: Future<Output: IntoToolResult> + Send + 'static,
@@ -226,7 +226,7 @@ where
     Box::pin(async move { give(future.await.into_tool_result()?, &checks, &context) })
 }
 
-/// Gives the text of a result. Not part of the above, so that a program has it once and not for each of its tools.
+/// Returns the text of a result. Not generic, so that a program has the code once and not for each tool.
 fn give(result: CallToolResult, checks: &Checks, context: &Context) -> Result<RawJson, ErrorObject> {
     checks.output(&result, context.settings().validate)?;
     context.encode(result)

@@ -12,8 +12,8 @@ use crate::AskError;
 
 /// Why a tool has no result, for a function that distinguishes what the model reads from errors of the protocol.
 ///
-/// A function may return any error. Its text, with its causes, is what the model reads: a result with `isError`, from which it can
-/// learn and try again. A `ToolError` has more: [`content`](Self::content) shows other things than text, and
+/// A function may return any error. Its text, with its causes, is what the model reads: a result with `isError`, from which
+/// it can learn and try again. A `ToolError` has more: [`content`](Self::content) shows other things than text, and
 /// [`protocol`](Self::protocol) answers the call with a JSON-RPC error. It may be wrapped: it is found among the sources of
 /// an error, and in an `anyhow::Error`.
 ///

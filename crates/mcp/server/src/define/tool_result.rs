@@ -8,7 +8,8 @@ use crate::decode::arguments::output_schema;
 
 /// The result of a tool.
 ///
-/// Text (`String`, `&str`), nothing (`()`), one or more [`ContentBlock`]s, a value in [`Structured`], also [with](Structured::with) more content, a whole
+/// Text (`String`, `&str`), nothing (`()`), one or more [`ContentBlock`]s, a value in [`Structured`], also
+/// [with](Structured::with) more content, a whole
 /// [`CallToolResult`], or a `Result` of any of these and any error. What becomes a [`BoxError`] is an error: the model reads its
 /// text, with its causes, unless it is or holds a [`ToolError`], an [`AskError`](crate::AskError) or an [`ErrorObject`].
 #[diagnostic::on_unimplemented(

@@ -6,10 +6,10 @@ use super::pending::PendingRequest;
 use super::{completions, prompts, resources};
 use crate::request::request_future::Reply;
 
-/// Answers the requests for one kind of things.
+/// Answers the requests for one kind of item.
 type Answer = fn(PendingRequest<'_>) -> Result<Reply, ErrorObject>;
 
-/// The functions that answer for resources, prompts and completions.
+/// The functions that answer requests for resources, prompts and completions.
 ///
 /// Each is set when something of its kind is registered or advertised. Nothing else names these functions, so a program
 /// whose server has tools alone is built without them.
@@ -39,7 +39,7 @@ impl Answers {
         self.for_completions();
     }
 
-    /// The function that answers requests of that method, if there is one.
+    /// The function that answers requests of that method; `None` if it is not set.
     pub(super) fn of(&self, method: &str) -> Option<Answer> {
         let answer = match method.split_once('/')?.0 {
             "resources" => &self.resources,

@@ -1,4 +1,4 @@
-//! Requests for completions.
+//! Answers requests for completions.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl PendingRequest<'_> {
         registry.page(params, items, revision, page_size, page_meta.as_ref()).map(Reply::done)
     }
 
-    /// Runs the function of what a request names.
+    /// Runs the function of the item that a request names.
     pub(super) fn run<K: RegisteredKind>(
         self,
         item: &Arc<Registered<K>>,

@@ -1,4 +1,4 @@
-//! Requests for prompts.
+//! Answers requests for prompts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Requests for resources, whether they are listed or made by a template.
+//! Answers requests for resources, registered by URI or by template.
 
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{

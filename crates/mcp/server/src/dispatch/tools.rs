@@ -1,4 +1,4 @@
-//! Requests for tools.
+//! Answers requests for tools.
 
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};

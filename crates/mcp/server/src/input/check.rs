@@ -8,11 +8,11 @@ use serde_json::{Number, Value};
 
 use crate::input::format;
 
-/// Holds what was filled in against the form's fields, and fills in the defaults.
+/// Checks the entered values against the form's fields, and fills in the defaults.
 ///
 /// # Errors
 ///
-/// The first field that is wrong, and how.
+/// The first wrong field, and its fault.
 pub(super) fn content(form: &ElicitSchema, mut given: JsonObject) -> Result<JsonObject, String> {
     let mut content = JsonObject::new();
     for (name, field) in &form.properties {

@@ -14,9 +14,9 @@ use agentwire_wire_derive::Build;
 ///
 /// # Single use
 ///
-/// A server that is a [node](crate::Server::node) remembers which states were used, at all nodes. A call of a tool with a state that
-/// was used, or is in use, is refused as invalid params: the client whose response was lost begins again without the state, if the
-/// call may be made twice. This holds for tools without the hint that they only read or may be repeated
+/// A server that is a [node](crate::Server::node) remembers which states were used, at all nodes. A call of a tool with a
+/// state that was used, or is in use, is refused as invalid params: the client whose response was lost begins again without
+/// the state, if the call may be made twice. This holds for tools without the hint that they only read or may be repeated
 /// ([`ToolAnnotations`](crate::schema::ToolAnnotations)). A state that has led to another question is not used: a client can
 /// repeat that round. While the store cannot be reached, such calls fail, and nothing runs.
 ///
@@ -43,13 +43,14 @@ pub struct InputConfig {
     pub(crate) principal: Option<Arc<Principal>>,
 }
 
-/// Finds out who calls.
+/// Identifies the caller of a request.
 type Principal = dyn Fn(&dyn MessageSource) -> Option<String> + Send + Sync;
 
 impl InputConfig {
-    /// Sets how to find out who calls, in place of the default, which is the [principal](agentwire_transport::MessageSource::principal)
-    /// that the transport has authenticated. Callers of whom nothing is known are all alike. A `requestState` of one caller is
-    /// refused when it comes from another, and a task of one caller is not there for another.
+    /// Sets a function that identifies the caller, in place of the default, which is the
+    /// [principal](agentwire_transport::MessageSource::principal) that the transport has authenticated. All unidentified
+    /// callers count as one. A `requestState` of one caller is refused when it comes from another, and a task of one caller
+    /// does not exist for another.
     ///
     /// ```
     /// use agentwire_mcp_server::Server;
@@ -73,7 +74,7 @@ impl InputConfig {
         self
     }
 
-    /// Who calls, where that can be found out.
+    /// The caller of a request, if known.
     pub(crate) fn principal_of(&self, source: Option<&dyn MessageSource>) -> Option<String> {
         match &self.principal {
             Some(find) => find(source?),

@@ -36,7 +36,7 @@ pub struct AskError {
 pub(crate) enum AskErrorKind {
     /// The client lacks the capability.
     Missing { capability: &'static str, has_code: bool },
-    /// The answer is none to that question. It came as a part of the request, or of an answer.
+    /// The answer does not fit the question. It came as a part of the request, or of an answer.
     Wrong { key: String, why: String, in_params: bool },
     /// Another question of the call has had the key.
     Reused { key: String },
@@ -104,7 +104,7 @@ impl fmt::Display for AskErrorKind {
     }
 }
 
-/// A client's capabilities that are just that one.
+/// Client capabilities with only that one.
 fn capabilities(path: &str) -> ClientCapabilities {
     let none = ClientCapabilities::default();
     let some = JsonObject::new;

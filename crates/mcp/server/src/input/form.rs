@@ -39,7 +39,7 @@ pub struct Form<T = JsonObject> {
 }
 
 impl Form {
-    /// A form without fields, which asks for no more than agreement, and why it is shown.
+    /// Creates a form without fields, which asks only for agreement. `message` tells the user why it is shown.
     pub fn new(message: impl Into<String>) -> Self {
         Self::from_schema(message, ElicitSchema::new())
     }
@@ -51,21 +51,21 @@ impl Form {
 }
 
 impl<T> Form<T> {
-    /// One more field, which must be filled in.
+    /// Adds a field that must be filled in.
     #[must_use]
     pub fn required(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
         self.schema = self.schema.required(name, field);
         self
     }
 
-    /// One more field, which may be left empty.
+    /// Adds a field that may be left empty.
     #[must_use]
     pub fn optional(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
         self.schema = self.schema.optional(name, field);
         self
     }
 
-    /// Reads what is filled in as a `U`.
+    /// Decodes the entered values as a `U`.
     #[must_use]
     pub fn typed<U: DeserializeOwned>(self) -> Form<U> {
         Form { message: self.message, schema: self.schema, accepted: PhantomData }

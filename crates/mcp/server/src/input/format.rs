@@ -1,4 +1,4 @@
-//! The formats of texts, as far as they can be checked without knowing the meaning.
+//! Checks the formats of texts: e-mail, URI, date and date-time.
 
 use agentwire_mcp_schema::StringFormat;
 
@@ -12,14 +12,14 @@ pub(super) fn fits(format: &StringFormat, text: &str) -> bool {
     }
 }
 
-/// Somebody at some place. Whether there is such an address, only a message to it could tell.
+/// A name and a domain. Only a message to the address could show whether it exists.
 fn is_email(text: &str) -> bool {
     let is_part =
         |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
     text.rsplit_once('@').is_some_and(|(name, place)| is_part(name) && is_part(place) && !place.contains('@'))
 }
 
-/// A scheme, and something behind it, in the characters of RFC 3986.
+/// A scheme and a non-empty rest, in the characters of RFC 3986.
 fn is_uri(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -48,7 +48,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// As RFC 3339 has it.
+/// As in RFC 3339.
 fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else { return false };
     let Some(end) = time.find(['Z', 'z', '+', '-']) else { return false };
@@ -73,7 +73,7 @@ fn is_hour(text: &str) -> bool {
     })
 }
 
-/// The value of a text that is just so many digits.
+/// The value of a text of exactly `count` digits.
 fn digits(text: &str, count: usize) -> Option<u16> {
     let are_digits = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     are_digits.then(|| text.parse().ok()).flatten()

@@ -23,7 +23,7 @@ impl Keys {
     }
 }
 
-/// A key that is free again if the question comes to nothing.
+/// A claimed key, which is released on drop unless it is kept.
 #[derive(Debug)]
 pub(crate) struct Claim<'a> {
     keys: &'a Keys,

@@ -7,8 +7,8 @@ use crate::input::elicited::{Elicitation, sealed};
 
 /// A web page that the user is asked to go to, for what the client must not see: signing in, paying. Since 2025-11-25.
 ///
-/// A user who accepts agrees only that the page may be opened. Whether the task there was done, and by
-/// the same user, the server has to find out for itself. The URL must hold nothing about the user, and must not open
+/// A user who accepts agrees only that the page may be opened. The server must find out by itself whether
+/// the task there was done, and by the same user. The URL must contain nothing about the user, and must not open
 /// anything by itself.
 ///
 /// ```
@@ -22,7 +22,7 @@ use crate::input::elicited::{Elicitation, sealed};
 pub struct Page(ElicitUrlRequest);
 
 impl Page {
-    /// That page, and why the user should go there.
+    /// Creates the question for a URL. `message` tells the user why to open it.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         let id = RandomState::new().hash_one(std::process::id());
         Self(ElicitUrlRequest::new(message, url).elicitation_id(format!("elicitation-{id:016x}")))

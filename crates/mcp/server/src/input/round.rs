@@ -41,7 +41,7 @@ struct Questions {
 }
 
 impl InputRound {
-    /// Begins with what the client sends back of what it was asked, which has to be what it was given.
+    /// Begins a round from the client's answers and its `requestState`, which must be the one that the server issued.
     pub(crate) fn begin(
         settings: &Arc<Settings>,
         method: &ByteString,

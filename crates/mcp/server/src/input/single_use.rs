@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 /// How much longer than its state a name is remembered: another node whose clock is behind accepts the state for as long.
 const SLACK: Duration = Duration::from_secs(60);
 
-/// The use of a `requestState`, of which there is one at all nodes.
+/// The single use of a `requestState`, counted across all nodes.
 pub(crate) struct SingleUse {
     store: Arc<dyn OnceStore>,
     name: String,
@@ -30,7 +30,7 @@ impl SingleUse {
     ///
     /// # Errors
     ///
-    /// When it was used, or that cannot be found out.
+    /// If the state was used, or the store cannot be reached.
     pub(crate) async fn take(&self) -> Result<(), ErrorObject> {
         let left = self.left.saturating_add(SLACK);
         match self.store.insert(&self.name, self.owner.as_deref(), left).await {
@@ -48,8 +48,8 @@ impl SingleUse {
         }
     }
 
-    /// Gives the use back: the request has come to another question, and a client that has not got it can send the state again. None
-    /// where it was not taken.
+    /// Gives the use back: the request has come to another question, and a client that has not got it can send the state
+    /// again. None where it was not taken.
     pub(crate) fn give_back(&self) -> Option<BoxFuture<'static, ()>> {
         let is_taken = self.is_taken.swap(false, Ordering::Relaxed);
         let (store, name) = (self.store.clone(), self.name.clone());

@@ -20,7 +20,7 @@ const CHANGING: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// The data of earlier rounds for the next one.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct RoundState {
-    /// Milliseconds since 1970.
+    /// The expiry, in milliseconds since 1970.
     expires: u64,
     pub(crate) round: u32,
     pub(crate) answers: Answers,
@@ -129,7 +129,7 @@ fn long_numbers<'a>(json: &'a str, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Writes JSON so that what means the same is written the same: members by name, whole numbers without a fraction.
+/// Writes JSON so that equal values have equal texts: members by name, whole numbers without a fraction.
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Object(members) => {

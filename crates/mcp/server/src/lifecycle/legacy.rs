@@ -99,8 +99,8 @@ fn initialize(
     Ok(answer)
 }
 
-/// The error of a request before the handshake. Clients probe with it, so it distinguishes an unknown method from a known one that
-/// needs a session or a `_meta`.
+/// The error of a request before the handshake. Clients probe with it, so it distinguishes an unknown method from a known
+/// one that needs a session or a `_meta`.
 fn refuse_early(method: &str) -> ErrorObject {
     let is_known = |known: &MethodInfo| known.name == method && known.kind == MethodKind::Request;
     if METHODS.iter().any(is_known) {

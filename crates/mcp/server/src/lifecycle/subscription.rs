@@ -115,7 +115,8 @@ impl Subscription {
         Ok(())
     }
 
-    /// Acknowledges the filter and then sends every change, until the client leaves, or the server ends the subscription or shuts down.
+    /// Acknowledges the filter and then sends every change, until the client leaves, or the server ends the subscription or
+    /// shuts down.
     pub(crate) async fn run(self, context: &Context) -> Result<(), CallError> {
         let scope = context.scope();
         // The filter is not kept beside its text while that waits for room, nor later.

@@ -66,7 +66,7 @@ impl ClientContext {
         })
     }
 
-    /// The token for progress notifications about a request with those params. A malformed one counts as none.
+    /// The token for progress notifications about a request with those params. A malformed one counts as missing.
     pub(crate) fn progress_token(&self, params: &Params<'_>) -> Option<ProgressToken> {
         match self {
             Self::Session(_) => read(params.in_meta(Member::MetaProgressToken)?).ok(),

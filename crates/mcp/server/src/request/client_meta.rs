@@ -26,7 +26,7 @@ pub(crate) struct ClientMeta {
 }
 
 impl ClientMeta {
-    /// Reads the client from the params. None for a request that does not describe one, so belongs to a session.
+    /// Reads the client from the params. `None` for a request without that description, which belongs to a session.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl ClientMeta {
         }
     }
 
-    /// Reads a correct `_meta`, as nearly all are. None for any other.
+    /// Reads a correct `_meta`, as nearly all are. `None` for any other.
     fn read(params: &Params<'_>) -> Option<Self> {
         let version = params.in_meta(Member::MetaProtocolVersion)?.strip_prefix('"')?.strip_suffix('"')?;
         let capabilities = match params.in_meta(Member::MetaClientCapabilities)? {

@@ -133,7 +133,7 @@ impl Context {
     ///
     /// In a session and in a task, a function that waits for this is polled once more after the cancel, up to its next
     /// wait. Then it is dropped. A modern request over HTTP is cancelled by closing its response, and its
-    /// function is dropped at once: nothing behind this wait runs. So cleaning up belongs in a destructor. This future is
+    /// function is dropped at once: code after this wait does not run. So cleaning up belongs in a destructor. This future is
     /// of use there only in what the function has spawned.
     pub fn cancelled(&self) -> Cancelled {
         Cancelled::new(self.0.request.cancelled(), self.task_handle().map(TaskHandle::cancelled))
@@ -246,7 +246,7 @@ impl Context {
         self.0.client.encode(&self.0.settings, &self.0.request, value)
     }
 
-    /// The request is not answered by questions any more.
+    /// From now on the request is not answered by questions.
     pub(crate) fn close_round(&self) {
         if let Some(round) = self.round() {
             round.close();

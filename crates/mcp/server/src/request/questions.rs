@@ -1,4 +1,4 @@
-//! Questions: what a function asks of the client while it works.
+//! The methods of `Context` that ask the client questions while a function runs.
 
 use agentwire_mcp_schema::{CreateMessageRequest, CreateMessageResult, ListRootsRequest, Root};
 use agentwire_peer::CallError;
@@ -21,7 +21,7 @@ const ROOTS_KEY: &str = "roots";
 ///   when its call is cancelled. The client makes its request again, with the answer. Then the function runs again from its
 ///   beginning, and gets the answer to that question at once.
 ///
-/// So code before a question runs once for each round. Effects belong behind the last question.
+/// So code before a question runs once for each round. Put side effects after the last question.
 /// Questions that are asked at once, by `try_join!` for example, go out in one round:
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Progress and log: what a function sends to the client while it works.
+//! The methods of `Context` that send progress, log messages and resource updates.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

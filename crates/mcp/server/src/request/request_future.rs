@@ -1,4 +1,4 @@
-//! The future that answers a request.
+//! Runs the function of a request, and answers with its result.
 
 use std::future::Future;
 use std::pin::Pin;

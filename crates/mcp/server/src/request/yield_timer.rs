@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 /// Thousands of calls of one client may run side by side, and those of others wait until each had its turn.
 const MAX_RUN: Duration = Duration::from_micros(200);
 
-/// Of the notifications that are queued, one in so many looks at the clock. Queueing waits by itself once the queue is full.
+/// The clock is read once for this many queued notifications. Queueing waits by itself once the queue is full.
 const QUEUED_PER_LOOK: u32 = 64;
 
-/// Makes a function wait that only calls what is ready at once. Otherwise it would hold its thread, and a cancel could
+/// Makes a function yield whose awaited futures are all ready at once. Otherwise it would hold its thread, and a cancel could
 /// neither be read nor drop it.
 #[derive(Default)]
 pub(crate) struct YieldTimer {

@@ -16,8 +16,9 @@ use crate::{
 impl Server {
     /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), a description for the model, and its function.
     ///
-    /// The function takes [`State`](crate::State), its arguments as one type, which gives the schema, and a [`Context`](crate::Context):
-    /// in this order, and only what it needs. See [`Function`]. [`IntoToolResult`] lists what it may return.
+    /// The function takes [`State`](crate::State), its arguments as one type, which gives the schema, and a
+    /// [`Context`](crate::Context): in this order, and only what it needs. See [`Function`]. [`IntoToolResult`] lists what
+    /// it may return.
     ///
     /// ```
     /// use agentwire_mcp_server::Server;
@@ -36,8 +37,8 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the name is invalid or taken, the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
-    /// `x-mcp-header` in it is wrong.
+    /// When the name is invalid or taken, the server lacks the function's state, the argument type is not one whose JSON is
+    /// an object, or a mark `x-mcp-header` in it is wrong.
     #[must_use]
     #[track_caller]
     pub fn tool<F: Function<kind::Tool, M, Future: Future<Output: IntoToolResult> + Send>, M>(

@@ -81,8 +81,8 @@ impl Writer {
     }
 }
 
-/// Stores each change and sends notifications of it, until the store has the end. Of changes in quick succession, only the last is
-/// stored and sent. The store has the record as of `version`.
+/// Stores each change and sends notifications of it, until the store has the end. Of changes in quick succession, only the
+/// last is stored and sent. The store has the record as of `version`.
 pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer>, version: u64) {
     let Tasks { store, registry, .. } = tasks;
     let mut writer = Writer::new(version);
@@ -136,8 +136,8 @@ pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
     }
 }
 
-/// Another node has ended the task, or its record is gone: its function is dropped. Or this node has ended it by an attempt whose answer
-/// was lost.
+/// Another node has ended the task, or its record is gone: its function is dropped. Or this node has ended it by an attempt
+/// whose answer was lost.
 async fn take_end(tasks: &Tasks, handle: &TaskHandle) {
     tasks.registry.remove(handle.id());
     let read = tasks.store.read(handle.id()).await;

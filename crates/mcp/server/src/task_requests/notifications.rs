@@ -1,4 +1,4 @@
-//! The tasks that a subscription is about.
+//! Watches the tasks that a subscription names, and sends their states.
 
 use std::collections::BTreeSet;
 

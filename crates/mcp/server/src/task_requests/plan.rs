@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     at_once: bool,
 }
 
-/// Decides whether a call becomes a task. None for a plain call.
+/// Decides whether a call becomes a task. `None` for a plain call.
 pub(crate) fn plan(
     server: &ServerParts,
     caller: &ClientContext,
@@ -93,7 +93,7 @@ impl Plan {
         context.set_task_handle(handle.clone());
         let running = match tool_call::start(tool, server.first_layer(), arguments, context.clone()) {
             Ok(running) => running,
-            // Who asks for a task can read nothing in the place of one.
+            // A client that asks for a task accepts no other answer.
             Err(why) if context.revision().has_core_tasks() => {
                 let name = &tool.definition().name;
                 return Err(ErrorObject::invalid_params(format_args!(
@@ -122,7 +122,7 @@ struct TaskCall {
 }
 
 impl TaskCall {
-    /// The client is answered that there is a task, and then the function begins.
+    /// Answers with the task, then starts the function.
     async fn begin_at_once(self, running: HandlerFuture) -> Result<RawJson, ErrorObject> {
         let created = {
             let create = pin!(self.create());
@@ -134,8 +134,8 @@ impl TaskCall {
         self.hand_over(created, running)
     }
 
-    /// The function begins as in any call. If it is neither done nor asks anything soon, the client is answered that
-    /// there is a task, and it goes on where it is.
+    /// Starts the function as in any call. If it neither ends nor asks a question within the grace time, answers with a task,
+    /// as which the function continues.
     async fn begin_later(self, running: HandlerFuture) -> Result<RawJson, ErrorObject> {
         let grace = TokioClock::default().sleep(self.tasks.grace);
         let mut call = RequestFuture::new(self.context.clone(), running);
@@ -154,7 +154,7 @@ impl TaskCall {
                 let running = call.detach();
                 self.hand_over(created, running)
             }
-            // There is no room for one more task, or no place to keep it. The call is as good.
+            // A limit or the store refuses another task, so the call goes on as a plain one.
             Err(_) => call.await,
         }
     }

@@ -1,4 +1,4 @@
-//! The tasks that are left of processes that have ended.
+//! Fails the unfinished tasks of processes that have ended.
 
 use agentwire_jsonrpc::ErrorObject;
 
@@ -14,8 +14,9 @@ impl Tasks {
     /// with a process. Returns how many there were.
     ///
     /// Call it at the start of a program: the tasks ended with the process before. Tasks of [nodes](crate::Server::node) stay as
-    /// they are unless the server with these tasks is a node too, and the node that ran them [is dead](agentwire_store::Node::is_dead),
-    /// which a node cannot tell before it has held its lease for a while. They have failed, too, once a client asks for them.
+    /// they are unless the server with these tasks is a node too, and the node that ran them [is
+    /// dead](agentwire_store::Node::is_dead), which a node cannot tell before it has held its lease for a while. They have
+    /// failed, too, once a client asks for them.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Tasks that run at other nodes.
+//! Follows, answers and cancels tasks that run at other nodes.
 
 use std::pin::pin;
 use std::sync::Arc;

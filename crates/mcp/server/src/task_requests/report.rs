@@ -1,4 +1,4 @@
-//! A task in the types of either protocol.
+//! Converts a task's record to the types of either protocol.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ use crate::{Context, TaskRecord};
 /// The last moment of the year 9999, beyond which no date has four digits for its year.
 const LAST: u64 = 253_402_300_799_999;
 
-/// The answer that there is a task.
+/// The answer to a call that has become a task.
 pub(crate) fn created(tasks: &Tasks, context: &Context, record: TaskRecord) -> Result<RawJson, ErrorObject> {
     if context.in_session() {
         context.encode_plain(core_tasks::CreateTaskResult::new(core(tasks, &record)))

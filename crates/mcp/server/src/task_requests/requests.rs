@@ -1,4 +1,4 @@
-//! Requests about tasks.
+//! Answers requests about tasks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -143,8 +143,8 @@ impl TaskRequest {
         self.context.encode(EmptyResult::default())
     }
 
-    /// Cancels a task that runs here. Returns its record, and false if it has ended already. The error does not say that it goes on: the
-    /// client may repeat the request.
+    /// Cancels a task that runs here. Returns its record, and false if it has ended already. The error does not say that it
+    /// goes on: the client may repeat the request.
     async fn cancel_here(&self, handle: &TaskHandle) -> Result<(TaskRecord, bool), ErrorObject> {
         let is_open = handle.cancel("cancelled by its client");
         let record = match self.tasks.registry.node() {
@@ -239,8 +239,8 @@ pub(crate) async fn find(
     let handle = tasks.registry.find(id);
     let record = match &handle {
         Some(handle) if tasks.registry.node().is_some() && may_see(&handle.record()) => {
-            // Another node may have ended it, which the store decides. While the store is away, the state of this node is reported, but
-            // no end.
+            // Another node may have ended it, which the store decides. While the store is away, the state of this node is
+            // reported, but no end.
             if !handle.is_over()
                 && let Ok(Some(record)) = tasks.store.read(id).await
                 && record.is_final()

@@ -12,8 +12,8 @@ use super::registry::TaskRegistry;
 use crate::quota::{Limits, QuotaExceeded};
 use crate::{MemoryTasks, TaskStore};
 
-/// How a server runs calls as tasks, which its clients leave and come back to. Give it to
-/// [`Server::tasks`](crate::Server::tasks), and say of each [tool](crate::ServerTool::task) whether it can run as one.
+/// The settings by which a server runs calls as tasks, whose results clients fetch later. Pass it to
+/// [`Server::tasks`](crate::Server::tasks), and declare for each [tool](crate::ServerTool::task) whether it can run as one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -126,7 +126,7 @@ impl Tasks {
         }
     }
 
-    /// The function of a task has ended, and nothing came of it.
+    /// Releases the arguments of a task whose function has ended without an outcome.
     pub(crate) fn forget_arguments(&self, id: &str) {
         // Nothing has always room.
         let _fits = self.registry.resize(id, 0, self.byte_limits());

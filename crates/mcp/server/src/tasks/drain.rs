@@ -1,4 +1,4 @@
-//! The end of the tasks that run in this process, before it ends.
+//! Ends the tasks that run in this process, before the process ends.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The ends of tasks, which the store decides where other nodes may end them too.
+//! Writes the ends of tasks. If other nodes may end a task too, the store decides which end counts.
 
 use agentwire_jsonrpc::ErrorObject;
 
@@ -20,8 +20,8 @@ pub(crate) async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, 
     Ok(tasks.store.read(id).await?)
 }
 
-/// The record of a task that has ended here, once it may be reported. With other nodes that is when the store has it: this node may die,
-/// and another end may have come first. A failed write is repeated at once.
+/// The record of a task that has ended here, once it may be reported. With other nodes that is when the store has it: this
+/// node may die, and another end may have come first. A failed write is repeated at once.
 pub(crate) async fn told(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecord, ErrorObject> {
     let is_stored = handle.written().await;
     if !is_stored && tasks.registry.node().is_some() {

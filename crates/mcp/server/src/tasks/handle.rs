@@ -92,7 +92,7 @@ impl TaskHandle {
         self.state.with(|state| (state.version, state.record.clone()))
     }
 
-    /// From now on the call is a task.
+    /// Turns the call into a task.
     pub(crate) fn begin(&self) {
         self.state.update(|state| state.is_task = true);
     }
@@ -105,7 +105,7 @@ impl TaskHandle {
         self.state.with(|state| state.is_cancelled)
     }
 
-    /// Whether it can change no more.
+    /// Whether it has ended, and so cannot change.
     pub(crate) fn is_over(&self) -> bool {
         self.state.with(|state| state.record.is_final())
     }
@@ -125,7 +125,7 @@ impl TaskHandle {
         });
     }
 
-    /// Cancels it, unless it is done. False if it is.
+    /// Cancels it, unless it is done. Returns false if it is.
     pub(crate) fn cancel(&self, why: &str) -> bool {
         self.state.update(|state| {
             if state.record.is_final() {
@@ -295,7 +295,7 @@ impl TaskState {
         self.version += 1;
     }
 
-    /// Nothing is asked any more.
+    /// Closes all questions.
     fn end(&mut self) {
         self.record.input_requests.clear();
         self.claimed.clear();

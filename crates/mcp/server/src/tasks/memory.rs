@@ -21,12 +21,12 @@ pub struct MemoryTasks(Mutex<RecordTable>);
 struct RecordTable {
     records: BTreeMap<TaskCursor, TaskRecord>,
     cursors: HashMap<String, TaskCursor>,
-    /// When the time of which is over.
+    /// The expiry of each record.
     expiries: BTreeSet<(Instant, TaskCursor)>,
 }
 
 impl MemoryTasks {
-    /// A store that holds nothing yet.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }

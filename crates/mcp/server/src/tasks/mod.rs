@@ -9,8 +9,8 @@
 //!  tasks/get, update, cancel, result ─────────┴──────▶ TaskStore, notifications
 //! ```
 //!
-//! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is. A task that runs at
-//! another node is known by its record alone. Its node gets answers and cancels as messages ([`remote`]).
+//! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is. A task
+//! that runs at another node is known by its record alone. Its node gets answers and cancels as messages ([`remote`]).
 
 pub(crate) mod answers;
 pub(crate) mod config;

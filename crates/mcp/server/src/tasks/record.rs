@@ -6,7 +6,7 @@ use agentwire_mcp_schema::{InputRequests, Revision};
 use agentwire_store::NodeId;
 use serde::{Deserialize, Serialize};
 
-/// All that is to be kept of a task: what a [`TaskStore`](crate::TaskStore) holds.
+/// The stored data of a task: an entry of a [`TaskStore`](crate::TaskStore).
 ///
 /// It has a JSON form, which a later version of this crate reads too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,9 +26,9 @@ pub struct TaskRecord {
     /// For how many milliseconds it is kept from its creation on; none: for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
-    /// How it stands.
+    /// The state of the task.
     pub status: TaskStatus,
-    /// The same for people.
+    /// The status message for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Its open questions.
@@ -55,7 +55,7 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// It runs at that node.
+    /// Creates the value for a task that runs at that node.
     pub fn new(node: NodeId) -> Self {
         Self { node }
     }
@@ -76,7 +76,7 @@ pub enum TaskOwner {
 }
 
 impl TaskRecord {
-    /// A task that begins now, and is kept so long.
+    /// Creates the record of a task that begins now, with that time to live.
     pub fn new(id: impl Into<String>, owner: TaskOwner, revision: Revision, ttl: Option<Duration>) -> Self {
         let now = now();
         Self {
@@ -95,7 +95,7 @@ impl TaskRecord {
         }
     }
 
-    /// Whether it can change no more.
+    /// Whether the task has ended, and so cannot change.
     pub fn is_final(&self) -> bool {
         self.status.is_final()
     }
@@ -110,7 +110,7 @@ impl TaskRecord {
         TaskCursor::new(self.created_at, self.id.clone())
     }
 
-    /// It ends with that error.
+    /// Ends the task with that error.
     pub(crate) fn fail(&mut self, error: ErrorObject) {
         self.status = TaskStatus::Failed;
         self.status_message = Some(error.message.to_string());
@@ -118,7 +118,7 @@ impl TaskRecord {
         self.input_requests.clear();
     }
 
-    /// It has changed now.
+    /// Sets the time of the last change to now.
     pub(crate) fn touch(&mut self) {
         self.updated_at = now().max(self.updated_at);
     }
@@ -146,7 +146,7 @@ fn now() -> u64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// No more than every reader of JSON keeps.
+/// The milliseconds of a time, at most the greatest integer that every JSON parser keeps.
 pub(crate) fn millis(time: Duration) -> u64 {
     const LONGEST: u64 = (1 << 53) - 1;
     u64::try_from(time.as_millis()).unwrap_or(LONGEST).min(LONGEST)

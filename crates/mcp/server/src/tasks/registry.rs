@@ -19,16 +19,16 @@ pub(crate) struct TaskRegistry {
     listeners: Listeners,
     /// The state that other nodes share.
     node: OnceLock<Node>,
-    /// How many are kept, and whose they are.
+    /// Counts the kept tasks of each client.
     quota: Quota,
-    /// How many bytes they take.
+    /// Counts the bytes of the kept tasks of each client.
     bytes: Quota,
 }
 
 #[derive(Default)]
 struct TaskTables {
     running: HashMap<String, Arc<TaskHandle>>,
-    /// Every task that was made here and whose time is not over, be it done or not.
+    /// Every unexpired task that was created here, running or done.
     kept: HashMap<String, Reservation>,
     /// Records that no client can ask for any more, to be removed from the store.
     stale: HashSet<String>,
@@ -42,7 +42,7 @@ struct Reservation {
     bytes: Share,
 }
 
-/// A task for which there should be a place.
+/// A task for which a place is requested.
 pub(crate) struct NewTask<'a> {
     pub(crate) id: &'a str,
     /// The session that it ends with.
@@ -52,7 +52,7 @@ pub(crate) struct NewTask<'a> {
     pub(crate) bytes: usize,
 }
 
-/// Why there is no place for a task.
+/// Why a task gets no place.
 pub(crate) enum ReserveError {
     TooMany(QuotaExceeded),
     TooManyBytes(QuotaExceeded),
@@ -144,19 +144,19 @@ impl TaskRegistry {
         self.lock().running.get(id).cloned()
     }
 
-    /// The task has ended. From now on its state is that in the store.
+    /// Removes a task that has ended. From now on its state is read from the store.
     pub(crate) fn remove(&self, id: &str) {
         let removed = self.lock().running.remove(id);
         drop(removed);
     }
 
-    /// Nothing of it is kept: its place is free.
+    /// Frees the place of a task of which nothing is kept.
     pub(crate) fn release(&self, id: &str) {
         self.lock().kept.remove(id);
         self.remove(id);
     }
 
-    /// No client can ask for its record any more.
+    /// Marks a record for removal, because no client can ask for it any more.
     pub(crate) fn abandon(&self, id: &str) {
         self.release(id);
         self.lock().stale.insert(id.to_owned());
@@ -166,29 +166,29 @@ impl TaskRegistry {
         self.lock().stale.contains(id)
     }
 
-    /// The store has been asked to forget it.
+    /// Unmarks a record that the store was asked to remove.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().stale.remove(id);
     }
 
-    /// Whether there are any that were made here.
+    /// Whether any tasks that were created here are kept.
     pub(crate) fn has_any(&self) -> bool {
         !self.lock().kept.is_empty()
     }
 
-    /// One of those that the store may forget.
+    /// Takes a record that is marked for removal.
     pub(crate) fn take_stale(&self) -> Option<String> {
         let mut tables = self.lock();
         let id = tables.stale.iter().next()?.clone();
         tables.stale.take(&id)
     }
 
-    /// All that run now.
+    /// The handles of all running tasks.
     pub(crate) fn all(&self) -> Vec<Arc<TaskHandle>> {
         self.lock().running.values().cloned().collect()
     }
 
-    /// A session is over, and with it what belongs to it.
+    /// Ends the tasks of a session that has ended.
     pub(crate) fn end_session(&self, session: &str) {
         let mut tables = self.lock();
         let belongs = |reservation: &Reservation| reservation.session.as_deref() == Some(session);

@@ -35,13 +35,13 @@ pub trait TaskStore: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>>;
 }
 
-/// Why a store could not do what it was asked for.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the store of tasks failed")]
 pub struct TaskStoreError(#[source] Box<dyn Error + Send + Sync>);
 
 impl TaskStoreError {
-    /// For that reason.
+    /// Creates an error with that cause.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(source.into())
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use agentwire_jsonrpc::Printable;
 use serde::de::{Error, Expected, Unexpected};
 
-/// How many bytes of a text of the client's are quoted.
+/// How many bytes of a client's text are quoted.
 const QUOTE: usize = 60;
 
 /// How many bytes the text of one fault, and of its path, may have.
@@ -26,14 +26,14 @@ pub(super) enum FaultKind {
     Value,
     /// A required member is absent.
     Missing,
-    /// There is no such member.
+    /// The type has no such member.
     Unknown,
 }
 
 /// A member of an object, or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Where the type declares the member. A member that it does not declare is behind all others.
+    /// Where the type declares the member. A member that it does not declare comes after all others.
     pub(super) place: usize,
     pub(super) name: String,
 }
@@ -59,7 +59,7 @@ impl Fault {
         self
     }
 
-    /// The name of the member of the outermost object that is absent. None for any other fault.
+    /// The name of the missing member of the outermost object. `None` for any other fault.
     pub(crate) fn missing_member(&self) -> Option<&str> {
         match (self.kind, &*self.steps) {
             (FaultKind::Missing, [step]) => Some(&step.name),
@@ -152,7 +152,7 @@ impl fmt::Display for Found<'_> {
     }
 }
 
-/// A text that may hold some of the client's, escaped and cut.
+/// A text that may contain text of the client, escaped and cut.
 pub(super) fn shown(text: &str) -> String {
     Printable::one_line(&beginning(text, LENGTH)).to_string()
 }

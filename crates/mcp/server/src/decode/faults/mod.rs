@@ -22,7 +22,8 @@ pub(crate) use placeholder::{Members, Placeholder, declared_members};
 /// How many faults are named; the rest are counted.
 const MAX_NAMED: usize = 16;
 
-/// How many faults are looked for, and in arguments of which length, in bytes. In longer ones the first is found.
+/// The most faults that are searched, and the greatest length of the arguments in bytes. In longer arguments only the first
+/// fault is reported.
 const MAX_FOUND: usize = 64;
 const LONG: usize = 16 << 10;
 
@@ -58,7 +59,7 @@ fn find<A: DeserializeOwned>(node: Node<'_>, length: usize) -> Vec<Fault> {
         }
         found.push(fault);
     }
-    // A type that refuses the placeholder of a part, by a check of its own, has no fault that anybody made.
+    // A type that refuses the placeholder of a part, by a check of its own, reports a fault that is not in the arguments.
     let is_caused = |fault: &Fault| found.iter().any(|other| other.is_beneath(fault));
     let caused: Vec<_> = found.iter().map(is_caused).collect();
     let mut caused = caused.into_iter();

@@ -37,8 +37,8 @@ pub(crate) fn declared_members<A: DeserializeOwned>() -> Vec<Members> {
 }
 
 impl Placeholder<'_> {
-    /// Whether the inner values of options and lists are visited. Half of the depth is left for the structs in them, since one that
-    /// nests too deeply ends the visit of all others.
+    /// Whether the inner values of options and lists are visited. Half of the depth is left for the structs in them, since
+    /// one that nests too deeply ends the visit of all others.
     fn goes_on(self) -> bool {
         self.depth < DEPTH / 2 && self.structs.is_some_and(|structs| structs.borrow().len() < MAX_STRUCTS)
     }

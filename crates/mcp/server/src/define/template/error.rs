@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// Why a text is not a URI template, or none that is understood.
+/// Why a text is not a URI template, or not a supported one.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UriTemplateError {

@@ -1,8 +1,8 @@
-//! Running the steps of a template over a URI.
+//! Runs the steps of a template over a URI.
 //!
-//! First, from the last step to the first, it is found out from which places in the URI the rest of the steps leads to
-//! its end. Then the steps are gone through once, and each choice is known to be right when it is made. Both take time
-//! that grows with the length of the URI and no faster.
+//! The first pass goes from the last step to the first. It finds, for each step, the places in the URI from which the
+//! remaining steps reach the end. The second pass goes forwards, and each choice is right when it is made. Both take time
+//! linear in the length of the URI.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) fn run(program: &Program, uri: &str) -> Option<BTreeMap<String, Strin
         let next = at + 1;
         let mut is = |variable: usize, value: String| {
             let name = program.variables()[variable].to_string();
-            // A variable that stands there twice was filled in twice with the same.
+            // A variable that occurs twice was filled in with the same value twice.
             values.entry(name).or_insert_with(|| value.clone()) == &value
         };
         match step {
@@ -54,7 +54,7 @@ pub(super) fn run(program: &Program, uri: &str) -> Option<BTreeMap<String, Strin
     Some(values)
 }
 
-/// For each step, from where in the URI it and those after it lead to the end.
+/// For each step, the places in the URI from which it and the later steps reach the end.
 fn ends(steps: &[Step], uri: &[u8]) -> Vec<Places> {
     let mut ends = vec![Places::none(uri.len()); steps.len() + 1];
     ends[steps.len()].add(uri.len());
@@ -96,7 +96,7 @@ fn ends(steps: &[Step], uri: &[u8]) -> Vec<Places> {
     ends
 }
 
-/// Where a value that begins there ends at the latest.
+/// The last place where a value that begins at this place can end.
 fn longest(
     uri: &[u8],
     begin: usize,
@@ -115,7 +115,7 @@ fn longest(
     found
 }
 
-/// Where a character that a value may have ends. One beyond ASCII should be percent-encoded, but is clear as it is.
+/// The end of a character that a value may have. A character beyond ASCII should be percent-encoded, but is unambiguous.
 fn character(uri: &[u8], place: usize, may_have: Characters) -> Option<usize> {
     let is_hex = |place: usize| uri.get(place).is_some_and(u8::is_ascii_hexdigit);
     match *uri.get(place)? {
@@ -127,7 +127,7 @@ fn character(uri: &[u8], place: usize, may_have: Characters) -> Option<usize> {
     }
 }
 
-/// Takes percent-encoding off. `None` if that leaves no text, or a NUL in it, at which many interfaces end a name.
+/// Decodes percent-encoding. `None` if the result is not UTF-8, or contains NUL, at which many interfaces end a name.
 fn decode(value: &[u8]) -> Option<String> {
     let hex = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut bytes = Vec::with_capacity(value.len());

@@ -1,8 +1,8 @@
 //! URI templates, read backwards: from a URI to the values that a template was filled in with.
 //!
-//! RFC 6570 defines how a template is filled in, and the crates that do so do no more, or are first tries at a part of it,
-//! or come with a licence that few servers can take. A template becomes a small program here, which is run over the URI
-//! without ever going back, so no URI makes it slow.
+//! RFC 6570 defines only how a template is filled in. Existing crates do only that, match a part of the syntax, or have a
+//! licence that few servers can accept. Here a template is compiled to a small program, which runs over the URI without
+//! backtracking, so no URI makes it slow.
 
 mod error;
 mod matching;
@@ -40,15 +40,15 @@ impl UriTemplate {
     /// it cannot have become it.
     ///
     /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
-    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are percent-decoded, so they may contain
-    /// anything but NUL, such as `/`, `\` and `..`, also where the template has `{name}`: code that makes a path of one must
-    /// look at it, or [refuse](crate::ServerResourceTemplate::segments_only) what is not a single segment. A URI with `%00` in
-    /// a value does not match.
+    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are
+    /// percent-decoded, so they may contain anything but NUL, such as `/`, `\` and `..`, also where the template has
+    /// `{name}`: code that makes a path of one must look at it, or [refuse](crate::ServerResourceTemplate::segments_only)
+    /// what is not a single segment. A URI with `%00` in a value does not match.
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         matching::run(&self.program, uri)
     }
 
-    /// The names of its variables, in the order in which they stand there.
+    /// The names of its variables, in their order in the template.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.program.variables().iter().map(|name| &**name)
     }

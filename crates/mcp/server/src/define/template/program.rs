@@ -1,4 +1,4 @@
-//! From the text of a template to the steps that read a URI.
+//! Compiles the text of a template to the steps that match a URI.
 
 use super::error::UriTemplateError;
 
@@ -9,11 +9,11 @@ pub(super) enum Step {
     Text(Box<str>),
     /// The value of a variable, by its number.
     Value { variable: usize, may_be_empty: bool, may_have: Characters },
-    /// A variable is there and empty, without a character that shows it.
+    /// A variable is present and empty, without any character in the URI.
     Empty { variable: usize },
-    /// Go on with the next step, or if that cannot be, there.
+    /// Go on with the next step, or, if that cannot match, with this one.
     OrElse(usize),
-    /// Go on there.
+    /// Go on with this step.
     Jump(usize),
 }
 
@@ -145,7 +145,7 @@ impl Program {
         }
     }
 
-    /// The number of a variable, which is the same wherever it stands.
+    /// The number of a variable, the same for each of its occurrences.
     fn variable(&mut self, name: &str) -> Result<usize, UriTemplateError> {
         if name.contains(['*', ':']) {
             return Err(UriTemplateError::Modifier(name.to_owned()));
