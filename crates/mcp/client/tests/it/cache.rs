@@ -1,4 +1,4 @@
-//! Results that are not asked for again. Since 2026-07-28.
+//! Results that the cache answers without a request. Since 2026-07-28.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn end(mut mock: Mock) {
     }
 }
 
-/// Answers what the client listens for by itself, and gives the subscription's id.
+/// Acknowledges the client's own subscription, and returns its id.
 async fn listened(mock: &mut Mock) -> Value {
     let request = mock.expect("subscriptions/listen").await;
     let params = json!({

@@ -1,4 +1,4 @@
-//! The changes that a session misses, and servers that report none by themselves.
+//! Gaps in the changes of a session, and servers that report changes only while calls run.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Calls that a server answers by what it must know first. Since 2026-07-28.
+//! Calls that a server answers with questions. Since 2026-07-28.
 
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};

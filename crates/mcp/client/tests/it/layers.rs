@@ -1,4 +1,4 @@
-//! Layers of the user's.
+//! The layers that a user adds to a client.
 
 use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
@@ -262,7 +262,7 @@ async fn layers_of_tower_fit() {
     result.unwrap();
 }
 
-/// A clock whose sleeps are over at once, and noted.
+/// A clock whose sleeps complete at once, and are recorded.
 struct Pretended(Instant, Arc<Mutex<Vec<Duration>>>);
 
 impl Clock for Pretended {

@@ -160,7 +160,7 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
     );
 }
 
-/// Wherever a hook is called from, it is the hook alone that fails.
+/// A panic in a hook fails only the hook, at each place where hooks are called.
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_panics_ends_nothing_else() {
     let client = Client::default().on_warning(|_| panic!("a hook of the test's"));

@@ -1,4 +1,4 @@
-//! A server that knows nothing but JSON.
+//! A scripted server that reads and writes plain JSON.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ impl Mock {
         self.packet(Packet::from_json(text)).await;
     }
 
-    /// The next message of the client's, however long it takes. None once it has left.
+    /// The client's next message, without a time limit. `None` once the client has closed the connection.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let next = tokio::time::timeout(Duration::from_secs(86_400), self.transport.next()).await;
         let packet = next.expect("a message arrives")?.expect("no fault");

@@ -1,4 +1,4 @@
-//! Modern requests, and results that say what they are.
+//! Modern requests, and results that name their kind.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Results that are checked by what their tools promise.
+//! Structured results checked against output schemas.
 
 use std::sync::{Arc, Mutex};
 
@@ -112,7 +112,7 @@ async fn the_result_of_a_task_is_checked_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_schema_by_which_nobody_can_check_is_told_of_once() {
+async fn unusable_output_schema_is_warned_of_once() {
     let schemas = [
         json!({ "$ref": "http://127.0.0.1:9/schema.json" }),
         json!({ "$ref": "file:///etc/hostname" }),
@@ -138,7 +138,7 @@ async fn a_schema_by_which_nobody_can_check_is_told_of_once() {
     }
 }
 
-/// A hostile schema must end neither the process nor its time.
+/// A hostile schema must neither end the process nor block it.
 #[tokio::test(start_paused = true)]
 async fn a_schema_that_goes_in_a_circle_ends() {
     let circles = [

@@ -80,7 +80,7 @@ async fn tools_for_the_model_need_their_capability() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
+async fn lif_12_older_server_gets_only_members_of_its_revision() {
     let client = Client::default()
         .roots(vec![Root::new("file:///repo").meta(Meta::from_iter([("k".to_owned(), json!(1))]))])
         .sampling(async |request: CreateMessageRequest| {

@@ -75,7 +75,7 @@ async fn either_era_is_tried_only_where_there_is_one_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_without_any_of_its_era_says_nothing() {
+async fn client_without_a_revision_of_its_era_sends_nothing() {
     for (era, revisions) in [
         (Era::Legacy, vec![Revision::V2026_07_28]),
         (Era::Modern, vec![Revision::V2025_11_25]),

@@ -1,4 +1,4 @@
-//! Servers whose tasks are not as they should be.
+//! Servers whose tasks violate the specification.
 
 use std::time::Duration;
 

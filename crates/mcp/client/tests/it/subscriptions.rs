@@ -221,7 +221,7 @@ async fn client_with_a_function_for_changes_listens_to_the_offered_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
+async fn server_that_never_acknowledges_gets_five_subscriptions() {
     let heard = Heard::default();
     let script = async |mut mock: Mock| {
         for round in 0..5 {
@@ -266,7 +266,7 @@ async fn the_end_of_main_is_the_end_of_listening() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sub_07_listening_goes_on_after_an_end_but_not_at_once_and_what_was_missed_is_told() {
+async fn sub_07_client_resubscribes_after_a_pause_and_reports_the_gap() {
     let heard = Heard::default();
     let script = async |mut mock: Mock| {
         let mut pauses = Vec::new();
@@ -297,7 +297,7 @@ async fn sub_07_listening_goes_on_after_an_end_but_not_at_once_and_what_was_miss
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_the_end_of_it_and_is_told() {
+async fn refused_subscription_is_warned_of_and_not_repeated() {
     let heard = Heard::default();
     let script = async |mut mock: Mock| {
         let listen = mock.expect("subscriptions/listen").await;

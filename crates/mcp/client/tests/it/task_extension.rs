@@ -143,7 +143,7 @@ async fn outcome_of_a_task_is_the_outcome_of_the_call() {
     let ends = [
         complete(with(task("completed", 1), is_error.clone())),
         complete(with(task("failed", 1), failed.clone())),
-        // So it stands in the examples of the specification.
+        // As in the examples of the specification.
         with(task("failed", 1), with(failed, json!({ "resultType": "task" }))),
         complete(task("failed", 1)),
         complete(task("cancelled", 1)),
@@ -200,7 +200,7 @@ async fn each_question_is_asked_and_answered_once_while_the_task_is_asked_after(
     let script = async |mut mock: Mock| {
         mock.create().await;
         mock.tell(asking(json!({ "a": form(), "b": form() }))).await;
-        // Two questions that stood there at once are answered at once.
+        // Two questions that were open together are answered together.
         let answers = mock.take_update().await;
         let of = |key: &str, answers: &Value| answers[key]["content"]["n"].clone();
         let mut both = [of("a", &answers), of("b", &answers)];

@@ -193,7 +193,7 @@ async fn tsk_12_a_task_is_asked_after_as_often_as_it_says_whatever_is_notified()
         let call = mock.begin().await;
         assert_eq!(call["params"]["task"], json!({ "ttl": 60_000 }));
         let begun = Instant::now();
-        // A notification need not come, and is not waited for; nor does it end the waiting.
+        // A server need not send a notification. The client does not wait for one, and one does not end its wait.
         mock.notify("notifications/tasks/status", task("completed", 1)).await;
         let mut asked = Vec::new();
         for interval in [json!(2000), json!(null)] {

@@ -41,7 +41,7 @@ async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
     let (_, first) = played("a", &["x", "b__z"]);
     run(Hub::new([first]), async |hub| {
         assert_eq!(names(hub).await, ["x", "b__z"]);
-        // What one server's tool is called is not the beginning of another's.
+        // No server gets a name with which another server's tool name begins.
         let (other, config) = played("b", &["x", "y", "z"]);
         assert_eq!(hub.clone().add(config.clone()).unwrap(), "b_2");
         assert_eq!(states(hub), ["a connected", "b_2 connecting"]);
@@ -60,12 +60,12 @@ async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
             assert_eq!(error.unwrap_err().to_string(), "there is no server `b_2`");
         }
         assert!(hub.server("b_2").is_none());
-        // Another server of that name is another one, and its tools get other names. It may be removed before it is begun with.
+        // A different server with the same name gets another name, and so do its tools. It may be removed before it is started.
         let (_, another) = played("b_2", &["y"]);
         assert_eq!(hub.add(another).unwrap(), "b_2_2");
         assert_eq!(names(hub).await, ["x", "b__z", "b_2_2__y"]);
         hub.remove("b_2_2").unwrap();
-        // The same server is called what it was called, also when it comes back before it has gone.
+        // The same server gets its former name, even if it is added again before its connection has ended.
         for _ in 0..2 {
             assert_eq!(hub.add(config.clone()).unwrap(), "b_2");
             assert_eq!(names(hub).await, ["x", "b__z", "b_2__x", "y", "z"]);
@@ -115,7 +115,7 @@ async fn the_servers_of_a_hub_are_bounded_with_those_that_it_had() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_connected_to_anew_in_any_state() {
+async fn reconnect_works_in_any_state() {
     let (server, config) = played("s", &["x"]);
     run(Hub::new([config]), async |hub| {
         assert_eq!(names(hub).await, ["x"]);
@@ -220,7 +220,7 @@ async fn a_handle_may_have_some_tools_only() {
         assert!(matches!(error, HubError::NoSuchTool { .. }), "{error}");
         assert_eq!([some.server("one").is_some(), some.server("two").is_some()], [true, false]);
         assert!(hub.only(["a"]).server("one").is_none(), "its handle would call any tool");
-        // A selection of a selection is what both have.
+        // A selection of a selection has the tools that both select.
         assert_eq!(names(&some.only(["a", "b"])).await, ["a"]);
         assert!(names(&hub.only(["b"]).only(["one__*", "two__x"])).await.is_empty());
         // A tool that comes later is selected by the same words.

@@ -1,4 +1,4 @@
-//! How it is found out which revisions a process speaks.
+//! Detection of the revisions that a process supports.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const MODERN: &str = r#"
     *'"tools/call"'*) answer '{"resultType":"complete","content":[{"type":"text","text":"done"}]}' ;;
     *'"initialize"'*) refuse -32022 ;;"#;
 
-/// A server that answers this to `server/discover`.
+/// A server with sessions that answers `server/discover` with this.
 fn legacy(says: &str) -> String {
     format!("*'\"server/discover\"'*) {says} ;;")
 }
@@ -37,7 +37,7 @@ async fn call_in(era: Era, cases: &str, options: &ConnectOptions) -> Result<Stri
 }
 
 #[tokio::test]
-async fn every_process_is_spoken_to_in_the_newest_revision_that_it_understands() {
+async fn newest_revision_of_every_process_is_used() {
     let rows = [
         (MODERN.to_owned(), "2026-07-28 done", vec!["server/discover"]),
         (legacy("refuse -32601"), "2025-11-25 done by s", vec!["server/discover", "initialize"]),

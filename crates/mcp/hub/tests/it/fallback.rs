@@ -1,4 +1,4 @@
-//! How it is found out how a server on the network is spoken to.
+//! Detection of the transport and revision of a server on the network.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use agentwire_mcp_hub::{
 use crate::web::Answer::{HangsUp, Page, Refuses, RefusesNobody, Silence, Status, Works, WorksTheSecondTime};
 use crate::web::{Part, Web};
 
-/// So long a server may say nothing to one request, where it does.
+/// The time limit of a request that a silent server leaves unanswered.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Connects and calls a tool. Gives the revision and what the tool said.
+/// Connects and calls a tool. Returns the revision and the tool's text.
 async fn call(target: impl Into<Target>, options: &ConnectOptions) -> Result<String, BoxError> {
     call_in(Era::Auto, target, options).await
 }
 
 /// The same in one era.
 async fn call_in(era: Era, target: impl Into<Target>, options: &ConnectOptions) -> Result<String, BoxError> {
-    // Only for what never would end.
+    // Only reached by a test that would never end.
     let limit = Duration::from_secs(20);
     let limits = |client: Client| client.discover_timeout(limit).handshake_timeout(limit);
     call_with(target, options, |client| limits(client).era(era)).await
@@ -55,16 +55,16 @@ async fn call_with(
 const MODERN: &str = "2026-07-28 pong";
 const LEGACY: &str = "2025-06-18 pong";
 
-/// Each server, what is tried of it in which order, and what comes of it.
+/// Each server, the attempts in their order, and the outcome.
 #[tokio::test]
-async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
+async fn newest_transport_and_revision_of_every_server_are_used() {
     let discovered: &[&str] = &["server/discover"];
     let initialized: &[&str] = &["server/discover", "initialize"];
     let streamed: &[&str] = &["server/discover", "initialize", "GET"];
     let rows: Vec<(Part, &[&str], &str)> = vec![
         (Part::MODERN, discovered, MODERN),
         (Part { initialize: Works, ..Part::MODERN }, discovered, MODERN),
-        // What servers with sessions say to a request that they do not know, outside of any session.
+        // Responses of servers with sessions to an unknown request outside of any session.
         (Part::legacy(Status(400)), initialized, LEGACY),
         (Part::legacy(Status(404)), initialized, LEGACY),
         (Part::legacy(Status(405)), initialized, LEGACY),
@@ -108,7 +108,7 @@ async fn every_server_is_spoken_to_in_the_newest_way_that_it_understands() {
     }
 }
 
-/// Who asks, when, or that a server is ill, is not a question of how it is spoken to.
+/// A status about the caller, the time or a fault of the server does not depend on the revision or the transport.
 #[tokio::test]
 async fn error_to_no_question_of_the_era_is_reported() {
     let discovered: &[&str] = &["server/discover"];
@@ -171,7 +171,7 @@ async fn error_to_no_question_of_the_era_is_reported() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_at_once() {
+async fn unreachable_server_fails_at_once() {
     let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let target = HttpTarget::new(&format!("http://{nobody}/mcp")).unwrap();
     let error = call(target, &ConnectOptions::new()).await.unwrap_err();
@@ -231,20 +231,20 @@ async fn next_connection_begins_where_the_last_one_succeeded() {
     let legacy = Part::legacy(Refuses(200, -32601, &[]));
     again(Part::old(Status(404)), &["server/discover", "initialize", "GET"], Some(LEGACY)).await;
     again(Part::old(Status(404)), &["GET"], Some(LEGACY)).await;
-    // It has become another server: what is known is wrong, and all is found out again.
+    // The server has been replaced: the remembered attempt fails, and detection starts again.
     again(legacy, &["GET", "server/discover", "initialize"], Some(LEGACY)).await;
     again(legacy, &["initialize"], Some(LEGACY)).await;
     again(Part::MODERN, &["initialize", "server/discover"], Some(MODERN)).await;
     again(Part::MODERN, &["server/discover"], Some(MODERN)).await;
     again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
-    // It knows nothing of sessions any more, and its refusal has no id.
+    // The server no longer supports sessions, and its refusal has no id.
     let only_modern = Part { initialize: RefusesNobody(400, -32022, &["2026-07-28"]), ..Part::MODERN };
     again(only_modern, &["initialize", "server/discover"], Some(MODERN)).await;
     again(legacy, &["server/discover", "server/discover", "initialize"], Some(LEGACY)).await;
-    // It is ill, which shows nothing of its era; but the memory may be the reason.
+    // The server fails, which shows nothing about its era; but the remembered attempt may be the reason.
     again(Part { initialize: Status(500), ..legacy }, &["initialize"], None).await;
     again(legacy, &["server/discover", "initialize"], Some(LEGACY)).await;
-    // Knowledge from a client that wanted one era is not news to others.
+    // An entry from a client limited to one era is not used by others.
     let options = ConnectOptions::new().memory(memory);
     for (part, tried, expected) in [
         (Part { discover: Works, ..legacy }, vec!["initialize"], LEGACY),
@@ -289,7 +289,7 @@ async fn the_limits_of_the_transports_can_be_set() {
 
 /// The error names every attempt, and has most about the one that counts.
 #[tokio::test]
-async fn all_that_was_tried_is_told() {
+async fn error_names_all_attempts() {
     let web = Web::playing(Part { get: Status(405), ..Part::old(Status(404)) }).await;
     let error = call(web.target(), &ConnectOptions::new()).await.unwrap_err();
     let Some(ConnectError::Exhausted { attempts, .. }) = error.downcast_ref() else { panic!("{error:?}") };

@@ -1,4 +1,4 @@
-//! Servers and configuration files that mean harm.
+//! Malicious servers and configuration files.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ fn a_file_with_more_headers_than_http_carries_is_an_error() {
     assert_eq!(error.server(), Some("s"));
 }
 
-/// Readers differ in which of two members they believe, and so in what a user has agreed to.
+/// Readers differ in which of two members they use, and so in what a user has agreed to.
 #[test]
-fn a_name_that_stands_twice_is_an_error() {
+fn repeated_name_is_an_error() {
     let rows = [
         r#"{"servers":{"s":{"command":"a"},"s":{"command":"b"}}}"#,
         r#"{"servers":{"s":{"command":"a"}},"mcpServers":{"s":{"command":"b"}}}"#,
@@ -56,7 +56,7 @@ fn custom<F: Future<Output = ()> + Send + 'static>(
     ServerConfig::new(name, target)
 }
 
-/// The response of a server of a session; none to text that is not a request.
+/// The response of a server with sessions; `None` for text that is not a request.
 fn answer(message: &Value, tools: &Value) -> Option<Packet> {
     let id = message.get("id")?;
     let result = match message["method"].as_str()? {
@@ -89,7 +89,7 @@ async fn run(config: HubConfig, servers: Vec<ServerConfig>, main: impl AsyncFnOn
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_tells_of_changes_without_any_wakes_nobody() {
+async fn reported_change_that_changes_nothing_wakes_no_task() {
     let server = Played::default();
     server.set_tools([("x", 1), ("x", 2), ("y", 1)]);
     run(HubConfig::new(), vec![server.config("s")], async |hub| {
@@ -166,7 +166,7 @@ async fn the_longest_of_times_is_no_time_limit() {
     .await;
 }
 
-/// A server that goes on asking while its connection ends.
+/// A server that keeps sending questions while its connection ends.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_removed_asks_nothing_more() {
     let asked = Arc::new(AtomicUsize::new(0));

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::script::{check_heard, heard, server, shell};
 
-/// Real processes take real time; this is only for those that never would.
+/// Real processes take real time; only a test that would never end reaches this.
 const LIMIT: Duration = Duration::from_secs(20);
 
 async fn within<R>(work: impl Future<Output = R>) -> R {
@@ -193,7 +193,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
 }
 
 #[tokio::test]
-async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
+async fn tools_do_not_wait_for_a_restarting_process() {
     let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
     // Far longer than this test may take.
     let config = HubConfig::new().restart_pause(Duration::from_secs(3600));
@@ -297,7 +297,7 @@ async fn a_hub_without_servers_works_and_can_be_spawned() {
 
 /// One in this process, reached through memory: no thread, no process, and the clock may stand still.
 #[tokio::test(start_paused = true)]
-async fn a_server_may_be_reached_in_a_way_of_ones_own() {
+async fn custom_target_reaches_a_server_in_this_process() {
     let ping = async |_: NoArguments, _: Context| -> Result<&'static str, ToolError> { Ok("pong") };
     let server = Server::new("within", "1").tool("ping", "Answers", ping);
     let (visitors, mut visited) = futures::channel::mpsc::unbounded();

@@ -106,7 +106,7 @@ async fn listener_of_a_killed_server_goes_on_listening() {
 
 /// Also of one that is killed by being asked.
 #[tokio::test]
-async fn a_server_that_no_longer_lets_itself_be_listened_to_is_told_of() {
+async fn failed_resubscription_ends_listening_with_an_error() {
     for now in ["refuse -32603", "kill -KILL $$"] {
         // Each process writes the received messages into a file.
         let first = processes() + 1;

@@ -19,7 +19,7 @@ struct State {
     listings: usize,
     /// Sends a message to the client, or with `None` hangs up.
     wire: Option<mpsc::UnboundedSender<Option<String>>>,
-    /// How often it reports a change right after it has listed its tools.
+    /// How many times it reports a change right after it has listed its tools.
     restless: usize,
     /// How often the task yields before the next answer.
     delays: Vec<usize>,

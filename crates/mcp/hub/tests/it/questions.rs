@@ -1,4 +1,4 @@
-//! Questions that servers ask the owner of the hub.
+//! Questions of servers that the host's functions answer.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,7 +23,7 @@ struct Name {
     name: String,
 }
 
-/// Asks all that a server can ask.
+/// Asks every kind of question.
 async fn ask(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     let form = Form::new("Who?").required("name", field::text()).typed::<Name>();
     let Elicited::Accept(Name { name }) = cx.elicit("who", form).await? else {
@@ -51,7 +51,7 @@ fn asking(name: &str, support: TaskSupport) -> ServerConfig {
     ServerConfig::new(name, target)
 }
 
-/// Answers everything, and notes who has asked.
+/// Answers every question, and records the server that asked.
 fn answering(asked: &Arc<Mutex<Vec<String>>>) -> HubConfig {
     let [form, url, sampling] = [(); 3].map(|()| asked.clone());
     HubConfig::new()
@@ -109,7 +109,7 @@ async fn questions_are_answered_in_sessions_in_rounds_and_in_tasks() {
 }
 
 #[tokio::test]
-async fn a_server_is_told_only_of_what_is_answered() {
+async fn server_gets_only_the_capabilities_that_are_set() {
     let none = HubConfig::new();
     let all = answering(&Arc::default());
     let states = [&none, &all].map(|config| {
@@ -171,7 +171,7 @@ fn on_drop(function: impl FnMut()) -> impl Drop {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_error_of_a_question_that_is_not_answered_says_what_is_asked() {
+async fn error_of_an_unanswered_question_names_the_capability() {
     let rows = [
         (HubConfig::new(), "a form for the user to fill in"),
         (
@@ -195,7 +195,7 @@ async fn the_error_of_a_question_that_is_not_answered_says_what_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_asks_so_much_at_once() {
+async fn number_of_concurrent_questions_is_limited() {
     let config = answering(&Arc::default()).input_requests(0).era(Era::Legacy);
     with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
         let result = hub.call("ask", ()).await.unwrap();

@@ -1,4 +1,4 @@
-//! How often the tools of a server are listed that goes on telling of changes.
+//! The pauses between listings of the tools of a server that keeps reporting changes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::played::Played;
 
 /// A server that reports a change whenever it is asked for its tools.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_tells_of_changes_without_pause_is_not_listed_without_pause() {
+async fn tools_of_a_server_that_keeps_reporting_changes_are_listed_with_growing_pauses() {
     let played = Played::default();
     played.set_restless(5000);
     let (hub, driver) = Hub::new([played.config("restless")]);

@@ -11,7 +11,7 @@ use crate::web::{Part, Web};
 
 const LEGACY: Part = Part::legacy(Refuses(200, -32601, &[]));
 
-/// Only for what never would end.
+/// Only reached by a test that would never end.
 const LIMIT: Duration = Duration::from_secs(20);
 
 async fn within<R>(work: impl Future<Output = R>) -> R {
@@ -113,7 +113,7 @@ async fn a_server_that_ends_every_session_at_once_is_left_alone() {
     within(connect([ServerConfig::new("s", web.target())], async |hub| {
         let mut changes = hub.changes();
         hub.ready().await;
-        // It is sent once more, and no third time.
+        // It is sent a second time, but not a third.
         let error = hub.call("ping", ()).await.unwrap_err();
         let error = WithCauses::new(&error).to_string();
         assert!(error.contains("the server has ended the session"), "{error}");

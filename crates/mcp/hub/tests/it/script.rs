@@ -64,7 +64,7 @@ while IFS= read -r line; do
     case $line in
 "#;
 
-/// How a server with sessions begins one. What most of them say to `server/discover`, they say too.
+/// Opens a session. Answers `server/discover` as most servers with sessions do.
 const GREETING: &str = r#"
     *'"server/discover"'*) refuse -32601 ;;
     *'"initialize"'*) answer "$hello" ;;

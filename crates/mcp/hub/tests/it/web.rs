@@ -28,7 +28,7 @@ struct State {
     stream: Option<mpsc::UnboundedSender<String>>,
 }
 
-/// How a server answers what a client may begin with.
+/// The answers of a server to the first requests of a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) discover: Answer,
@@ -42,7 +42,7 @@ pub(crate) struct Part {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// As it should.
+    /// The correct answer.
     Works,
     /// A status, and a text that is not JSON.
     Status(u16),
@@ -52,11 +52,11 @@ pub(crate) enum Answer {
     RefusesNobody(u16, i64, &'static [&'static str]),
     /// 200 and a page for people.
     Page,
-    /// Nothing at all the first time, and after that as it should.
+    /// No answer the first time, then the correct one.
     WorksTheSecondTime,
     /// Nothing at all.
     Silence,
-    /// It hangs up.
+    /// Closes the connection.
     HangsUp,
 }
 
@@ -317,7 +317,7 @@ impl Reply {
     }
 }
 
-/// The head of a request and its body. None when the client has gone.
+/// The head of a request and its body. `None` if the client has closed the connection.
 async fn read(socket: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! JSON-RPC.
+//! The base protocol: JSON-RPC requests, responses and errors.
 
 use agentwire_mcp_server::Server;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! How what is being typed might go on.
+//! Completions of arguments and template variables.
 
 use agentwire_mcp_server::schema::{Completion, ServerCapabilities};
 use agentwire_mcp_server::{

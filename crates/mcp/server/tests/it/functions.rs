@@ -1,4 +1,4 @@
-//! The parameters that functions have, and the state that they take.
+//! The parameters of functions, and their state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,7 +129,7 @@ async fn a_function_takes_only_what_it_needs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_schema_says_what_a_function_takes() {
+async fn schema_describes_the_arguments_of_a_function() {
     let tools =
         with_session(&server(), NEWEST, async |raw| raw.result_of("tools/list", json!({})).await).await;
     let tools = tools["tools"].as_array().expect("a list");

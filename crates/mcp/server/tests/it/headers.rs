@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 use crate::raw::{MODERN, NEWEST, Raw, alone, with_raw, with_session};
 
-/// Where a request of these tests comes from.
+/// The source of a request in these tests.
 #[derive(Debug)]
 struct Headers(Vec<(&'static str, &'static str)>);
 

@@ -1,4 +1,4 @@
-//! The handshake, and what is offered after it.
+//! The handshake, and the capabilities after it.
 
 use std::borrow::Cow;
 use std::sync::Arc;

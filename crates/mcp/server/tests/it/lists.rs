@@ -120,7 +120,7 @@ async fn log_01_and_02_the_level_filters() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn log_03_a_level_that_is_none_is_refused() {
+async fn log_03_invalid_level_is_refused() {
     with_session(&subject(), NEWEST, async |raw| {
         assert_eq!(raw.refusal_of("logging/setLevel", json!({ "level": "loud" })).await, -32602);
     })

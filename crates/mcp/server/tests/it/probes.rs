@@ -104,7 +104,7 @@ async fn of_two_equal_ids_the_second_is_refused_and_the_first_is_answered() {
     .await;
 }
 
-/// The client has said all that it wanted, and still listens.
+/// The client has sent all its messages, and still reads.
 #[tokio::test(start_paused = true)]
 async fn running_calls_are_answered_after_the_input_ends_however_long_they_take() {
     let server = subject().tool("nap", "Take so many milliseconds", async |Nap { milliseconds }: Nap, _| {

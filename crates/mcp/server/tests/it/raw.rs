@@ -1,4 +1,4 @@
-//! A client that knows nothing but JSON.
+//! A client that reads and writes plain JSON.
 
 use std::time::Duration;
 

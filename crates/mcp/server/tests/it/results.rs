@@ -106,7 +106,7 @@ async fn a_function_that_finds_nothing_answers_as_for_a_uri_that_is_not_known() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn lif_12_an_older_client_hears_only_what_its_revision_has() {
+async fn lif_12_older_client_gets_only_members_of_its_revision() {
     with_session(&subject(), "2025-03-26", async |raw| {
         let result = raw.call("add", json!({ "a": 2, "b": 3 })).await;
         assert_eq!(result, json!({ "content": [{ "type": "text", "text": "{\"sum\":5}" }] }));

@@ -1,4 +1,4 @@
-//! The server that is tested.
+//! The server under test.
 
 use std::future::pending;
 use std::sync::Arc;

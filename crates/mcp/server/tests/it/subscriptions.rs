@@ -1,4 +1,4 @@
-//! The receivers of changes: a session that asked, and a request that listens.
+//! Notifications of changes: in a session, and on `subscriptions/listen`.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ async fn sub_02_and_04_each_subscription_bears_its_own_id_with_its_type() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sub_05_a_cancelled_or_abandoned_one_hears_nothing_more() {
+async fn sub_05_cancelled_or_dropped_subscription_gets_no_more_notifications() {
     let server = watched();
     with_raw(&server, async |raw| {
         listen(raw, 1, json!({ "toolsListChanged": true })).await;
@@ -229,7 +229,7 @@ async fn changes_come_from_any_thread() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_hears_of_the_resources_that_it_subscribed_to() {
+async fn session_is_notified_of_resources_that_it_subscribed_to() {
     let server = watched();
     with_session(&server, NEWEST, async |raw| {
         server.resource_updated("memo:///motto");

@@ -1,4 +1,4 @@
-//! Resources that are not listed one by one.
+//! Resource templates.
 
 use agentwire_mcp_server::schema::{BlobResourceContents, ServerCapabilities};
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerResourceTemplate, UriTemplateError};
@@ -135,7 +135,7 @@ async fn a_server_with_nothing_but_a_template_has_resources() {
 
 #[test]
 #[should_panic(expected = "the resource template `books:///{book`: a brace has no partner")]
-fn what_is_no_template_is_not_offered() {
+fn invalid_uri_template_is_refused() {
     assert!(matches!("{".parse::<agentwire_mcp_server::UriTemplate>(), Err(UriTemplateError::Brace(_))));
     let _ = ServerResourceTemplate::new("books:///{book", "page", async |_: NoArguments, _| "");
 }

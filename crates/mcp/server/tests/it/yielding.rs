@@ -1,4 +1,4 @@
-//! Functions that never wait for anything: others are served at the same time, and a cancel ends them.
+//! Functions whose awaits are always ready: other calls still run, and a cancel ends them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::raw::{NEWEST, Raw, alone, with_both_eras};
 
-/// How often a function does it: seconds of work, of which a test sees milliseconds.
+/// How many times a function repeats its step: seconds of work, of which a test sees milliseconds.
 const TIMES: usize = 3_000_000;
 
 /// A step that a function repeats.

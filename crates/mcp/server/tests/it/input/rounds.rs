@@ -1,4 +1,4 @@
-//! To a modern request, where a question is a part of the result.
+//! Questions in modern requests, where they are a part of the result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

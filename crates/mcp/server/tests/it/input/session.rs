@@ -1,4 +1,4 @@
-//! In a session, where a question is a request.
+//! Questions in a session, where each is a request.
 
 use std::time::Duration;
 

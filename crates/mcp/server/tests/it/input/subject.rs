@@ -1,4 +1,4 @@
-//! A server that asks.
+//! A server under test whose tools ask the client questions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

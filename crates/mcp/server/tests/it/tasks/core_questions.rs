@@ -117,7 +117,7 @@ async fn two_questions_are_asked_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_stops_waiting_for_the_result_is_asked_again_when_they_come_back() {
+async fn client_that_requests_the_result_again_is_asked_again() {
     in_session(&subject(), async |client| {
         let id = client.start("ask", json!({})).await;
         client.until(&id, "input_required").await;
@@ -201,7 +201,7 @@ async fn a_cancelled_task_withdraws_its_question_and_ends_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_none_is_an_error_of_the_question() {
+async fn malformed_answer_is_an_error_of_the_question() {
     in_session(&subject(), async |client| {
         for (said, why) in [
             (json!({ "result": { "action": "shrug" } }), "shrug"),

@@ -1,4 +1,4 @@
-//! The tasks of 2025-11-25, as a client sees them that knows nothing but the specification.
+//! The tasks of 2025-11-25, tested by a client that relies on the specification alone.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -323,7 +323,7 @@ async fn can_08_a_cancelled_request_is_not_a_cancelled_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_change_of_status_is_told_with_the_whole_task() {
+async fn each_status_notification_contains_the_whole_task() {
     in_session(&subject(), async |client| {
         let id = client.start("job", json!({ "seconds": 3 })).await;
         let done = client.until(&id, "completed").await;

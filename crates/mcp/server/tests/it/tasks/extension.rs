@@ -97,7 +97,7 @@ async fn the_server_decides_and_no_hint_of_the_client_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_flat_and_is_there_before_it_is_told_of() {
+async fn created_task_is_flat_and_can_be_read_at_once() {
     alone_at(&subject(), async |raw| {
         let mut ids = HashSet::new();
         for tool in ["wait", "job"] {

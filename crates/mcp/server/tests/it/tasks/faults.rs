@@ -179,7 +179,7 @@ async fn follower_of_a_task_gets_the_end_of_its_dropped_future() {
 
 /// Work that a function has started beside itself is notified of the end of the time, as it is of a cancellation.
 #[tokio::test(start_paused = true)]
-async fn whatever_waits_for_a_cancellation_hears_that_the_time_is_over() {
+async fn waiter_for_a_cancellation_is_woken_when_the_time_to_live_ends() {
     let heard = Arc::new(AtomicUsize::new(0));
     let hears = heard.clone();
     let server = required(tasks().ttl(Duration::from_secs(60)), move |_, cx| {
@@ -312,7 +312,7 @@ async fn params_that_are_no_objects_are_refused() {
 
 /// A store need not know what time it is.
 #[tokio::test(start_paused = true)]
-async fn a_record_whose_time_is_over_is_none_though_the_store_has_it() {
+async fn expired_record_in_the_store_does_not_exist_for_clients() {
     let store = Arc::new(MemoryTasks::new());
     let server = subject_with(tasks().store(store.clone()), &Stopped::default());
     let hour = Duration::from_secs(3600);

@@ -1,4 +1,4 @@
-//! How long a task is there, and what ends it.
+//! The time to live of tasks, the limits on them, and their ends.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -65,7 +65,7 @@ async fn overdue_task_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_are_kept_than_the_limit_says() {
+async fn number_of_kept_tasks_is_limited() {
     let stopped = Stopped::default();
     alone_at(&subject_with(tasks().ttl(SHORT).limit(3), &stopped), async |raw| {
         for _ in 0..3 {

@@ -78,7 +78,7 @@ impl Shared {
         }
     }
 
-    /// How a task stands in the store.
+    /// The state of a task in the store.
     async fn status(&self, id: &str) -> String {
         let record = self.tasks.read(id).await.expect("it can be read").expect("it is there");
         record.status.to_string()
@@ -242,7 +242,7 @@ async fn a_task_goes_on_after_the_store_was_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_at_another_node_hears_of_a_task() {
+async fn subscription_at_another_node_is_notified_of_a_task() {
     at_two(async |_, _, [one, two]| {
         let id = started(one, "job", json!({ "seconds": 5 })).await;
         let filter = json!({ "taskIds": [id] });
@@ -261,7 +261,7 @@ async fn a_subscription_at_another_node_hears_of_a_task() {
 
 /// If the node dies then, another end counts, so this one must not have been reported.
 #[tokio::test(start_paused = true)]
-async fn no_end_is_told_that_the_store_has_not() {
+async fn end_is_not_reported_before_the_store_has_it() {
     let shared = Shared::new();
     let store = Arc::new(Difficult { memory: shared.tasks.clone(), ..Difficult::default() });
     let [one, two] = [shared.replica_on(store.clone()).await, shared.replica().await];
@@ -469,7 +469,7 @@ async fn changes_are_heard_at_every_node() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_hears_what_has_changed_at_another_node() {
+async fn session_is_notified_of_changes_at_another_node() {
     let (shared, session) = (Shared::new(), SessionId::random().unwrap());
     let [one, two] = [shared.replica().await, shared.replica().await];
     in_session(&two.server, session, async |client| {

@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The subject, which takes the word of a header for who calls.
+/// The server under test, which takes the caller's name from a header.
 fn owned() -> Server {
     subject().input(|config| {
         config.principal(|source| {

@@ -1,4 +1,4 @@
-//! Where tasks are kept: in files, which outlive the program, and where that goes wrong.
+//! Task stores: records in files, which outlive the program, and stores that fail.
 
 use std::fs;
 use std::io;
@@ -228,7 +228,7 @@ impl TaskStore for Difficult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_told_of_once_the_store_has_it() {
+async fn task_is_reported_once_the_store_has_it() {
     let store = Difficult { delay: Duration::from_secs(5), ..Difficult::default() };
     alone_at(&subject_with(tasks().store(store), &Stopped::default()), async |raw| {
         let begun = Instant::now();
