@@ -1,4 +1,4 @@
-//! Versions of the protocol as servers name them.
+//! Reads the protocol versions that a server names, and selects the best one.
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::code::UnsupportedVersion;

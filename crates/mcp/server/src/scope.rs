@@ -75,8 +75,8 @@ impl RequestScope {
         matches!(self, Self::Connection(context) if context.in_batch())
     }
 
-    /// The client at the other end of the connection. What is sent through it belongs to the request. None for an
-    /// exchange: nothing but notifications can be sent there.
+    /// The client at the other end of the connection. Messages sent through it belong to the request. `None` for
+    /// an exchange, which carries only notifications.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         match self {
             Self::Connection(context) => Some(context.peer()),

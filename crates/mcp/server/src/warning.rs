@@ -12,12 +12,12 @@ use agentwire_jsonrpc::{Skipped, collect_skipped};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerWarning {
-    /// A function [logs](crate::Context::log), and the server has no [`logging`](crate::Server::logging).
+    /// A function [logs](crate::Context::log), but the server does not set [`logging`](crate::Server::logging).
     NoLogging,
     /// A resource [was updated](crate::Server::resource_updated), and the server has no
     /// [`resource_updates`](crate::Server::resource_updates).
     NoResourceUpdates,
-    /// A tool may run as a [task](crate::ServerTool::task), and the server has no [`tasks`](crate::Server::tasks).
+    /// A tool may run as a [task](crate::ServerTool::task), but the server does not set [`tasks`](crate::Server::tasks).
     NoTasks,
     /// A client describes itself, in `initialize` or in `_meta`, with members that cannot be read. They are left out.
     ClientDescription(Skipped),

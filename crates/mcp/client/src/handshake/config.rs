@@ -15,7 +15,7 @@ pub(crate) struct HandshakeConfig {
     pub(crate) info: Implementation,
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) log_level: Option<LoggingLevel>,
-    /// Whether the host has a hook for the log.
+    /// Whether the client has a hook for the log.
     pub(crate) has_log_hook: bool,
     /// How long the answer to `initialize`, or to the only `server/discover`, may take.
     pub(crate) handshake_timeout: Option<Duration>,

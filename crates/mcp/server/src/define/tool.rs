@@ -50,11 +50,11 @@ use crate::{BoxError, Context, Function, IntoToolResult};
 ///
 /// # What the schemas promise
 ///
-/// Arguments that the function's type cannot be read from never reach it. A keyword of a schema beyond the type, such as a
+/// Arguments that cannot be decoded into the function's type never reach it. A keyword of a schema beyond the type, such as a
 /// `pattern`, is checked by a server that [validates](crate::Server), in which case nothing that the schema forbids does.
 ///
-/// A tool with an output schema gives structured content; one that gives none, without being an error, is answered as an
-/// internal error. Where it validates, so is content that does not fit the schema.
+/// A tool with an output schema must return structured content. A result without it that is not an error is answered as an
+/// internal error. On a server that validates, so is content that does not match the schema.
 pub type ServerTool = Registered<kind::Tool>;
 
 /// The data of a tool that calls need, computed when it is registered.
@@ -191,7 +191,7 @@ impl ServerTool {
     }
 
     /// Sets whether it can run as a task (default: it cannot), on a server that [runs tasks](crate::Server::tasks). The
-    /// function is written as any other; [`Context::status`] reports its progress.
+    /// function needs no change; [`Context::status`] reports its progress.
     ///
     /// - In a session of 2025-11-25 the client asks for a task with each call. One that is required is refused to a client
     ///   that does not; so it is in sessions of older revisions, which have no tasks.
@@ -252,7 +252,7 @@ impl RegisteredKind for kind::Tool {
         }
     }
 
-    /// A copy, so that the message need not wait in memory for the layers.
+    /// A copy, so that the message need not stay in memory until the layers are done.
     fn encode(arguments: &RawJson) -> Result<RawJson, String> {
         RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())
     }

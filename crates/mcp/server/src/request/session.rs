@@ -31,9 +31,9 @@ pub(crate) struct Session {
     negotiated: Negotiated,
     /// Set by `notifications/initialized`.
     listening: OnceLock<ListenerGuard>,
-    /// The least level of log messages that are sent; none if the server does not log.
+    /// The least level of log messages that are sent; `None` if the server does not log.
     level: Mutex<Option<LoggingLevel>>,
-    /// The URIs that the client subscribed to. Each was that of a resource then.
+    /// The URIs that the client subscribed to. Each named a resource when it was added.
     watched: Mutex<WatchList>,
     /// A number that no other session of the server has.
     number: u64,
@@ -98,7 +98,7 @@ impl Session {
         least.as_ref().is_some_and(|least| level >= least)
     }
 
-    /// Sends notifications of changes from now on.
+    /// Starts to send notifications of changes.
     pub(crate) fn open(self: &Arc<Self>) {
         let this: Weak<Self> = Arc::downgrade(self);
         self.listening.get_or_init(|| self.settings.listeners.add(this));
@@ -135,7 +135,7 @@ impl Session {
         peer.call(&request).decode_by(decode_answer)
     }
 
-    /// Asks the client through that peer, or for no request in particular.
+    /// Asks the client through that peer; without one, the question belongs to no request.
     pub(crate) fn questioner<'a>(&'a self, peer: Option<&'a Peer>) -> SessionQuestioner<'a> {
         SessionQuestioner { session: self, peer: peer.unwrap_or(&self.peer) }
     }

@@ -26,7 +26,7 @@ struct Writer {
     version: u64,
     status: TaskStatus,
     input_requests: InputRequests,
-    /// When a record is written that is not urgent. None for at once.
+    /// When a record that is not urgent is written; `None` for at once.
     due: Option<Instant>,
     /// How long it was waited for after the last failure. `None` if the store has what was written last.
     again: Option<Duration>,
@@ -63,12 +63,12 @@ impl Writer {
         record
     }
 
-    /// Whether somebody waits for what has changed since the last attempt.
+    /// Whether a client waits for a change since the last attempt.
     fn is_urgent(&self, record: &TaskRecord) -> bool {
         record.status != self.status || record.input_requests != self.input_requests
     }
 
-    /// A record was written, or could not be.
+    /// Records whether a write succeeded, and schedules the next one.
     fn note(&mut self, record: &TaskRecord, is_written: bool) {
         self.status = record.status.clone();
         self.input_requests.clone_from(&record.input_requests);

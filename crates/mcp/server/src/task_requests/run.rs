@@ -76,8 +76,8 @@ enum WorkEnd {
     Expired,
 }
 
-/// Works until the function is done, or is to end. Then it is dropped before this gives what became of it. A panic, also of
-/// a destructor, goes no further.
+/// Runs the function until it returns or must end. Drops it before returning the outcome. Contains panics, also those of
+/// destructors.
 async fn work(handle: &Arc<TaskHandle>, running: HandlerFuture) -> WorkEnd {
     let ended = AssertUnwindSafe(run(handle, running)).catch_unwind().await;
     ended.unwrap_or_else(|_| WorkEnd::Done(Err(ErrorObject::internal_error("the handler panicked"))))

@@ -14,7 +14,7 @@ enum Answer {
     Error(ErrorObject),
 }
 
-/// Answers by the keys of their questions, or why there is none.
+/// Answers by the keys of their questions, or the error in place of an answer.
 pub(crate) type Answers = BTreeMap<String, Result<RawJson, CallError>>;
 
 pub(crate) fn encode(answers: &Answers) -> Result<RawJson, ErrorObject> {

@@ -31,7 +31,7 @@ pub(crate) struct TaskState {
     is_written: bool,
     /// Whether its end is in the store, or will never be because its record is gone.
     is_stored: bool,
-    /// Whether nothing runs of it any more, nor is to be written.
+    /// Whether its function has ended and nothing remains to be written.
     is_done: bool,
     /// How often the record has changed.
     version: u64,
@@ -139,7 +139,7 @@ impl TaskHandle {
         })
     }
 
-    /// Ends it, unless it has ended: what is cancelled stays cancelled.
+    /// Ends it, unless it has ended: a cancelled task stays cancelled.
     pub(crate) fn finish(&self, outcome: Outcome) {
         self.state.update(|state| {
             if state.record.is_final() {
@@ -190,7 +190,7 @@ impl TaskHandle {
         self.state.with(|state| (state.is_stored || !state.record.is_final()).then(|| state.record.clone()))
     }
 
-    /// Nothing runs of it any more, nor is to be written.
+    /// Records that its function has ended and nothing remains to be written.
     pub(crate) fn set_done(&self) {
         self.state.update(|state| state.is_done = true);
     }
@@ -199,7 +199,7 @@ impl TaskHandle {
         self.state.with(|state| state.is_done)
     }
 
-    /// Waits until nothing runs of it any more, nor is to be written.
+    /// Waits until its function has ended and nothing remains to be written.
     pub(crate) async fn done(&self) {
         self.state.wait_until(|state| state.is_done.then_some(())).await;
     }
@@ -236,7 +236,7 @@ impl TaskHandle {
         answer.await
     }
 
-    /// Gives the answers to some of what is open. Others are passed over.
+    /// Passes answers to open questions. Ignores answers to others.
     pub(crate) fn answer(&self, answers: impl IntoIterator<Item = (String, Result<RawJson, CallError>)>) {
         self.state.update(|state| {
             for (key, answer) in answers {
@@ -302,7 +302,7 @@ impl TaskState {
         self.touch();
     }
 
-    /// Takes an open question away. The task works again where it was the last one. False if it is not open.
+    /// Removes an open question. If it was the last one, the task is working again. Returns false if it is not open.
     fn close(&mut self, key: &str) -> bool {
         let was_open = self.record.input_requests.remove(key).is_some();
         self.claimed.remove(key);
@@ -356,7 +356,7 @@ impl QuestionClaim {
         &self.key
     }
 
-    /// Waits until it is not open any more.
+    /// Waits until the question is closed.
     pub(crate) async fn withdrawn(&self) {
         self.handle
             .state

@@ -9,7 +9,7 @@ use super::TaskHandle;
 use crate::tasks::TaskRecord;
 
 impl TaskHandle {
-    /// Another node may have ended it: the record is written again, which finds that out.
+    /// Writes the record again, because another node may have ended the task: the write finds that out.
     pub(crate) fn rewrite(&self) {
         self.state.update(|state| {
             if !state.record.is_final() {
@@ -18,7 +18,7 @@ impl TaskHandle {
         });
     }
 
-    /// The record in the store is this one, which another node has written, whatever became of the task here.
+    /// Replaces the record by this one, which another node has written, whatever the state of the task here.
     pub(crate) fn adopt(&self, record: TaskRecord) {
         self.state.update(|state| {
             state.record = record;
