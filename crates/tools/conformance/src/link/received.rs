@@ -58,7 +58,7 @@ pub(crate) fn unreadable(lines: &[Vec<u8>]) -> String {
     let Some(first) = lines.first() else { return String::new() };
     let shown = String::from_utf8_lossy(first.get(..SHOWN).unwrap_or(first));
     let (count, are) = (lines.len(), if lines.len() == 1 { "line is" } else { "lines are" });
-    format!("; {count} {are} no JSON, the first: `{shown}`")
+    format!("; {count} {are} not JSON, the first: `{shown}`")
 }
 
 /// The response to a request: a result or an error object.
