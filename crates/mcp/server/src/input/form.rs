@@ -39,7 +39,7 @@ pub struct Form<T = JsonObject> {
 }
 
 impl Form {
-    /// Creates a form without fields, which asks only for agreement. `message` tells the user why it is shown.
+    /// Creates a form without fields, which asks only for agreement. `message` gives the user the reason.
     pub fn new(message: impl Into<String>) -> Self {
         Self::from_schema(message, ElicitSchema::new())
     }

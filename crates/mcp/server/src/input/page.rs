@@ -22,7 +22,7 @@ use crate::input::elicited::{Elicitation, sealed};
 pub struct Page(ElicitUrlRequest);
 
 impl Page {
-    /// Creates the question for a URL. `message` tells the user why to open it.
+    /// Creates the question for a URL. `message` gives the user the reason to open it.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         let id = RandomState::new().hash_one(std::process::id());
         Self(ElicitUrlRequest::new(message, url).elicitation_id(format!("elicitation-{id:016x}")))

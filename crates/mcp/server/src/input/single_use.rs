@@ -49,7 +49,7 @@ impl SingleUse {
     }
 
     /// Gives the use back: the request has come to another question, and a client that has not got it can send the state
-    /// again. None where it was not taken.
+    /// again. `None` if it was not taken.
     pub(crate) fn give_back(&self) -> Option<BoxFuture<'static, ()>> {
         let is_taken = self.is_taken.swap(false, Ordering::Relaxed);
         let (store, name) = (self.store.clone(), self.name.clone());
