@@ -79,7 +79,7 @@ pub struct InvalidHeader {
 
 fn header_fault(limit: Option<usize>) -> String {
     limit.map_or_else(
-        || "no header that HTTP can carry".to_owned(),
+        || "not a header that HTTP can carry".to_owned(),
         |limit| format!("one header too many: the limit is {limit}"),
     )
 }
