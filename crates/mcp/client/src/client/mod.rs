@@ -26,10 +26,9 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 ///
 /// In a session a server asks by requests of its own, while a call waits for it. A modern server returns its
 /// questions as the result of a call, and the client makes the call again with the answers, up to a
-/// [limit](Self::input_rounds). The same functions answer both, concurrently where there are several questions. Each of
-/// these requests has the whole
-/// [time limit](Self::timeout) of the call, and the time in which the client answers does not count. If a
-/// function fails, the call fails, because a modern server accepts no error in place of an answer. Dropping the call drops
+/// [limit](Self::input_rounds). The same functions answer both, concurrently if there are several questions. Each of these
+/// requests has the whole [time limit](Self::timeout) of the call, and the time in which the client answers does not count. If
+/// a function fails, the call fails, because a modern server accepts no error in place of an answer. Dropping the call drops
 /// the functions' futures.
 ///
 /// # Tasks
@@ -50,7 +49,7 @@ use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 /// client calls the hooks for lists once another one is open, because there may have been a change. It does not know which
 /// resources have changed; [`RemoteServer::changes`](crate::RemoteServer::changes) reports that. A server without such a stream
 /// causes [`Warning::ChangesOnlyWithCalls`](crate::Warning::ChangesOnlyWithCalls), if the client has a hook or a cache for
-/// what the server offers to report.
+/// changes that the server offers to report.
 ///
 /// A modern server reports changes only on a subscription. So a client with hooks for changes of lists opens one for the
 /// changes that the server offers to report. When the server ends the subscription, the client opens another one after 1 s,

@@ -68,7 +68,7 @@ pub enum McpConfigFault {
     /// The type of the server is not known, is not that of its other members, or is not compiled in.
     #[error("the type {0:?} does not fit the server, or is not supported")]
     ServerType(String),
-    /// It is not a URL of a server.
+    /// The value is not the URL of a server.
     #[error("it is not the URL of an MCP server, such as `https://host/path`")]
     Url,
     /// HTTP does not carry such a header.

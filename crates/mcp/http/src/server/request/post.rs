@@ -84,7 +84,7 @@ enum SessionHeader {
 }
 
 impl PostHeaders {
-    /// An error where a header stands there twice.
+    /// Reads the headers. Fails if one of them occurs more than once.
     pub(crate) fn of(fields: &Fields<'_>, config: &EndpointConfig) -> Result<Self, Refusal> {
         let version = match fields.single(Field::ProtocolVersion)? {
             None => Version::Absent,

@@ -7,7 +7,7 @@ pub enum UriTemplateError {
     /// A brace has no partner. The text begins there.
     #[error("a brace has no partner: `{0}`")]
     Brace(String),
-    /// There is no such operator.
+    /// The operator is unknown.
     #[error("`{0}` is not an operator of RFC 6570")]
     Operator(char),
     /// Something between braces is not the name of a variable.
