@@ -149,14 +149,14 @@ fn exit_codes() {
         (vec!["server", "--http", taken], 1, taken),
         (vec!["server", "--http", "no-such-host.invalid:0"], 1, "no-such-host.invalid"),
         // Wrong usage.
-        (vec!["tools", "http://"], 2, "no URL"),
-        (vec!["tools", "http://127.0.0.1:99999/mcp"], 2, "no URL"),
+        (vec!["tools", "http://"], 2, "not the URL"),
+        (vec!["tools", "http://127.0.0.1:99999/mcp"], 2, "not the URL"),
         (vec!["tools", &url, "--header", "no colon"], 2, "NAME: VALUE"),
         (vec!["tools", &url, "--header", "a name: value"], 2, "`a name`"),
         (vec!["tools", &url, "--header-file", "/no/such/file"], 2, "--header-file /no/such/file: "),
         (vec!["tools", &demo, "--header", "X-Any: hunter2"], 2, "--header"),
         (vec!["tools", &url, "--era", "future"], 2, "--era"),
-        (vec!["chat", "--mcp", "web=https://", "hello"], 2, "no URL"),
+        (vec!["chat", "--mcp", "web=https://", "hello"], 2, "not the URL"),
         (vec!["chat", "--mcp", &web, "--header", "web: hunter2", "hello"], 2, "NAME=HEADER: VALUE"),
         (
             vec!["chat", "--mcp", &web, "--header", "other=X-Any: hunter2", "hello"],
@@ -164,7 +164,11 @@ fn exit_codes() {
             "no --mcp has the name `other`",
         ),
         (vec!["chat", "--mcp", &web, "--header", "web=X Any: hunter2", "hello"], 2, "`X Any`"),
-        (vec!["chat", "--mcp", &local, "--header", "local=X-Any: hunter2", "hello"], 2, "no server at a URL"),
+        (
+            vec!["chat", "--mcp", &local, "--header", "local=X-Any: hunter2", "hello"],
+            2,
+            "not a server at a URL",
+        ),
         (vec!["server", "--http", "nowhere"], 2, "HOST:PORT"),
         (vec!["server", "--sse", "127.0.0.1:65536"], 2, "HOST:PORT"),
         (vec!["server", "--http", "127.0.0.1:0", "--sse", "127.0.0.1:0"], 2, "--sse"),
@@ -345,7 +349,7 @@ fn our_agent_takes_every_kind_of_server() {
         assert!(heads.iter().all(|head| head.contains("authorization: bearer 12345\r\n")), "{heads:?}");
     }
     for (url, name, value, words) in [
-        ("ftp://host/", "X-Any", "thing", "no URL"),
+        ("ftp://host/", "X-Any", "thing", "not the URL"),
         ("http://host/", "X Any", "thing", "`X Any` is not a header"),
     ] {
         let headers = json!([{ "name": name, "value": value }]);

@@ -362,7 +362,7 @@ fn wrong_usage_is_refused() {
         (&["replay", "/no/such/file"], "/no/such/file"),
         (&["replay", &file, "--as", "client", "--http", "127.0.0.1:0"], "only the server can be played"),
         (&["replay", &file, "--ignore", "x"], "begins with /"),
-        (&["tools", "x", "--record", &file, "--mask", "("], "no regular expression"),
+        (&["tools", "x", "--record", &file, "--mask", "("], "not a regular expression"),
     ];
     for (arguments, words) in rows {
         let mut program = Program::start_in(folder.0.path(), arguments);

@@ -396,7 +396,7 @@ async fn term_10_commands_start_within_the_roots_by_an_absolute_path() {
     for outside in ["/", "/no/such/directory", "..", "sub/../..", "out", "out/etc"] {
         invalid(create(outside).await, &[outside, "outside"]);
     }
-    invalid(create("file").await, &["file", "no directory"]);
+    invalid(create("file").await, &["file", "not a directory"]);
     missing(create("absent").await, &["absent"]);
     let relative = ground.terminals.create(&sh("pwd").cwd("sub")).await;
     invalid(relative, &["sub", "absolute"]);

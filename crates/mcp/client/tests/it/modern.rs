@@ -155,7 +155,7 @@ async fn the_kind_of_a_result_decides_and_none_means_complete() {
             Err(&["elicitation/create (\"confirm\")", "roots/list (\"where\")"][..]),
         ),
         (json!({ "resultType": "input_required" }), Err(&["does not say for what"])),
-        (json!({ "resultType": "input_required", "requestState": 1 }), Err(&["no string"])),
+        (json!({ "resultType": "input_required", "requestState": 1 }), Err(&["not a string"])),
         (
             json!({ "resultType": "input_required", "inputRequests": { "k": { "method": "dance" } } }),
             Err(&["dance (\"k\")", "does not answer"]),

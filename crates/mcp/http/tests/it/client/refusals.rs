@@ -182,17 +182,17 @@ async fn a_response_that_is_no_answer_fails_the_call() {
             response("200 OK", "Content-Type: application/json\r\nContent-Encoding: br\r\n", "x"),
             "compressed by `br`",
         ),
-        (response("200 OK", json, "nonsense"), "no message"),
+        (response("200 OK", json, "nonsense"), "not a message"),
         (response("200 OK", json, ""), "the body is empty"),
         (response("200 OK", json, &result(2).to_string()), "without an answer"),
         (status("204 No Content"), "without an answer: HTTP status 204"),
         (
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: nonsense\n\n".to_owned(),
-            "no message",
+            "not a message",
         ),
         (
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: \u{1}\n\ndata: \u{0}".to_owned(),
-            "no message",
+            "not a message",
         ),
     ] {
         call(&mock, &client, &response).await;
