@@ -55,6 +55,13 @@ fn no_type_means_stdio_and_agent() {
     assert_eq!(rewrite::<AuthMethod>(&typed.to_string()).unwrap(), method);
 }
 
+#[test]
+fn resource_with_text_and_blob_is_text() {
+    let both = r#"{"type":"resource","resource":{"uri":"file:///a","blob":"AA==","text":"t"}}"#;
+    let text = json!({ "type": "resource", "resource": { "uri": "file:///a", "text": "t" } });
+    assert_eq!(rewrite::<ContentBlock>(both).unwrap(), text);
+}
+
 /// A foreign outcome might be taken for consent by code that only looks for a refusal.
 #[test]
 fn a_foreign_permission_outcome_is_an_error() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Meta;
 
-/// The contents of a resource: text or bytes.
+/// The contents of a resource: text or bytes. An object with both `text` and `blob` is text; one with neither is an error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]

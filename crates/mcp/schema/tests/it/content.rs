@@ -46,6 +46,12 @@ fn a_block_reads_the_same_wherever_its_tag_is() {
 }
 
 #[test]
+fn resource_with_text_and_blob_is_text() {
+    let both = json!({ "uri": "file:///a", "blob": "AA==", "text": "t" });
+    assert_eq!(read::<ResourceContents>(&both), ResourceContents::text("file:///a", "t"));
+}
+
+#[test]
 fn a_block_that_is_known_is_written_with_its_tag_first() {
     for block in blocks() {
         let read = read::<ContentBlock>(&block);
