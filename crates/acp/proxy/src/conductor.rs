@@ -4,15 +4,12 @@ pub(crate) mod closing;
 pub(crate) mod component;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
-use agentwire_transport::{Packet, Transport, TransportError};
+use agentwire_transport::{Transport, read_when};
 use bytestring::ByteString;
 use futures_util::future::join_all;
-use futures_util::{Sink, Stream};
 
 use crate::Config;
 use crate::deadline::{Deadline, HalfClose, Position};
@@ -120,7 +117,9 @@ impl Conductor {
         let config = agentwire_peer::Config::from(self.config);
         let (count, limit) = (self.components.len(), config.connection.high_water);
         let backlog = Arc::<Backlog>::default();
-        let mut before: AnyTransport = Box::new(Gate { transport: client, backlog: backlog.clone(), limit });
+        let client_backlog = backlog.clone();
+        let mut before: AnyTransport =
+            Box::new(read_when(client, move |cx| client_backlog.poll_low(limit, cx)));
         let mut hops = Vec::with_capacity(count + 1);
         for (place, component) in self.components.into_iter().enumerate() {
             let (plain, successor) = split(component, Role::Conductor, backlog.clone());
@@ -206,40 +205,4 @@ impl Proxy for Hop {
 
 fn is_unknown(outcome: &Result<RawJson, ErrorObject>) -> bool {
     matches!(outcome, Err(error) if error.code == code::METHOD_NOT_FOUND)
-}
-
-/// Pauses reading from a client while many of its bytes are queued in the chain.
-struct Gate {
-    transport: AnyTransport,
-    backlog: Arc<Backlog>,
-    limit: usize,
-}
-
-impl Stream for Gate {
-    type Item = Result<Packet, TransportError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        ready!(self.backlog.poll_low(self.limit, cx));
-        Pin::new(&mut self.transport).poll_next(cx)
-    }
-}
-
-impl Sink<Packet> for Gate {
-    type Error = TransportError;
-
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        Pin::new(&mut self.transport).poll_ready(cx)
-    }
-
-    fn start_send(mut self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        Pin::new(&mut self.transport).start_send(packet)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        Pin::new(&mut self.transport).poll_flush(cx)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        Pin::new(&mut self.transport).poll_close(cx)
-    }
 }

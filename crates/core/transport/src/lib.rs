@@ -61,6 +61,7 @@ mod exited;
 mod lines;
 mod output;
 mod packet;
+mod read_when;
 mod source;
 mod sync;
 mod tap;
@@ -75,6 +76,7 @@ pub use exchange::{
 pub use exited::Exited;
 pub use lines::{Lines, lines};
 pub use packet::{Packet, Transport};
+pub use read_when::{ReadWhen, read_when};
 pub use source::MessageSource;
 pub use tap::{Direction, Tap, tap};
 

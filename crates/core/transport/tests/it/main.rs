@@ -3,6 +3,7 @@
 mod duplex;
 mod packet;
 mod pipe;
+mod read_when;
 mod reading;
 mod tap;
 mod writing;

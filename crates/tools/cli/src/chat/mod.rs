@@ -26,7 +26,7 @@ use agentwire_acp_client::{
 };
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::Toolkit;
-use agentwire_transport::Transport;
+use agentwire_transport::{Transport, read_when};
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
 
@@ -45,7 +45,6 @@ use crate::chat::input::interactive::{is_failure, run_interactive, run_once};
 use crate::chat::view::console::{Console, PendingPrompt};
 use crate::chat::view::display::Display;
 use crate::chat::view::start::show_start;
-use crate::chat::view::throttle::Throttle;
 use crate::command_line::{self, is_url, other_scheme};
 use crate::config::Config;
 use crate::connect::Output;
@@ -167,7 +166,8 @@ impl Chat<'_> {
 
     /// Talks over one connection.
     async fn connect(&mut self, transport: impl Transport) -> Result<(), BoxError> {
-        let transport = Throttle::new(transport, self.console.view.output());
+        let mut room = self.console.view.output().room_waiter();
+        let transport = read_when(transport, move |cx| room.poll(cx));
         let toolkit = self.toolkit.clone();
         let (protocol, limit, started) = (self.protocol, self.console.limit, self.console.started.clone());
         let config = agentwire_acp_client::Config::new();

@@ -4,5 +4,4 @@ pub(crate) mod call_details;
 pub(crate) mod console;
 pub(crate) mod display;
 pub(crate) mod start;
-pub(crate) mod throttle;
 pub(crate) mod update_text;
