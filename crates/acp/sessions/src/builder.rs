@@ -1,3 +1,5 @@
+//! `agent` and its settings, and the future that serves a client.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +26,7 @@ use crate::v1::V1Agent;
 use crate::v2::V2Agent;
 use crate::warning::Warning;
 
-/// Makes an agent from a closure that answers one prompt. This crate does everything else.
+/// Returns an agent whose prompts the closure answers.
 ///
 /// The closure is called once for each prompt. Updates that it sends through its [`Turn`](crate::Turn) reach the client in order, and
 /// its result is the answer to the prompt. Turns of different sessions run concurrently, within the one future of
@@ -33,7 +35,7 @@ pub fn agent(turn: impl TurnHandler + 'static) -> SessionAgent {
     SessionAgent { turn: Box::new(turn), settings: Settings::new(), on_sampling: None }
 }
 
-/// An agent with its settings. [`agent`] makes one.
+/// An agent with its settings, which [`agent`] returns.
 ///
 /// ```no_run
 /// use agentwire_acp_sessions::schema::{Implementation, StopReason};
@@ -67,7 +69,7 @@ impl SessionAgent {
         self.shared_store(Arc::new(store))
     }
 
-    /// Sets a store that others use too, such as the agents of other connections. A session is open on one connection at a
+    /// Sets a store that is shared, such as with the agents of other connections. A session is open on one connection at a
     /// time; requests of the others are refused as busy (-32600). The store must implement [`SessionStore::claim`] for that,
     /// as those of this crate do.
     pub fn shared_store(self, store: Arc<dyn SessionStore>) -> Self {
@@ -86,7 +88,7 @@ impl SessionAgent {
     }
 
     /// Sets the options of sessions, with their initial values (default: no options). [`Turn::option`](crate::Turn::option) returns a current
-    /// value. A select of the category `mode` whose values are the ids of the modes always shows the mode. Boolean options
+    /// value. A select of the category `mode` whose values are the ids of the modes always has the current mode as its value. Boolean options
     /// are shown only to clients that support them.
     pub fn config_options(self, options: impl IntoIterator<Item = SessionConfigOption>) -> Self {
         let options = options.into_iter().collect();
@@ -112,16 +114,17 @@ impl SessionAgent {
 
     /// Sets the configuration of the MCP hub: time limits, logs, memory of servers.
     ///
-    /// Where it does not answer a kind of question of servers itself, the session does: roots are the session's directories,
-    /// and forms and web pages go to the client while a turn runs, if the client advertises them. The message of such a
-    /// question begins with the server's name.
+    /// The session answers the requests of servers for which the configuration has no handler. Roots are the session's
+    /// directories. Elicitations go to the client while a turn runs, if the client supports them, and their message begins
+    /// with the server's name.
     pub fn hub(self, config: agentwire_mcp_hub::HubConfig) -> Self {
         self.set(|settings| settings.hub = config)
     }
 
-    /// Lends the agent's language model to MCP servers (default: not, and servers do not see the capability).
+    /// Sets the handler of sampling requests of MCP servers, which use the agent's language model (default: none, and servers
+    /// do not see the capability).
     ///
-    /// While a turn runs, a server can ask for a message. The hook gets that turn, the server's name and the request. It
+    /// A server can send such a request while a turn runs. The hook gets that turn, the server's name and the request. It
     /// decides whether to ask the user first. Its future is dropped when the turn is cancelled or over, or the server
     /// withdraws the request.
     ///
@@ -158,15 +161,15 @@ impl SessionAgent {
         self.set(|settings| settings.permissions = policy)
     }
 
-    /// Sets the grace period: how long a cancelled turn may take to return before its future is dropped, and then how long
-    /// the client may take to release its terminals (default 2 s).
+    /// Sets the grace period: how long a cancelled turn may take to return before its future is dropped, and after that
+    /// how long the client may take to release its terminals (default 2 s).
     pub fn grace(self, grace: Duration) -> Self {
         self.set(|settings| settings.grace = grace)
     }
 
     /// Sets how long closing a session waits for the store, after its turn has ended, and how long deleting one waits
-    /// (default 10 s). After that the session is closed all the same, but the request fails, because the last updates may
-    /// not be written or the session not be deleted yet. The session cannot be opened before the store has answered.
+    /// (default 10 s). After that time the session is closed, but the request fails, because the store may not have finished. The
+    /// session cannot be opened before the store has answered.
     pub fn store_timeout(self, time: Duration) -> Self {
         self.set(|settings| settings.store_timeout = time)
     }
@@ -203,13 +206,13 @@ impl SessionAgent {
         self.set(|settings| settings.update_limit = bytes)
     }
 
-    /// Sets a hook for warnings: what goes wrong without failing a request (default: none).
+    /// Sets a hook for [warnings](Warning), which report problems that fail no request (default: none).
     pub fn on_warning(self, hook: impl Fn(Warning) + Send + Sync + 'static) -> Self {
         self.set(|settings| settings.on_warning = Some(Arc::new(hook)))
     }
 
     /// Sets whether clients of version 2 of the protocol are served too (default: no). The first `initialize` of a connection
-    /// settles its version: the highest that both sides speak.
+    /// selects its version: the highest that both sides speak.
     ///
     /// The version is a draft. It is off by default, even with the feature `v2`, because a feature that another crate turns on
     /// must not change what an agent answers. See [the crate's docs](crate#versions) on what differs.
@@ -218,7 +221,8 @@ impl SessionAgent {
         self.set(|settings| settings.serves_v2 = served)
     }
 
-    /// Serves a client until it closes the connection, with the defaults. All MCP servers end with it.
+    /// Serves a client with the default [`Config`](crate::Config), until it closes the connection. Then all MCP servers are
+    /// closed.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use crate::v1;
 #[cfg(feature = "v2")]
 use crate::v2::client::V2Client;
 
-/// The client of a connection. The first `initialize` has settled which version of the protocol it speaks.
+/// The client of a connection. The first `initialize` has selected the version of the protocol.
 ///
 /// [`Turn`](crate::Turn) has what an agent needs in both versions. For a request that only one version has, use the handle
 /// of that version. Cloning is cheap.
@@ -67,10 +67,10 @@ impl RemoteClient {
         }
     }
 
-    /// Returns what a turn can ask for, as the capabilities of version 1. Returns none before `initialize` is answered.
+    /// Returns the features that a turn can use, in the types of version 1, or `None` before `initialize` is answered.
     ///
-    /// Under version 2 files and terminals are always there, because they are the agent's own; so are boolean options,
-    /// notices and compactions, because every client of that version takes them.
+    /// Under version 2 they always include files and terminals, because these are the agent's own, and boolean options,
+    /// notices and compactions, because every client of that version supports them.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
         match &self.0 {
             Version::V1(client) => client.capabilities(),
@@ -106,7 +106,7 @@ impl RemoteClient {
         }
     }
 
-    /// Sends a request of your own. Its name begins with `_`; any other is refused without being sent.
+    /// Sends an extension request. Its name begins with `_`; any other is refused without being sent.
     pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
     where
         P: Serialize + ?Sized,
@@ -119,7 +119,7 @@ impl RemoteClient {
         }
     }
 
-    /// Sends a notification of your own. Its name begins with `_`; any other is refused without being sent.
+    /// Sends an extension notification. Its name begins with `_`; any other is refused without being sent.
     pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
         match &self.0 {
             Version::V1(client) => client.extension_notification(method, params),
@@ -141,7 +141,7 @@ impl RemoteClient {
     ///
     /// # Errors
     ///
-    /// [`CallError::NotAllowed`] where the client did not advertise support for it, or it breaks a rule.
+    /// [`CallError::NotAllowed`] if the client did not advertise support for it, or it breaks a rule of the protocol.
     pub(crate) fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
         match &self.0 {
             Version::V1(client) => client.check_update(update),
@@ -150,7 +150,7 @@ impl RemoteClient {
         }
     }
 
-    /// Sends an update as the client's version spells it. Sends nothing where that version has no such update.
+    /// Sends an update in the client's version. Sends nothing if that version has no such update.
     ///
     /// # Errors
     ///

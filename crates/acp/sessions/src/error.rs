@@ -1,4 +1,4 @@
-//! Errors that answer requests about sessions.
+//! The errors of requests about sessions.
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{SessionId, error_code};

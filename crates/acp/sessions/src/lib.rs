@@ -18,7 +18,7 @@
 //! ```
 //!
 //! A [`Turn`] has everything that the closure needs: the prompt, the [messages](Turn::messages) for a model, methods for updates,
-//! the tools of the session's MCP servers and [those of the agent itself](Turn::tool), the client's files and terminals, and
+//! the tools of the session's MCP servers and [those of the agent itself](Turn::tool), files and terminals, and
 //! cancellation. The closure may return any error. [`SessionAgent`] has the settings; the agent advertises
 //! exactly what is set.
 //!
@@ -40,11 +40,12 @@
 //!   runs in it or another request is opening it: that is refused as busy (-32600). So is loading, resuming or deleting a
 //!   session that is open on another connection or in another process with the same store. Closing, deleting and
 //!   `$/cancel_request` abort a load.
-//! - MCP servers are connected to in the background, and only calls of their tools wait for that. A server that fails costs
-//!   its own tools alone.
-//! - What an MCP server asks is answered by the session: its roots are the session's directories. Forms and web pages go to
-//!   the client while a turn runs, if the client advertises them, and the message begins with the server's name. Without a
-//!   turn, and when the turn ends first, the answer is `cancel`. [`SessionAgent::on_sampling`] lends servers a model.
+//! - MCP servers are connected to in the background, and only calls of their tools wait for that. A server that fails
+//!   makes only its own tools unavailable.
+//! - The session answers the requests of its MCP servers. Their roots are the session's directories. Elicitations (forms and
+//!   web pages) go to the client while a turn runs, if the client supports them, and the message begins with the server's
+//!   name. Without a turn, and when the turn ends first, the answer is `cancel`. [`SessionAgent::on_sampling`] answers
+//!   sampling requests.
 //! - Slash commands are announced right after the answer that opens the session, because some clients lose updates that
 //!   come before it.
 //!
@@ -62,39 +63,39 @@
 //! | the time of the last change | when a turn ends |
 //!
 //! So a session that is loaded has every update that a client has seen, in the same order. The mode, the options, the title
-//! and the usage are those of the last update; there is no second record of them. An update that cannot be written is not
+//! and the usage are read from their last updates; they are not stored a second time. An update that cannot be written is not
 //! sent and changes nothing, and its turn fails, even if the closure ignores the error. The next turn tries the store again.
-//! An update whose future is dropped is written and sent all the same, once it is queued. How much a crash of the machine
-//! can cost depends on the store; see `Fsync`.
+//! An update that is queued is written and sent even if its future is dropped. The store decides how much is lost when the
+//! machine crashes; see `Fsync`.
 //!
 //! A record that the store returns intact and that is not an update is skipped, with a [`Warning`]. A journal that is damaged is
 //! replayed up to the damage, and the load fails; the error names the place, and the session can be listed and deleted.
 //!
-//! A process that is killed in the middle of a turn leaves the updates so far. When the session is loaded, tool calls that
-//! were open are failed behind all other updates, and that is stored.
+//! A process that is killed in the middle of a turn leaves the updates so far. When the session is opened
+//! again, the tool calls that were open get the status `failed`, after all other updates, and that is stored.
 //!
-//! An answer "always" of the user is not stored. It holds while the session is open.
+//! A permission that the user gives or rejects "always" is not stored. It is valid while the session is open.
 //!
 //! # How a turn ends
 //!
 //! The closure returns, or the turn is cancelled: by `session/cancel`, by closing or deleting the session, or by
-//! `$/cancel_request`. A cancel fails at once everything that the turn waits for: tool calls are cancelled at their server,
-//! questions withdrawn, terminals killed and released. The closure has [a grace period](SessionAgent::grace) to return, and
-//! its future is dropped then. In any case terminals that are left are released, tool calls that are open are failed, and
-//! all updates are written and sent. Only then is the prompt answered, and no handle of the turn can send anything after
-//! that. A cancelled turn answers `cancelled`, whatever the closure returned.
+//! `$/cancel_request`. Cancelling fails everything that the turn waits for: tool calls are cancelled at their server,
+//! questions are withdrawn, terminals are killed and released. The closure has [a grace period](SessionAgent::grace) to
+//! return; then its future is dropped. In both cases the terminals that are left are released, open tool calls get the status
+//! `failed` or `cancelled`, and all updates are written and sent. The prompt is answered last, and no handle of the turn can
+//! send anything after that. A cancelled turn answers `cancelled`, whatever the closure returned.
 //!
 //! Closing a session waits for its turn and for the store, but no longer than [`SessionAgent::store_timeout`] allows.
 //!
-//! When the client closes the connection, a turn has [`Config::drain`] to end, and is dropped then. Its updates are stored,
-//! and made durable as at the end of any turn.
+//! When the client closes the connection, a turn has [`Config::drain`] to end; then it is dropped. Its updates are stored and
+//! made durable as at the end of any turn.
 //!
 //! # Versions
 //!
-//! Without the feature `v2` the agent speaks version 1 of the protocol. With the feature, and where
-//! `SessionAgent::v2` turns it on, it speaks the draft of version 2, too: the first `initialize` of a connection settles its
-//! version. The closure, the settings and the store are the same for both. The closure uses the types of version 1 in
-//! either case, and each update is spelled in the client's version when it is sent:
+//! The agent speaks version 1 of the protocol. With the feature `v2` and the setting `SessionAgent::v2` it also speaks the draft
+//! of version 2; the first `initialize` of a connection selects the version. The closure, the settings and the store are the
+//! same for both. The closure uses the types of version 1 in either case, and each update is converted to the client's
+//! version when it is sent:
 //!
 //! | | version 1 | version 2 |
 //! |---|---|---|
@@ -102,34 +103,34 @@
 //! | closing a session that is not open | is refused (-32002) | succeeds |
 //! | a second prompt of a session | is refused as busy (-32600) | waits for the first to end |
 //! | a session is replayed by | `session/load` | `session/resume` with `replayFrom` |
-//! | modes | are modes, and an option may show them | are an option of the category `mode`, which is added if it is missing |
-//! | slash commands | are an update behind the answer that opens the session | are part of that answer |
+//! | modes | are modes, and an option may repeat them | are an option of the category `mode`, which is added if it is missing |
+//! | slash commands | are an update after the answer that opens the session | are part of that answer |
 //! | files and terminals | are the client's | are those of the agent's machine: the client is shown the terminals' output |
 //! | a cancelled tool call | is `failed` | is `cancelled` |
 //! | a [`Diff`](schema::Diff) | is the text before and after | is the change, and a patch where both texts are at most 2 MiB together |
 //!
 //! The journal is one for both versions. Its records are updates of version 1, with two additions from version 2: the status
 //! `cancelled` of a tool call, and the updates of the agent's own terminals. So a session of one version can be opened under
-//! the other, and a journal from before there was version 2 is read as it is. What the other version cannot express is left
-//! out of its replay, and stays in the journal:
+//! the other. Parts that the client's version cannot express are left out of its replay, and stay in the journal:
 //!
-//! - To a client of version 1: what the agent's terminals show. A tool call that refers to one still does.
-//! - To a client of version 2: terminals in the content of a tool call that belong to a client of version 1, and changes of
-//!   the mode, because the options in the answer show the mode. A chunk without the id of its message gets one. A tool call
-//!   that was cancelled by an earlier version of this crate has failed.
+//! - For a client of version 1: the output of the agent's terminals. A tool call that refers to a terminal keeps the reference.
+//! - For a client of version 2: references of tool calls to terminals of a client of version 1, and changes of the mode,
+//!   because the options in the answer include the mode. A chunk without the id of its message gets one.
 //!
-//! Of a prompt of version 2 the icons of resource links are not stored, because version 1 has none. The agent offers no
-//! `tool_call/cancel` and no `terminal/cancel`, and never reports the state `requires_action`: another part of the turn may be
-//! at work while a question is open.
+//! The icons of resource links in a prompt of version 2 are not stored, because version 1 has none. The agent does not support
+//! `tool_call/cancel` and `terminal/cancel`, and never reports the state `requires_action`: another part of the turn may run
+//! while a question is open.
 //!
 //! # What it does not do
 //!
-//! It spawns nothing: turns, MCP servers, the writing of updates and all other background work run within the future of
+//! The crate spawns nothing: turns, MCP servers, the writing of updates and all other background work run within the future of
 //! [`serve`](SessionAgent::serve), which is `Send` if the futures of the closure are. There are two exceptions:
 //! [`FileStore`] makes its file calls on tokio's threads for blocking calls, and under version 2 the terminals and file calls
-//! of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and
-//! with I/O for MCP servers that are processes or on the network, and for terminals under version 2. It does not confine
-//! tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
+//! of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and with I/O for MCP servers that are
+//! processes or on the network, and for terminals under version 2.
+//!
+//! It does not confine tools: under version 1 the client checks access to files, and [`Turn::resolve`] checks only the text
+//! of a path.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;

@@ -1,4 +1,5 @@
-//! Passes what a session's MCP servers ask to the ACP client and to the agent's author.
+//! Answers the requests of a session's MCP servers: elicitations by the ACP client, sampling by the author's hook, roots by
+//! the session's directories.
 
 pub(crate) mod elicitation;
 pub(crate) mod responder;
@@ -24,13 +25,13 @@ use crate::questions::responder::{Answer, Respond, Responder};
 use crate::session::Session;
 use crate::turn::Turn;
 
-/// Uses the author's language model for an MCP server of that name.
+/// The author's handler of sampling requests, with the name of the MCP server.
 pub(crate) type OnSampling =
     Arc<dyn Fn(Turn, String, CreateMessageRequest) -> Answer<CreateMessageResult> + Send + Sync>;
 
-/// Sets how a session's hub answers its servers. What the author has set stays.
+/// Adds to the hub's configuration the handlers of a session, except those that the author has set.
 ///
-/// Servers learn of forms and of web pages where the client advertises them, and of the model where `samples` is set.
+/// Forms and web pages are advertised to servers if the client supports them, and sampling if `samples` is set.
 pub(crate) fn answering(
     mut config: HubConfig,
     responder: &Responder,
@@ -71,7 +72,7 @@ pub(crate) struct TurnResponder {
 }
 
 impl TurnResponder {
-    /// The request to the client. The message begins with the server's name: a server must not pass for the agent.
+    /// Returns the request to the client. The message begins with the server's name: a server must not pass for the agent.
     fn request(&self, server: &str, request: ElicitRequest) -> Result<CreateElicitationRequest, Error> {
         let scope = ElicitationScope::from(&self.session.id);
         let (message, mode): (_, ElicitationMode) = match request {

@@ -1,3 +1,5 @@
+//! Random ids, and bytes in hexadecimal.
+
 use std::fmt::Write;
 
 use agentwire_acp_agent::Error;

@@ -1,4 +1,4 @@
-//! The sessions of one connection.
+//! The slots of a connection's sessions. A request that opens, closes or deletes a session owns its slot until it ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub(crate) struct Registry {
 struct Slot {
     session: Option<Arc<Session>>,
     owner: Option<Owner>,
-    /// Keeps the session from other connections.
+    /// Prevents other connections from opening the session.
     claim: Option<Arc<Claim>>,
 }
 
-/// The request that has the [`SlotGuard`].
+/// The request that owns a slot. It has the [`SlotGuard`].
 #[derive(Clone, Debug, Default)]
 struct Owner {
     abort: Signal,
@@ -58,7 +58,7 @@ impl Registry {
         self.slots().get(id)?.session.clone()
     }
 
-    /// Takes the slot of a session, to open it.
+    /// Takes the slot of a session, for a request that opens it.
     ///
     /// # Errors
     ///
@@ -82,7 +82,8 @@ impl Registry {
         Ok(self.guard(&mut slots, id))
     }
 
-    /// Takes the slot of a session, to end it. Aborts the request that owns the slot, and waits for it.
+    /// Takes the slot of a session, for a request that closes or deletes it. Aborts a request that owns the slot, and waits for
+    /// it to end.
     pub(crate) async fn take_over(&self, id: &SessionId) -> SlotGuard<'_> {
         let mut has_aborted = false;
         loop {
@@ -106,8 +107,7 @@ impl Registry {
         }
     }
 
-    /// Empties the registry and returns the sessions that were open, with the claims that keep them from other
-    /// connections.
+    /// Empties the registry and returns the sessions that were open, with their claims.
     pub(crate) fn drain(&self) -> Vec<(Arc<Session>, Option<Arc<Claim>>)> {
         self.slots().drain().filter_map(|(_, slot)| Some((slot.session?, slot.claim))).collect()
     }
@@ -129,7 +129,7 @@ impl Registry {
     }
 }
 
-/// The slot of a session, which no other request can use until this is dropped.
+/// The ownership of a slot. No other request can use the slot until this is dropped.
 #[derive(Debug)]
 pub(crate) struct SlotGuard<'a> {
     registry: &'a Registry,
@@ -147,7 +147,7 @@ impl SlotGuard<'_> {
         &self.id
     }
 
-    /// Returns the claim that keeps the session from other connections, if there is one.
+    /// Returns the claim on the session, if the connection has one.
     pub(crate) fn claim(&self) -> Option<Arc<Claim>> {
         self.registry.slots().get(&self.id)?.claim.clone()
     }

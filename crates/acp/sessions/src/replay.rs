@@ -25,7 +25,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns a recorded update as this client receives it, or none for one that it does not support. `offered` is the
+    /// Returns a recorded update for this client, or `None` for one that the client does not support. `offered` is the
     /// state in which sessions of this agent begin; `number` counts records from 1.
     pub(crate) fn adapt(
         &mut self,

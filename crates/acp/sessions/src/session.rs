@@ -1,3 +1,5 @@
+//! An open session: its turn, its MCP servers, its update log and its permission rules.
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,17 +42,17 @@ pub(crate) struct Session {
     local: OnceLock<Arc<LocalWorkspace>>,
 }
 
-/// How many answers "always" a session keeps.
+/// How many permission rules a session keeps.
 const RULE_LIMIT: usize = 1000;
 
-/// How long the scope of such an answer may be, in bytes.
+/// The most bytes of the name of a rule. An answer with a longer one is not kept.
 const SCOPE_LIMIT: usize = 4 << 10;
 
-/// The subject of an answer "always": the name of an MCP server and of its tool, or no server and the scope that the
-/// agent has named.
+/// The subject of a permission rule: the name of an MCP server and of its tool, or no server and the scope that the agent
+/// has named.
 pub(crate) type ToolName = (Option<String>, String);
 
-/// An answer "always".
+/// A permission rule: the user's answer "always allow" or "always reject".
 #[derive(Debug)]
 struct Rule {
     allowed: bool,
@@ -97,7 +99,7 @@ impl Session {
         self.local.get_or_init(new).clone()
     }
 
-    /// Returns the signal that is set when the turn that runs has ended.
+    /// Returns the signal that is set when the running turn has ended, or `None` if no turn runs.
     #[cfg(feature = "v2")]
     pub(crate) fn turn_end(&self) -> Option<Signal> {
         self.running.lock().as_ref().map(|running| running.over.clone())
@@ -127,15 +129,15 @@ impl Session {
         self.running.lock().is_some()
     }
 
-    /// Cancels the turn that runs, and returns the signal that is set when it has ended.
+    /// Cancels the running turn, and returns the signal that is set when it has ended.
     pub(crate) fn cancel_turn(&self) -> Option<Signal> {
         let running = self.running.lock().clone()?;
         running.cancel.set();
         Some(running.over)
     }
 
-    /// Returns the user's answer "always" for a tool. An allowed tool that its server now describes in another way must be
-    /// allowed again; a rejection stays.
+    /// Returns whether a rule allows the tool, or `None` if no rule applies. A rule that allows a tool does not apply once its
+    /// server describes the tool in another way; a rule that rejects it does.
     pub(crate) fn rule(&self, tool: &ToolName, definition: Option<&Tool>) -> Option<bool> {
         let rules = self.rules();
         let rule = rules.get(tool)?;

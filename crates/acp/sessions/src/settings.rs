@@ -37,8 +37,8 @@ pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionPolicy {
-    /// Asks the user, through the client. An answer "always" holds for that tool while the session is open. A permission
-    /// ends when the server describes the tool in another way; a rejection does not.
+    /// Asks the user, through the client. An answer "always" is valid for that tool while the session is open. "Always allow"
+    /// ends when the server describes the tool in another way; "always reject" does not.
     #[default]
     Ask,
     /// Allows every tool without a question.
@@ -93,7 +93,7 @@ impl Settings {
         }
     }
 
-    /// How long a session may take to close: twice the grace period for its turn, and the time-out of the store.
+    /// Returns how long a session may take to close: twice the grace period for its turn, and the time-out of the store.
     pub(crate) fn close_limit(&self) -> Duration {
         self.grace.saturating_mul(2).saturating_add(self.store_timeout)
     }
@@ -104,7 +104,7 @@ impl Settings {
         }
     }
 
-    /// Passes on the warnings of the store.
+    /// Takes the warnings of the store, and calls the hook with each.
     pub(crate) fn warn_of_store(&self) {
         self.store.take_warnings().into_iter().for_each(|warning| self.warn(Warning::Store(warning)));
     }

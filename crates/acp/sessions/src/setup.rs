@@ -15,8 +15,8 @@ use agentwire_transport_stdio::{Command, Stderr};
 
 use crate::settings::Settings;
 
-/// How long a server may take to end after its stdin closes, and again after SIGTERM. Both together are no longer than a
-/// client waits for this agent to end.
+/// How long a server may take to end after its stdin closes, and again after SIGTERM. Both together are at most as long as
+/// a client waits for this agent to end.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How many copies of a directory are kept: by the session, by the header that it writes, and by a store in memory.
@@ -121,8 +121,8 @@ fn configs(servers: &[McpServer], cwd: &Path) -> Result<Vec<ServerConfig>, Error
     servers.iter().map(config).collect()
 }
 
-/// Returns where a server is. One of the type `http` may be at a URL that has only HTTP+SSE: a client takes the URL from its
-/// user and cannot know, and MCP specifies how to find out (*Backward Compatibility*).
+/// Returns the command or the URL of a server. A URL of type `http` may lead to a server that has only HTTP+SSE: the user
+/// gives the URL, and MCP specifies how to detect the transport (*Backward Compatibility*).
 fn target(server: &McpServer, cwd: &Path) -> Result<Target, String> {
     match server {
         McpServer::Stdio(server) => Ok(command(server, cwd).into()),

@@ -11,10 +11,10 @@ use agentwire_acp_schema::v1::{
 use crate::client::RemoteClient;
 use crate::update::tool_call::is_open;
 
-/// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
+/// The id of the option that [`SessionState::add_mode_option`] adds for clients of version 2.
 const MODE_OPTION: &str = "mode";
 
-/// The state of a session. Its default is the state in which every session of the agent begins.
+/// The state of a session. The state in the settings of an agent is the one in which its sessions begin.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionState {
     modes: Vec<SessionMode>,
@@ -40,7 +40,7 @@ impl SessionState {
         }
     }
 
-    /// Adds an option that shows the mode, if there are modes and no option shows them yet.
+    /// Adds an option for the mode, if the agent has modes and no option for them.
     pub(crate) fn add_mode_option(&mut self) {
         let Some(mode) = self.mode.clone() else { return };
         if self.options.iter().any(|option| *option.id == *MODE_OPTION) || self.shows_mode(&mode) {
@@ -56,15 +56,15 @@ impl SessionState {
         self.options.insert(0, option.category(SessionConfigOptionCategory::Mode));
     }
 
-    /// Removes the option that [`add_mode_option`](Self::add_mode_option) adds from recorded options, where the agent does
-    /// not offer it itself.
+    /// Removes from recorded options the one that [`add_mode_option`](Self::add_mode_option) has added. An option of the agent
+    /// with the same id stays.
     pub(crate) fn remove_mode_option(&self, recorded: &mut Vec<SessionConfigOption>) {
         if !self.options.iter().any(|option| *option.id == *MODE_OPTION) {
             recorded.retain(|option| *option.id != *MODE_OPTION || !is_mode(option.category.as_ref()));
         }
     }
 
-    /// Returns whether an option shows the mode.
+    /// Returns whether an option of the category `mode` has the mode among its values.
     fn shows_mode(&self, mode: &SessionModeId) -> bool {
         let value = SessionConfigValueId::from(mode.as_str());
         let shows = |option: &SessionConfigOption| match &option.kind {
@@ -128,8 +128,8 @@ impl SessionState {
         }
     }
 
-    /// Applies an update from the store. The modes and options that can be chosen are those that the agent offers now; an
-    /// earlier choice counts where it is still among them.
+    /// Applies an update from the store. The agent may offer other modes and options than when it was stored; a choice that is
+    /// not offered any more is ignored.
     pub(crate) fn restore(&mut self, update: &SessionUpdate) {
         match update {
             SessionUpdate::CurrentModeUpdate(update) if self.has_mode(&update.current_mode_id) => {
@@ -150,7 +150,7 @@ impl SessionState {
         }
     }
 
-    /// Returns the update that changes the mode, and the update of the option that shows it, where that changes.
+    /// Returns the update that changes the mode, and an update of the options if the option for the mode changes too.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl SessionState {
         Ok((update, companion))
     }
 
-    /// Returns the update that must follow this one, so that the mode and the option that shows it agree.
+    /// Returns the update that must follow this one so that the mode and the option for it agree, or `None` if they agree.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl SessionState {
         }
     }
 
-    /// Returns the update that changes the value of an option, and the update of the mode, where the option shows it.
+    /// Returns the update that changes the value of an option, and an update of the mode if the option is the one for the mode.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl SessionState {
         Ok((update, companion))
     }
 
-    /// Returns the mode that these options show, if the session has it.
+    /// Returns the value of the option for the mode, if the session has that mode.
     fn selected_mode(&self, options: &[SessionConfigOption]) -> Option<SessionModeId> {
         let value = |option: &SessionConfigOption| match &option.kind {
             SessionConfigKind::Select(select) if is_mode(option.category.as_ref()) => {
@@ -291,7 +291,7 @@ fn is_mode(category: Option<&SessionConfigOptionCategory>) -> bool {
     matches!(category, Some(SessionConfigOptionCategory::Mode))
 }
 
-/// Restores the earlier value of an option, where the option still offers it.
+/// Restores the earlier value of an option, if the option still offers it.
 fn restore_value(option: &mut SessionConfigOption, earlier: &SessionConfigOption) {
     match (&mut option.kind, &earlier.kind) {
         (SessionConfigKind::Select(select), SessionConfigKind::Select(earlier))

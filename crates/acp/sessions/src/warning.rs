@@ -1,10 +1,12 @@
+//! Warnings: problems that fail no request.
+
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::{Printable, Skipped};
 use agentwire_mcp_hub::ServerState;
 
 use crate::store::StoreWarning;
 
-/// Something that went wrong without failing a request.
+/// A problem that did not fail a request.
 ///
 /// ```
 /// use agentwire_acp_sessions::{Turn, Warning, agent, schema::StopReason};
@@ -17,7 +19,7 @@ use crate::store::StoreWarning;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The store found something wrong and recovered.
+    /// The store found a fault and recovered from it.
     Store(StoreWarning),
     /// A record in a session's journal cannot be read as an update. The session is opened without it.
     #[non_exhaustive]

@@ -12,12 +12,12 @@ use agentwire_acp_schema::v1::{
 #[cfg(feature = "v2")]
 use crate::v2::workspace::LocalWorkspace;
 
-/// The place in which a turn reads files and runs commands.
+/// The files and terminals of a turn.
 #[derive(Clone, Debug)]
 pub(crate) enum Workspace {
-    /// Through the client.
+    /// Those of the client, by its methods of version 1.
     Client(agentwire_acp_agent::RemoteClient),
-    /// On the agent's machine.
+    /// Those of the agent's machine.
     #[cfg(feature = "v2")]
     Local(std::sync::Arc<LocalWorkspace>),
 }

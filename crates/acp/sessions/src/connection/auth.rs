@@ -1,3 +1,5 @@
+//! The authentication methods of an agent, and whether the user of a connection is authenticated.
+
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -10,12 +12,12 @@ use futures_util::{FutureExt, TryFutureExt};
 
 use crate::client::RemoteClient;
 
-/// How a user authenticates.
+/// The authentication methods of an agent, and their handlers.
 ///
-/// Before that, requests that need a session are refused with -32000, which makes the client authenticate. Cancelling a
-/// turn and closing a session are allowed even then.
+/// Until the user is authenticated, requests about sessions are refused with -32000, which makes the client authenticate.
+/// Cancelling a turn and closing a session are always allowed.
 ///
-/// A client without a terminal is not offered methods of type `terminal`. Where there are no others, requests are refused
+/// A client without a terminal is not offered methods of type `terminal`. If there are no others, requests are refused
 /// with -32600 instead, because -32000 is for clients that were offered a method.
 ///
 /// ```
@@ -71,8 +73,8 @@ impl Auth {
         self
     }
 
-    /// Sets the handler of `logout`, and advertises that. On success the user is no longer authenticated, and open sessions
-    /// are refused too. It may fail as the handler of [`on_authenticate`](Self::on_authenticate) may.
+    /// Sets the handler of `logout`, and advertises the method. On success the user is no longer authenticated, and requests
+    /// about open sessions are refused too. The handler may fail as that of [`on_authenticate`](Self::on_authenticate).
     pub fn on_logout<F>(mut self, logout: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), BoxError>> + Send + 'static,
@@ -144,7 +146,7 @@ impl AuthState {
         Ok(())
     }
 
-    /// Forgets that the user is authenticated, where there is no handler for that.
+    /// Sets the user to not authenticated, without calling a handler.
     #[cfg(feature = "v2")]
     pub(crate) fn forget(&self) {
         self.is_authenticated.store(false, Ordering::Release);

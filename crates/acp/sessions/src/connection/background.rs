@@ -21,10 +21,10 @@ impl Background {
         (Self(sender), Tasks { arriving, running: FuturesUnordered::new() })
     }
 
-    /// Runs a future. It is first polled after the connection, so what a handler runs here just before it returns comes
-    /// after its answer.
+    /// Runs a future. It is first polled after the connection, so the updates of a future that a handler runs just before it
+    /// returns follow the handler's answer.
     ///
-    /// The queue has no bound of its own. Each future belongs to an open session or to a terminal, whose numbers are
+    /// The queue has no bound of its own: each future belongs to an open session or to a terminal, and their numbers are
     /// limited.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
         // Sending fails after the connection has ended; the task is dropped then.

@@ -1,4 +1,4 @@
-//! The state that the sessions of one connection share.
+//! The parts that the sessions of one connection share.
 
 pub(crate) mod auth;
 pub(crate) mod background;

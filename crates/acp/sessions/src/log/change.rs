@@ -9,35 +9,35 @@ use agentwire_sync::Mutex;
 
 use crate::state::SessionState;
 
-/// An update, with its destinations.
+/// An update, with its destinations: the store, the client, or both.
 #[derive(Debug)]
 pub(crate) struct Update {
     pub(super) update: SessionUpdate,
-    /// Whether it is kept in the store.
+    /// Whether it is written to the store.
     pub(super) is_kept: bool,
     /// Whether it is sent to the client.
     pub(super) is_sent: bool,
-    /// Whether it is shortened, rather than refused, where it is too long.
+    /// Whether it is shortened, not refused, if it is over the limit.
     pub(super) is_shortened: bool,
 }
 
 impl Update {
-    /// An update that is kept and sent.
+    /// Returns an update that is stored and sent.
     pub(crate) fn broadcast(update: impl Into<SessionUpdate>) -> Self {
         Self { update: update.into(), is_kept: true, is_sent: true, is_shortened: false }
     }
 
-    /// An update that is kept and not sent: the client knows it already.
+    /// Returns an update that is stored and not sent, because the client knows it already.
     pub(crate) fn record(update: impl Into<SessionUpdate>) -> Self {
         Self { is_sent: false, ..Self::broadcast(update) }
     }
 
-    /// An update that is sent and not kept.
+    /// Returns an update that is sent and not stored.
     pub(crate) fn announcement(update: impl Into<SessionUpdate>) -> Self {
         Self { is_kept: false, ..Self::broadcast(update) }
     }
 
-    /// Shortens the update where it is too long.
+    /// Sets that the update is shortened if it is over the limit.
     pub(crate) fn shortened(self) -> Self {
         Self { is_shortened: true, ..self }
     }
@@ -46,7 +46,7 @@ impl Update {
         &self.update
     }
 
-    /// Whether it changes the mode or an option.
+    /// Returns whether it changes the mode or an option.
     fn is_choice(&self) -> bool {
         matches!(self.update, SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_))
     }
@@ -60,9 +60,9 @@ pub(crate) fn ended_call(call: ToolCallId, status: ToolCallStatus, why: &str) ->
 /// The change that a command makes.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// Nothing. The command is carried out when all commands before it are.
+    /// Nothing. The command completes after all commands before it.
     Nothing,
-    /// One update. An update of the mode is followed by one of the option that shows it, and the reverse.
+    /// One update. An update of the mode is followed by one of the option for the mode, and the reverse.
     Update(Update),
     /// The blocks of a prompt.
     Prompt(Vec<Update>),
@@ -82,7 +82,8 @@ pub(crate) enum Change {
     },
 }
 
-/// The side that has chosen a mode or an option. The client knows its own choice, and is sent only what follows from it.
+/// The side that has chosen a mode or an option. The client knows its own choice, and receives only the updates that follow
+/// from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChosenBy {
     Agent,
@@ -90,7 +91,7 @@ pub(crate) enum ChosenBy {
 }
 
 impl Change {
-    /// Whether the updates depend on the state, and so on all updates before them.
+    /// Returns whether the updates depend on the state, and so on all updates before them.
     pub(super) fn reads_state(&self) -> bool {
         match self {
             Self::Mode { .. } | Self::Option { .. } | Self::EndOpenCalls { .. } => true,

@@ -1,3 +1,5 @@
+//! Polls the writer of an update log, in the background and whenever a command is queued.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,10 +13,10 @@ use super::queue::{self, Queue};
 
 type Writer = BoxFuture<'static, ()>;
 
-/// The writer of a log, which more than one task polls.
+/// The writer of a log. The driver polls it, and so does each task that queues a command.
 pub(super) struct WriterSlot {
     writer: Mutex<Option<Writer>>,
-    /// Has the waker of the [`LogDriver`].
+    /// Holds the waker of the [`LogDriver`].
     driver: Arc<Wakers<1>>,
     /// Wakes the driver. All polls of the writer use it.
     waker: Waker,
@@ -26,8 +28,8 @@ impl WriterSlot {
         Self { writer: Mutex::new(Some(writer.boxed())), waker: driver.clone().into(), driver }
     }
 
-    /// Polls the writer. Returns false while another thread polls it: that poll may have missed a command, so the driver must
-    /// be woken.
+    /// Polls the writer. Returns false while another thread polls it: that poll may miss a command, so the caller must wake
+    /// the driver.
     pub(super) fn try_poll(&self) -> bool {
         self.writer.try_lock().map(|writer| self.poll(writer)).is_some()
     }
@@ -42,8 +44,8 @@ impl WriterSlot {
     }
 }
 
-/// Polls the writer of a log in the background, until the log is closed. Dropping it ends the log: commands that are left
-/// are refused.
+/// Polls the writer of a log in the background, until the log is closed. Dropping it ends the log: the queued commands are
+/// refused.
 pub(crate) struct LogDriver {
     queue: Arc<Monitor<Queue>>,
     slot: Arc<WriterSlot>,

@@ -1,10 +1,12 @@
+//! The error of a command of the update log.
+
 use std::sync::Arc;
 
 use agentwire_acp_agent::{Closed, Error};
 
 use crate::store::StoreError;
 
-/// Why a command of the update log was not carried out.
+/// Why a command of the update log failed.
 #[derive(Clone, Debug)]
 pub(crate) enum LogError {
     /// The turn or the session has ended.

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! [`UpdateLog`] accepts commands, and a [`LogWriter`] is the future that carries them out, in their order. Each command has
-//! a ticket, which resolves when its updates are written and sent, or with an error. The state changes when the store has
-//! the updates: a write that fails has changed nothing that anybody could see.
+//! a ticket, which resolves when its updates are written and sent, or with an error. The state changes after the store has
+//! the updates, so a failed write has no visible effect.
 //!
-//! The writer runs in the background of the connection, driven by [`LogDriver`]. Queueing a command polls it as well, so an
-//! update that needs no waiting wakes no task. With a store that needs no waiting, a prompt is written and its turn begins
-//! before the next message is read; a cancel right behind the prompt then finds the turn.
+//! [`LogDriver`] polls the writer in the background of the connection. Queueing a command polls it as well, so an update whose
+//! store does not wait wakes no task. With such a store a prompt is written and its turn begins before the next message is
+//! read, so a cancel right after the prompt finds the turn.
 
 mod change;
 mod driver;
@@ -38,7 +38,7 @@ use crate::store::{SessionHeader, SessionStore};
 /// Accepts the updates of a session.
 pub(crate) struct UpdateLog {
     queue: Arc<Monitor<Queue>>,
-    /// The state as far as the store has it.
+    /// The state after the updates that are stored.
     state: Arc<Mutex<SessionState>>,
     writer: Arc<WriterSlot>,
 }
@@ -63,12 +63,12 @@ impl UpdateLog {
         (Arc::new(Self { queue, state, writer }), driver)
     }
 
-    /// Reads the state as far as the store has it.
+    /// Reads the state after the updates that are stored.
     pub(crate) fn state<R>(&self, read: impl FnOnce(&SessionState) -> R) -> R {
         read(&self.state.lock())
     }
 
-    /// Begins a turn and returns its number. A failure of the store no longer counts: the turn tries it again.
+    /// Begins a turn and returns its number. The turn writes to the store even if an earlier turn failed to.
     pub(crate) fn begin_turn(&self) -> u64 {
         self.queue.with(|queue| {
             queue.turns += 1;
@@ -77,12 +77,12 @@ impl UpdateLog {
         })
     }
 
-    /// Ends the turn: it queues nothing from now on. What it has queued is still written and sent.
+    /// Ends the turn. Refuses its further commands; those that are queued are still carried out.
     pub(crate) fn end_turn(&self) {
         self.queue.update(|queue| queue.turn = None);
     }
 
-    /// Ends the turn. Its last command sets a final status of the open tool calls, and makes all of it durable.
+    /// Ends the turn with a last command, which sets a final status of the open tool calls and makes the turn durable.
     pub(crate) async fn finish_turn(
         &self,
         status: ToolCallStatus,
@@ -96,24 +96,24 @@ impl UpdateLog {
 
     /// Writes and sends an update of a turn. Waits while the queue is full.
     ///
-    /// Once this is queued it is carried out, even if the future is dropped.
+    /// A queued command is carried out even if the future is dropped.
     pub(crate) async fn write(&self, turn: u64, change: Change) -> Result<(), LogError> {
         self.enqueue(Some(turn), change, false).await
     }
 
-    /// Writes and sends what the client has chosen, and makes it durable.
+    /// Writes a mode or an option that the client has chosen, and makes it durable.
     pub(crate) async fn choose(&self, change: Change) -> Result<(), LogError> {
         self.enqueue(None, change, true).await
     }
 
-    /// Queues an update that is sent and not kept.
+    /// Queues an update that is sent and not stored.
     pub(crate) fn announce(&self, update: SessionUpdate) {
         let change = Change::Update(Update::announcement(update));
         // The queue keeps its order, so closing the session waits for it.
         let _ticket = self.push(change, false);
     }
 
-    /// Completes when everything that was queued so far is carried out or refused.
+    /// Completes when all commands that are queued now have been carried out or refused.
     pub(crate) async fn flush(&self) {
         match self.push(Change::Nothing, false) {
             // The tickets of the commands report their failures.
@@ -126,8 +126,8 @@ impl UpdateLog {
         self.queue.with(|queue| queue.closed)
     }
 
-    /// Refuses new commands, and completes when those that were queued are carried out or refused and the store is asked
-    /// to make them durable.
+    /// Refuses new commands. Completes when the queued ones have been carried out or refused, and the store has made them
+    /// durable or failed to.
     pub(crate) async fn close(&self) {
         self.queue.update(|queue| queue.closed = true);
         self.advance();
@@ -150,14 +150,14 @@ impl UpdateLog {
         outcome(ticket).await
     }
 
-    /// Queues a command even where the queue is full. Returns `None` if the log is closed.
+    /// Queues a command even if the queue is full. Returns `None` if the log is closed.
     fn push(&self, change: Change, settle: bool) -> Option<Ticket> {
         let ticket = self.queue.with(|queue| (!queue.closed).then(|| queue.push(change, settle)));
         self.advance();
         ticket
     }
 
-    /// Carries out what is queued, as far as that needs no waiting.
+    /// Polls the writer, or wakes the driver while another thread polls the writer.
     fn advance(&self) {
         if !self.writer.try_poll() {
             self.queue.update(|_| ());

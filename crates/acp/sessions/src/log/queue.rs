@@ -1,3 +1,5 @@
+//! The bounded queue of commands between the update log and its writer.
+
 use std::collections::VecDeque;
 
 use agentwire_sync::Monitor;
@@ -9,11 +11,11 @@ use super::error::LogError;
 /// How many commands may be queued. A turn with more updates waits.
 const COMMAND_LIMIT: usize = 64;
 
-/// The commands that are accepted and not taken by the writer yet, and what decides on new ones.
+/// The commands that the writer has not taken yet, and the reasons to refuse new ones.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) commands: VecDeque<Command>,
-    /// The turn that runs.
+    /// The number of the running turn.
     pub(super) turn: Option<u64>,
     /// How many turns have begun.
     pub(super) turns: u64,
@@ -32,7 +34,7 @@ pub(super) struct Failure {
     pub(super) why: LogError,
 }
 
-/// Something to write and to send.
+/// A change to write and to send.
 pub(super) struct Command {
     pub(super) change: Change,
     /// Whether the store must make its records durable.
@@ -42,11 +44,11 @@ pub(super) struct Command {
     pub(super) done: oneshot::Sender<Result<(), LogError>>,
 }
 
-/// Resolves when a command is carried out or refused. Dropping it takes nothing back.
+/// Resolves when a command is carried out or refused. Dropping it does not cancel the command.
 pub(super) type Ticket = oneshot::Receiver<Result<(), LogError>>;
 
 impl Queue {
-    /// Why a command of this turn, or of the session itself, is refused now.
+    /// Returns why a command of this turn, or with `None` of the session itself, is refused, or `None` if it is accepted.
     pub(super) fn refusal(&self, turn: Option<u64>) -> Option<LogError> {
         if self.closed || turn.is_some() && turn != self.turn {
             return Some(LogError::Over);
@@ -55,7 +57,7 @@ impl Queue {
         (self.turns <= failure.through).then(|| failure.why.clone())
     }
 
-    /// Whether turns have to wait.
+    /// Returns whether turns have to wait.
     pub(super) fn is_full(&self) -> bool {
         self.commands.len() >= COMMAND_LIMIT
     }
@@ -66,8 +68,8 @@ impl Queue {
         ticket
     }
 
-    /// Moves the commands into an empty buffer. Returns whether the queue was full, or `None` if there is nothing to do
-    /// yet. Leaves the buffer empty once the log is closed.
+    /// Moves the commands into an empty buffer. Returns whether the queue was full, or `None` if no command is queued and the
+    /// log is not closed. The buffer stays empty if the log is closed and no command is left.
     pub(super) fn take(&mut self, commands: &mut VecDeque<Command>) -> Option<bool> {
         if self.commands.is_empty() && !self.closed {
             return None;
@@ -78,7 +80,7 @@ impl Queue {
     }
 }
 
-/// Refuses everything: nothing writes any more.
+/// Refuses the queued commands and all later ones, because no writer is left.
 pub(super) fn end(queue: &Monitor<Queue>) {
     let left = queue.update(|queue| {
         (queue.closed, queue.ended) = (true, true);

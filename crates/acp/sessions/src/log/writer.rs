@@ -1,3 +1,5 @@
+//! The writer of an update log: stores and sends the updates of queued commands, in batches.
+
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
@@ -62,7 +64,7 @@ impl LogWriter {
         Self { queue, state, store, client, header, update_limit, commands, failure, is_unsettled }
     }
 
-    /// Runs until the log is closed. A turn that was cut off is settled then.
+    /// Runs until the log is closed. Then the records of a turn that was cut off are made durable.
     pub(super) async fn run(mut self) {
         loop {
             self.take().await;
@@ -81,7 +83,7 @@ impl LogWriter {
         }
     }
 
-    /// Takes the commands that are queued, as soon as there are any. Takes none once the log is closed.
+    /// Takes the queued commands, as soon as there are any. Takes none if the log is closed and no command is left.
     async fn take(&mut self) {
         let Self { queue, commands, .. } = self;
         if poll_fn(|cx| queue.poll(cx, |queue| queue.take(commands))).await {
@@ -90,8 +92,8 @@ impl LogWriter {
         }
     }
 
-    /// Takes as many commands as can be written in one go. One that depends on the state begins a batch, so that all
-    /// before it is written.
+    /// Returns a batch of the commands that can be written together. A command that depends on the state begins a batch, so
+    /// that all updates before it are applied.
     fn next_batch(&mut self) -> Option<Batch> {
         let mut batch = Batch::default();
         while let Some(command) = self.commands.pop_front() {
@@ -109,7 +111,7 @@ impl LogWriter {
         (!batch.tickets.is_empty()).then_some(batch)
     }
 
-    /// Adds a command to a batch: all of it, or nothing where that fails.
+    /// Adds a command to a batch: all its updates, or none if it fails.
     fn prepare(&self, batch: &mut Batch, change: Change, settle: bool, turns: u64) -> Result<(), LogError> {
         if let Some(failure) = self.failure.as_ref().filter(|failure| turns <= failure.through) {
             return Err(failure.why.clone());
@@ -139,7 +141,7 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Has the store make durable what it has, as of now.
+    /// Sets that the store makes its records durable after this batch, with the current time in the header.
     fn settle(&self, batch: &mut Batch) {
         let header = batch.header.get_or_insert_with(|| self.header.clone());
         header.updated = Timestamp::now().max(header.updated);
@@ -151,7 +153,7 @@ impl LogWriter {
         let outcome = self.write_and_send(batch).await;
         match &outcome {
             Ok(()) => {}
-            // Commands that are queued already are written all the same.
+            // The commands that are queued already are still written.
             Err(why @ LogError::Closed(_)) => {
                 self.refuse(Failure { through: u64::MAX, why: why.clone() });
             }
@@ -230,14 +232,14 @@ impl Drop for LogWriter {
     }
 }
 
-/// Asks the store for something. A panic of the store is an error.
+/// Runs an operation of the store. A panic of the store is an error.
 async fn guarded(work: impl Future<Output = Result<(), StoreError>>) -> Result<(), LogError> {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_panic| Err(StoreError::other("the store panicked")));
     outcome.map_err(|error| LogError::Store(Arc::new(error)))
 }
 
-/// Encodes an update for the store, shortened where it is too long and may be.
+/// Encodes an update for the store. One over the limit is shortened if that is allowed, and refused otherwise.
 fn encode(mut update: Update, limit: usize) -> Result<(Update, Option<RawJson>), LogError> {
     if !update.is_kept {
         return Ok((update, None));

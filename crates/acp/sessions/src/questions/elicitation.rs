@@ -1,4 +1,4 @@
-//! Forms of MCP as forms of ACP, and their answers.
+//! Converts forms of MCP to forms of ACP, and their answers back.
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{CreateElicitationResponse, ElicitationAction, ElicitationSchema};
@@ -12,7 +12,7 @@ use agentwire_mcp_hub::schema::{ElicitAction, ElicitResult, ElicitSchema, Primit
 /// When ACP has no such form.
 pub fn form_from_mcp(mut schema: ElicitSchema) -> Result<ElicitationSchema, Error> {
     for (_, field) in &mut schema.properties {
-        // Titles as older servers send them have no form in ACP.
+        // ACP does not have the titles that older servers send.
         if let PrimitiveSchema::SingleSelect(select) = field {
             select.legacy_titles = false;
         }
@@ -22,8 +22,8 @@ pub fn form_from_mcp(mut schema: ElicitSchema) -> Result<ElicitationSchema, Erro
     schema.decode().map_err(Error::invalid_params)
 }
 
-/// Converts an ACP client's answer into an answer for an MCP server. An action that is not known here is not consent: it
-/// becomes `cancel`.
+/// Converts an ACP client's answer into an answer for an MCP server. An unknown action becomes `cancel`, because it is not
+/// consent.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The turn that answers what a session's MCP servers ask.
+//! Passes the requests of a session's MCP servers to the running turn.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use futures_util::future::{BoxFuture, ready};
 /// A future answer to a question.
 pub(crate) type Answer<A> = BoxFuture<'static, Result<A, Error>>;
 
-/// Answers the questions of MCP servers, each with the name of its server.
+/// Answers the requests of MCP servers, each with the name of its server.
 pub(crate) trait Respond: Send + Sync {
     /// Asks the user.
     fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult>;
@@ -21,7 +21,7 @@ pub(crate) trait Respond: Send + Sync {
     fn sample(&self, server: String, request: CreateMessageRequest) -> Answer<CreateMessageResult>;
 }
 
-/// The turn that answers questions, while one runs. Clones share it.
+/// Passes requests to the turn that runs, if one does. Clones share the turn.
 #[derive(Clone, Default)]
 pub(crate) struct Responder(Arc<Mutex<Option<Arc<dyn Respond>>>>);
 
@@ -38,7 +38,7 @@ impl Responder {
         drop(ended);
     }
 
-    /// Asks the user through the turn that runs. Without one the user gets no question, and the answer is `cancel`.
+    /// Asks the user through the turn that runs. Without a turn the answer is `cancel`.
     pub(crate) fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult> {
         match self.turn() {
             Some(turn) => turn.elicit(server, request),
@@ -46,7 +46,7 @@ impl Responder {
         }
     }
 
-    /// Uses the language model for the turn that runs. Fails without one.
+    /// Uses the language model through the turn that runs. Fails without a turn.
     pub(crate) fn sample(
         &self,
         server: String,

@@ -1,4 +1,4 @@
-//! The sessions of a connection, for the methods of both versions.
+//! Opens, closes and deletes the sessions of a connection, for the methods of both versions.
 
 mod opening;
 
@@ -24,7 +24,7 @@ use crate::settings::Settings;
 use crate::store::{SessionHeader, StoreError};
 use crate::turn::{BoxTurnHandler, PromptContext, Turn};
 
-/// The sessions of one connection, and what the methods of either version of the protocol do to them.
+/// The sessions of one connection, and the operations on them that the methods of both versions share.
 pub(crate) struct Runtime {
     /// Answers the prompts.
     pub(crate) handler: BoxTurnHandler,
@@ -80,14 +80,14 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// When the store fails, or either takes too long.
+    /// When the store fails, or closing or deleting takes too long.
     pub(crate) async fn delete(&self, id: &SessionId) -> Result<(), Error> {
         let slot = self.sessions.take_over(id).await;
         self.end(&slot).await?;
         self.remove(&slot).await
     }
 
-    /// Writes what the client has chosen.
+    /// Writes a mode or an option that the client has chosen.
     ///
     /// # Errors
     ///
@@ -102,7 +102,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the turn that `guard` has begun. The session's MCP servers can ask from now on, until the guard is dropped.
+    /// Returns the turn that `guard` has begun. It answers the requests of the session's MCP servers until the guard is
+    /// dropped.
     pub(crate) fn turn(&self, guard: &TurnGuard, prompt: Vec<ContentBlock>, context: PromptContext) -> Turn {
         let turn = Turn::new(guard, prompt, context, self.background.clone(), self.settings.clone());
         guard.session.responder.set(Arc::new(TurnResponder {

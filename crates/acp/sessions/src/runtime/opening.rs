@@ -50,7 +50,7 @@ impl Runtime {
         Ok(session)
     }
 
-    /// Returns the state in which a session begins. A client of version 2 knows no modes, so there an option shows the mode.
+    /// Returns the state in which a session begins. Version 2 has no modes, so its clients get an option for the mode.
     fn initial_state(&self, client: &RemoteClient) -> SessionState {
         let mut state = self.settings.state.clone();
         if client.protocol_version() != ProtocolVersion::V1 {
@@ -59,8 +59,8 @@ impl Runtime {
         state
     }
 
-    /// Opens a session that is in the store. Its MCP servers are connected to in the background; only calls of their tools
-    /// wait for that.
+    /// Opens a session that is in the store. Connects to its MCP servers in the background; only calls of their tools wait for
+    /// that.
     fn open(
         &self,
         header: SessionHeader,
@@ -84,8 +84,8 @@ impl Runtime {
         Ok(session)
     }
 
-    /// Sends the slash commands after the answer that opens the session: some clients wait for ever when an update comes
-    /// before the answer that names its session.
+    /// Sends the slash commands after the answer that opens the session, because some clients wait for ever when an update
+    /// arrives before the answer that has the id of its session.
     pub(crate) fn announce_commands(&self, session: &Session) {
         let commands = session.log.state(|state| state.commands.clone());
         if commands.is_empty() {
@@ -95,7 +95,8 @@ impl Runtime {
         self.background.run(async move { log.announce(AvailableCommandsUpdate::new(commands).into()) });
     }
 
-    /// Opens a session of the store. With `replay`, sends all its updates again.
+    /// Opens a stored session, unless the request is cancelled or another one aborts it. With `replay`, sends all its updates
+    /// again.
     pub(crate) async fn reopen(
         &self,
         id: SessionId,
@@ -183,7 +184,7 @@ impl Runtime {
         self.open(header, state, setup, client)
     }
 
-    /// Returns a recorded update as it is sent. One over the limit is shortened or left out, and reported.
+    /// Returns a recorded update. One over the limit is shortened or left out, and reported.
     fn fitting(
         &self,
         update: SessionUpdate,
@@ -201,7 +202,8 @@ impl Runtime {
         short
     }
 
-    /// Fails the tool calls that were open when an earlier process ended: a client would wait for their end for ever.
+    /// Sets the status `failed` of the tool calls that were open when an earlier process ended, because a client would wait for
+    /// their end for ever.
     async fn fail_open_calls(
         &self,
         id: &SessionId,
@@ -226,7 +228,8 @@ impl Runtime {
     }
 }
 
-/// Warns of each server that cannot be used, once, until the hub is closed. One that is removed and added again is another.
+/// Warns of each server that cannot be used, once, until the hub is closed. A server that is removed and added again is
+/// reported again.
 async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
     let mut reported = Vec::new();
     let mut changes = hub.changes();

@@ -1,3 +1,5 @@
+//! Exclusive claims on sessions.
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;

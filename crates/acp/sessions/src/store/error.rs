@@ -1,3 +1,5 @@
+//! The errors and warnings of a store.
+
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;

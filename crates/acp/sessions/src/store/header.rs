@@ -1,3 +1,5 @@
+//! The header of a stored session, its position in a list, and the selection of a list.
+
 use std::cmp::Reverse;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! A store in memory, with a limit.
+
 use std::collections::HashMap;
 use std::fmt;
 

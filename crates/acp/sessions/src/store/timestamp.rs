@@ -1,3 +1,5 @@
+//! Times in milliseconds, and their text in the form of RFC 3339.
+
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 

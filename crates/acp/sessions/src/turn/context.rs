@@ -1,3 +1,5 @@
+//! The request that a turn answers, in either version of the protocol.
+
 use agentwire_acp_agent::Context;
 use agentwire_peer::Cancelled;
 #[cfg(feature = "v2")]

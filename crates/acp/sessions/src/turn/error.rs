@@ -1,3 +1,5 @@
+//! The error of an operation of a turn, and its conversion into the answer to a prompt.
+
 use std::sync::Arc;
 
 use agentwire_acp_agent::{BoxError, CallError, Error};

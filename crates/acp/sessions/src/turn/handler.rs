@@ -1,3 +1,5 @@
+//! The trait that an agent's author implements: it answers one prompt.
+
 use std::future::Future;
 
 use agentwire_acp_agent::BoxError;

@@ -1,3 +1,5 @@
+//! Reads the updates of a session back from the store.
+
 use agentwire_acp_schema::v1::SessionUpdate;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};

@@ -1,3 +1,5 @@
+//! Conversions into the content of a tool call.
+
 use agentwire_acp_schema::v1::{Content, ContentBlock, Diff, Terminal, ToolCallContent};
 
 /// The content of a tool call, from what its closure returns: a text, a [`ContentBlock`], a [`Diff`], a terminal, references to

@@ -30,7 +30,7 @@ use crate::warning::Warning;
 pub(crate) struct V1Agent(pub(crate) Arc<Runtime>);
 
 impl V1Agent {
-    /// Returns the client of a request that needs a session.
+    /// Returns the client of a request that needs authentication.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Version 1 of the protocol: its methods, and how it spells updates.
+//! Version 1 of the protocol: its methods, and the conversion of updates.
 
 mod agent;
 pub(crate) mod update;

@@ -1,11 +1,11 @@
-//! Spells updates for a client of version 1. Most records are updates of version 1 as they are.
+//! Converts updates for a client of version 1. Most records are updates of version 1 already.
 
 use agentwire_acp_schema::v1::{SessionUpdate, ToolCallStatus};
 
 use crate::update::call_status::{CANCELLED, PAUSED};
 
-/// Returns an update as version 1 spells it, or none for an update that version 1 does not have: what a terminal of the
-/// agent itself shows.
+/// Returns an update of version 1, or `None` for an update that version 1 does not have: the output of the agent's own
+/// terminals.
 pub(crate) fn spelled(mut update: SessionUpdate) -> Option<SessionUpdate> {
     match &mut update {
         SessionUpdate::ToolCall(call) => respell(&mut call.status),

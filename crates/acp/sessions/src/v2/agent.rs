@@ -36,7 +36,7 @@ use crate::warning::Warning;
 pub(crate) struct V2Agent(pub(crate) Arc<Runtime>);
 
 impl V2Agent {
-    /// Returns the client of a request that needs a session.
+    /// Returns the client of a request that needs authentication.
     ///
     /// # Errors
     ///

@@ -1,3 +1,5 @@
+//! Runs file operations on tokio's threads for blocking work.
+
 use std::panic;
 
 use agentwire_jsonrpc::RawJson;

@@ -1,3 +1,5 @@
+//! The paths of a session's files.
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The messages of a conversation for a chat model.
+
 use agentwire_acp_schema::v1::{ContentBlock, ToolCallContent, ToolCallId, ToolCallStatus};
 use agentwire_jsonrpc::RawJson;
 
