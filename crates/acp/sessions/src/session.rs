@@ -63,7 +63,7 @@ struct Rule {
 #[derive(Clone, Debug, Default)]
 struct RunningTurn {
     cancel: Signal,
-    over: Signal,
+    ended: Signal,
 }
 
 impl Session {
@@ -101,8 +101,8 @@ impl Session {
 
     /// Returns the signal that is set when the running turn has ended, or `None` if no turn runs.
     #[cfg(feature = "v2")]
-    pub(crate) fn turn_end(&self) -> Option<Signal> {
-        self.running.lock().as_ref().map(|running| running.over.clone())
+    pub(crate) fn turn_ended(&self) -> Option<Signal> {
+        self.running.lock().as_ref().map(|running| running.ended.clone())
     }
 
     /// Returns an id that is unique in the session, replayed updates included.
@@ -133,7 +133,7 @@ impl Session {
     pub(crate) fn cancel_turn(&self) -> Option<Signal> {
         let running = self.running.lock().clone()?;
         running.cancel.set();
-        Some(running.over)
+        Some(running.ended)
     }
 
     /// Returns whether a rule allows the tool, or `None` if no rule applies. A rule that allows a tool does not apply once its
@@ -175,7 +175,7 @@ impl Drop for TurnGuard {
         self.session.log.end_turn();
         let running = self.session.running.lock().take();
         if let Some(running) = running {
-            running.over.set();
+            running.ended.set();
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::store::StoreError;
 #[derive(Clone, Debug)]
 pub(crate) enum LogError {
     /// The turn or the session has ended.
-    Over,
+    Ended,
     /// The session has no such mode, option or value.
     Invalid(Error),
     /// The update has no JSON.

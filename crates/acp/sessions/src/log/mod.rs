@@ -91,7 +91,7 @@ impl UpdateLog {
         // Refuses the updates that wait for room.
         self.end_turn();
         let ticket = self.push(Change::EndOpenCalls { status, why }, true);
-        outcome(ticket.ok_or(LogError::Over)?).await
+        outcome(ticket.ok_or(LogError::Ended)?).await
     }
 
     /// Writes and sends an update of a turn. Waits while the queue is full.
@@ -118,7 +118,7 @@ impl UpdateLog {
         match self.push(Change::Nothing, false) {
             // The tickets of the commands report their failures.
             Some(ticket) => drop(outcome(ticket).await),
-            None => self.ended().await,
+            None => self.wait_until_ended().await,
         }
     }
 
@@ -131,19 +131,19 @@ impl UpdateLog {
     pub(crate) async fn close(&self) {
         self.queue.update(|queue| queue.closed = true);
         self.advance();
-        self.ended().await;
+        self.wait_until_ended().await;
     }
 
-    async fn ended(&self) {
+    async fn wait_until_ended(&self) {
         self.queue.wait_until(|queue| queue.ended.then_some(())).await;
     }
 
-    async fn enqueue(&self, turn: Option<u64>, change: Change, settle: bool) -> Result<(), LogError> {
+    async fn enqueue(&self, turn: Option<u64>, change: Change, sync: bool) -> Result<(), LogError> {
         let mut change = Some(change);
         let admit = |queue: &mut Queue| match queue.refusal(turn) {
             Some(why) => Some(Err(why)),
             None if queue.is_full() => None,
-            None => change.take().map(|change| Ok(queue.push(change, settle))),
+            None => change.take().map(|change| Ok(queue.push(change, sync))),
         };
         let ticket = self.queue.wait_until(admit).await?;
         self.advance();
@@ -151,8 +151,8 @@ impl UpdateLog {
     }
 
     /// Queues a command even if the queue is full. Returns `None` if the log is closed.
-    fn push(&self, change: Change, settle: bool) -> Option<Ticket> {
-        let ticket = self.queue.with(|queue| (!queue.closed).then(|| queue.push(change, settle)));
+    fn push(&self, change: Change, sync: bool) -> Option<Ticket> {
+        let ticket = self.queue.with(|queue| (!queue.closed).then(|| queue.push(change, sync)));
         self.advance();
         ticket
     }

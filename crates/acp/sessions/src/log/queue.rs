@@ -30,7 +30,7 @@ pub(super) struct Queue {
 #[derive(Clone)]
 pub(super) struct Failure {
     /// The last turn to which this applies. A new turn tries the store again.
-    pub(super) through: u64,
+    pub(super) last_turn: u64,
     pub(super) why: LogError,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Failure {
 pub(super) struct Command {
     pub(super) change: Change,
     /// Whether the store must make its records durable.
-    pub(super) settle: bool,
+    pub(super) sync: bool,
     /// How many turns had begun when this was queued.
     pub(super) turns: u64,
     pub(super) done: oneshot::Sender<Result<(), LogError>>,
@@ -51,10 +51,10 @@ impl Queue {
     /// Returns why a command of this turn, or with `None` of the session itself, is refused, or `None` if it is accepted.
     pub(super) fn refusal(&self, turn: Option<u64>) -> Option<LogError> {
         if self.closed || turn.is_some() && turn != self.turn {
-            return Some(LogError::Over);
+            return Some(LogError::Ended);
         }
         let failure = self.failure.as_ref()?;
-        (self.turns <= failure.through).then(|| failure.why.clone())
+        (self.turns <= failure.last_turn).then(|| failure.why.clone())
     }
 
     /// Returns whether turns have to wait.
@@ -62,9 +62,9 @@ impl Queue {
         self.commands.len() >= COMMAND_LIMIT
     }
 
-    pub(super) fn push(&mut self, change: Change, settle: bool) -> Ticket {
+    pub(super) fn push(&mut self, change: Change, sync: bool) -> Ticket {
         let (done, ticket) = oneshot::channel();
-        self.commands.push_back(Command { change, settle, turns: self.turns, done });
+        self.commands.push_back(Command { change, sync, turns: self.turns, done });
         ticket
     }
 

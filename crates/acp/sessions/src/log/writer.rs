@@ -34,7 +34,7 @@ pub(super) struct LogWriter {
     /// Why the last write failed.
     failure: Option<Failure>,
     /// Whether the store may have records that no `sync` followed.
-    is_unsettled: bool,
+    needs_sync: bool,
 }
 
 /// The commands that are written together.
@@ -59,9 +59,9 @@ impl LogWriter {
         header: SessionHeader,
         update_limit: usize,
     ) -> Self {
-        let (commands, failure, is_unsettled) = (VecDeque::new(), None, false);
+        let (commands, failure, needs_sync) = (VecDeque::new(), None, false);
         let queue = Waiter::new(queue);
-        Self { queue, state, store, client, header, update_limit, commands, failure, is_unsettled }
+        Self { queue, state, store, client, header, update_limit, commands, failure, needs_sync }
     }
 
     /// Runs until the log is closed. Then the records of a turn that was cut off are made durable.
@@ -75,11 +75,11 @@ impl LogWriter {
                 self.carry_out(batch).await;
             }
         }
-        if self.is_unsettled && self.failure.is_none() {
+        if self.needs_sync && self.failure.is_none() {
             let mut batch = Batch::default();
-            self.settle(&mut batch);
+            self.request_sync(&mut batch);
             // No ticket is left to report a failure. The updates themselves are written already.
-            let _settled = self.write_and_send(batch).await;
+            let _synced = self.write_and_send(batch).await;
         }
     }
 
@@ -101,8 +101,8 @@ impl LogWriter {
                 self.commands.push_front(command);
                 break;
             }
-            let Command { change, settle, turns, done } = command;
-            match self.prepare(&mut batch, change, settle, turns) {
+            let Command { change, sync, turns, done } = command;
+            match self.prepare(&mut batch, change, sync, turns) {
                 Ok(()) => batch.tickets.push(done),
                 // The ticket may have been dropped.
                 Err(why) => drop(done.send(Err(why))),
@@ -112,8 +112,8 @@ impl LogWriter {
     }
 
     /// Adds a command to a batch: all its updates, or none if it fails.
-    fn prepare(&self, batch: &mut Batch, change: Change, settle: bool, turns: u64) -> Result<(), LogError> {
-        if let Some(failure) = self.failure.as_ref().filter(|failure| turns <= failure.through) {
+    fn prepare(&self, batch: &mut Batch, change: Change, sync: bool, turns: u64) -> Result<(), LogError> {
+        if let Some(failure) = self.failure.as_ref().filter(|failure| turns <= failure.last_turn) {
             return Err(failure.why.clone());
         }
         let updates = change.updates(&self.state).map_err(LogError::Invalid)?;
@@ -135,14 +135,14 @@ impl LogWriter {
             batch.updates.push(update);
         }
         batch.turns = turns;
-        if settle {
-            self.settle(batch);
+        if sync {
+            self.request_sync(batch);
         }
         Ok(())
     }
 
     /// Sets that the store makes its records durable after this batch, with the current time in the header.
-    fn settle(&self, batch: &mut Batch) {
+    fn request_sync(&self, batch: &mut Batch) {
         let header = batch.header.get_or_insert_with(|| self.header.clone());
         header.updated = Timestamp::now().max(header.updated);
         batch.sync = true;
@@ -155,11 +155,11 @@ impl LogWriter {
             Ok(()) => {}
             // The commands that are queued already are still written.
             Err(why @ LogError::Closed(_)) => {
-                self.refuse(Failure { through: u64::MAX, why: why.clone() });
+                self.refuse(Failure { last_turn: u64::MAX, why: why.clone() });
             }
             // Later commands of the turn may depend on these, so they are refused too.
             Err(why) => {
-                let failure = Failure { through: turns, why: why.clone() };
+                let failure = Failure { last_turn: turns, why: why.clone() };
                 self.failure = Some(failure.clone());
                 self.refuse(failure);
             }
@@ -175,7 +175,7 @@ impl LogWriter {
 
     async fn write_and_send(&mut self, batch: Batch) -> Result<(), LogError> {
         let Batch { records, updates, header, sync, .. } = batch;
-        self.is_unsettled |= !records.is_empty();
+        self.needs_sync |= !records.is_empty();
         self.write(&records, header.as_ref()).await?;
         {
             let mut state = self.state.lock();
@@ -188,7 +188,7 @@ impl LogWriter {
         let sent = self.send(updates).await;
         if sync {
             guarded(self.store.sync(&self.header.session_id)).await?;
-            self.is_unsettled = false;
+            self.needs_sync = false;
         }
         sent
     }

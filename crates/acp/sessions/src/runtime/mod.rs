@@ -146,10 +146,10 @@ impl Runtime {
     /// When that takes too long. The session is closed even then, and the rest is done in the background.
     async fn end(&self, slot: &SlotGuard<'_>) -> Result<(), Error> {
         let Some(session) = slot.previous.clone() else { return Ok(()) };
-        let (over, closing) = (session.cancel_turn(), session.clone());
+        let (turn_ended, closing) = (session.cancel_turn(), session.clone());
         let ending = async move {
-            if let Some(over) = over {
-                over.wait().await;
+            if let Some(turn_ended) = turn_ended {
+                turn_ended.wait().await;
             }
             closing.close().await;
         };

@@ -33,8 +33,8 @@ pub enum TurnError {
     #[error("the turn was cancelled")]
     Cancelled,
     /// The turn has ended. Nothing was written or sent.
-    #[error("the turn is over")]
-    Over,
+    #[error("the turn has ended")]
+    Ended,
     /// The store failed to write, so nothing was sent. The turn ends with an error, whatever it returns.
     #[error("the session could not be written")]
     Store(#[source] Arc<StoreError>),
@@ -89,7 +89,7 @@ impl TurnError {
     /// ```
     pub fn ends_turn(&self) -> bool {
         match self {
-            Self::Cancelled | Self::Over | Self::Store(_) => true,
+            Self::Cancelled | Self::Ended | Self::Store(_) => true,
             Self::Call(error) => matches!(error, CallError::Closed { .. }),
             Self::TooLong { .. } | Self::Hub(_) | Self::NotPermitted { .. } | Self::Failed(_) => false,
         }
@@ -126,7 +126,7 @@ impl From<LogError> for TurnError {
     fn from(error: LogError) -> Self {
         let not_allowed = |why| CallError::not_allowed("session/update", why);
         match error {
-            LogError::Over => Self::Over,
+            LogError::Ended => Self::Ended,
             LogError::Invalid(error) => not_allowed(error.message).into(),
             LogError::NotJson(why) => not_allowed(why.to_string().into()).into(),
             LogError::TooLong { bytes, limit } => Self::TooLong { bytes, limit },
@@ -156,7 +156,7 @@ mod tests {
         let refused = CallError::refused("fs/read_text_file", Error::invalid_params("no"));
         for (error, ends) in [
             (TurnError::Cancelled, true),
-            (TurnError::Over, true),
+            (TurnError::Ended, true),
             (TurnError::Call(Closed::default().into()), true),
             (TurnError::Call(refused), false),
             (TurnError::TooLong { bytes: 2, limit: 1 }, false),

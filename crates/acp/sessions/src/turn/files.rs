@@ -40,7 +40,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or
+    /// [`TurnError::Cancelled`], [`TurnError::Ended`]; [`TurnError::Call`] when the client does not support it or
     /// refuses, the file cannot be read, or the path is outside of the session's roots.
     pub async fn read_text_file(&self, path: impl AsRef<Path>) -> Result<String, TurnError> {
         let path = self.in_roots("fs/read_text_file", path.as_ref())?;

@@ -56,7 +56,7 @@ use crate::workspace::Workspace;
 ///
 /// An update is written to the store before it is sent. When the turn is cancelled, everything that waits for the client,
 /// a tool or the user fails with [`TurnError::Cancelled`]: tool calls are cancelled at their server, questions are
-/// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
+/// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Ended`].
 ///
 /// ```
 /// use agentwire_acp_sessions::schema::StopReason;
@@ -85,7 +85,7 @@ struct TurnInner {
     client: RemoteClient,
     workspace: Workspace,
     cancel: Signal,
-    over: Signal,
+    ended: Signal,
     messages: Mutex<MessageIds>,
     calls: Mutex<AnnouncedCalls>,
     terminals: Arc<Terminals>,
@@ -114,7 +114,7 @@ impl Turn {
             client,
             workspace,
             cancel: guard.cancel.clone(),
-            over: Signal::default(),
+            ended: Signal::default(),
             messages: Mutex::default(),
             calls: Mutex::default(),
             terminals: Arc::new(terminals),
@@ -196,7 +196,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`].
+    /// [`TurnError::Cancelled`], [`TurnError::Ended`].
     ///
     /// # Examples
     ///
@@ -214,10 +214,10 @@ impl Turn {
     /// }
     /// ```
     pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, TurnError> {
-        let stopped = select(self.0.cancel.wait(), self.0.over.wait());
+        let stopped = select(self.0.cancel.wait(), self.0.ended.wait());
         match select(stopped, pin!(work)).await {
             Either::Left((Either::Left(_), _)) => Err(TurnError::Cancelled),
-            Either::Left((Either::Right(_), _)) => Err(TurnError::Over),
+            Either::Left((Either::Right(_), _)) => Err(TurnError::Ended),
             Either::Right((output, _)) => Ok(output),
         }
     }

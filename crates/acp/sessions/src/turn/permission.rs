@@ -49,7 +49,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the request fails.
+    /// [`TurnError::Cancelled`], [`TurnError::Ended`]; [`TurnError::Call`] when the request fails.
     pub async fn request_permission(
         &self,
         mut tool_call: ToolCallUpdate,

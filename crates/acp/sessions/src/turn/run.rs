@@ -97,7 +97,7 @@ impl Turn {
         } else {
             (ToolCallStatus::Failed, "the turn ended before it was done")
         };
-        self.0.over.set();
+        self.0.ended.set();
         Ok(self.0.session.log.finish_turn(status, why).await?)
     }
 }

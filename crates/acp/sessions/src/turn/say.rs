@@ -16,7 +16,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Over`]; [`TurnError::Store`] or [`TurnError::Call`] when it could not be written or sent;
+    /// [`TurnError::Ended`]; [`TurnError::Store`] or [`TurnError::Call`] when it could not be written or sent;
     /// [`TurnError::TooLong`] when it is over [the limit](crate::SessionAgent::update_limit).
     pub async fn say(&self, content: impl Into<ContentBlock>) -> Result<(), TurnError> {
         self.update(SessionUpdate::AgentMessageChunk(ContentChunk::new(content))).await

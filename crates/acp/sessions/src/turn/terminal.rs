@@ -21,7 +21,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or refuses,
+    /// [`TurnError::Cancelled`], [`TurnError::Ended`]; [`TurnError::Call`] when the client does not support it or refuses,
     /// or the command cannot be started.
     pub async fn terminal(&self, mut request: CreateTerminalRequest) -> Result<Terminal, TurnError> {
         request.cwd.get_or_insert_with(|| self.cwd().to_owned());

@@ -31,7 +31,7 @@ struct TerminalStates {
     open: HashMap<TerminalId, bool>,
     /// How many calls that create or release a terminal are pending, and how many terminals are being shown.
     pending: usize,
-    is_over: bool,
+    turn_ended: bool,
 }
 
 pub(super) type CreateResult = Result<CreateTerminalResponse, CallError>;
@@ -68,11 +68,11 @@ impl Terminals {
     }
 
     fn add(self: &Arc<Self>, id: &TerminalId) {
-        let is_over = self.state.with(|state| {
+        let turn_ended = self.state.with(|state| {
             state.open.insert(id.clone(), false);
-            state.is_over
+            state.turn_ended
         });
-        if is_over {
+        if turn_ended {
             self.release(id);
         }
     }
@@ -125,7 +125,7 @@ impl Terminals {
     /// Releases all terminals, and waits for the client's answers.
     pub(super) async fn finish(self: &Arc<Self>) {
         let open: Vec<_> = self.state.with(|state| {
-            state.is_over = true;
+            state.turn_ended = true;
             state.open.keys().cloned().collect()
         });
         for id in &open {

@@ -58,7 +58,7 @@ impl RunningToolCall {
         let ended = match &outcome {
             Ok(result) => show(result, self.change()),
             // No update can be written after such an error.
-            Err(TurnError::Over | TurnError::Store(_)) => return outcome,
+            Err(TurnError::Ended | TurnError::Store(_)) => return outcome,
             Err(TurnError::Cancelled) => unsuccessful(ToolCallStatus::Other(CANCELLED.into()), CANCELLED),
             Err(TurnError::Failed(error)) => unsuccessful(ToolCallStatus::Failed, &error.to_string()),
             Err(error) => unsuccessful(ToolCallStatus::Failed, &WithCauses::new(error).to_string()),

@@ -65,8 +65,8 @@ impl V2Agent {
     async fn begin_turn(&self, id: &SessionId, turn: &TurnHandle) -> Result<TurnGuard, Error> {
         loop {
             let session = self.0.sessions.session(id)?;
-            let Some(end) = session.turn_end() else { return session.begin_turn() };
-            if let Either::Right(_) = select(end.wait(), pin!(turn.cancelled())).await {
+            let Some(ended) = session.turn_ended() else { return session.begin_turn() };
+            if let Either::Right(_) = select(ended.wait(), pin!(turn.cancelled())).await {
                 return Err(Error::request_cancelled());
             }
         }

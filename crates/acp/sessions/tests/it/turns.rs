@@ -227,7 +227,7 @@ async fn pr_12_a_handle_that_outlives_its_turn_says_nothing() {
         }
         peer.updates();
         for turn in kept.lock().unwrap().drain(..) {
-            let over = |result| matches!(result, Err(TurnError::Over));
+            let over = |result| matches!(result, Err(TurnError::Ended));
             assert!(over(turn.say("late").now_or_never().unwrap()));
             assert!(over(turn.title("late".to_owned()).now_or_never().unwrap()));
             assert!(over(turn.read_text_file("late").now_or_never().unwrap().map(drop)));

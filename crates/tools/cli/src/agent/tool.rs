@@ -73,7 +73,7 @@ impl DemoTurn<'_> {
         let policy =
             if settings::asks_for_calls(self.turn) { PermissionPolicy::Ask } else { PermissionPolicy::Allow };
         match self.turn.call_tool(tool, arguments).permissions(policy).await {
-            Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),
+            Err(error @ (TurnError::Ended | TurnError::Store(_))) => Err(error),
             // The tool call that the client sees has the error.
             Err(_) => self.report_failures().await,
             Ok(result) => {
@@ -115,7 +115,7 @@ impl DemoTurn<'_> {
         let ended = ToolCallUpdate::new(id.clone());
         let ended = match outcome.await {
             Ok((status, content)) => ended.status(status).content(content),
-            Err(error @ (TurnError::Over | TurnError::Store(_))) => return Err(error),
+            Err(error @ (TurnError::Ended | TurnError::Store(_))) => return Err(error),
             // The content that was sent before stays.
             Err(TurnError::Cancelled) => ended.status(ToolCallStatus::Failed),
             Err(error) => ended

@@ -38,7 +38,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Store`] when the session cannot be read. [`TurnError::Cancelled`], [`TurnError::Over`]: so a loop around a
+    /// [`TurnError::Store`] when the session cannot be read. [`TurnError::Cancelled`], [`TurnError::Ended`]: so a loop around a
     /// model ends with its turn.
     ///
     /// # Examples
