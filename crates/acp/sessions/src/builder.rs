@@ -244,12 +244,12 @@ impl SessionAgent {
         let grace = self.settings.grace;
         let (runtime, mut tasks) = Runtime::new(self.turn, self.settings, self.on_sampling);
         let runtime = Arc::new(runtime);
-        let served = tasks.beside(serve_versions(runtime.clone(), transport, config)).await;
+        let served = tasks.run_with(serve_versions(runtime.clone(), transport, config)).await;
         let open = runtime.sessions.drain();
         let logs = join_all(open.iter().map(|(session, _)| session.log.close()));
         // A store that hangs must not keep the agent from ending.
         let closed = select(logs, TokioClock::default().sleep(grace));
-        tasks.beside(join(closed, join_all(open.iter().map(|(session, _)| session.hub.close())))).await;
+        tasks.run_with(join(closed, join_all(open.iter().map(|(session, _)| session.hub.close())))).await;
         served
     }
 

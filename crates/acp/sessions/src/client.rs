@@ -161,7 +161,7 @@ impl RemoteClient {
         update: SessionUpdate,
     ) -> Result<(), CallError> {
         match &self.0 {
-            Version::V1(client) => match v1::update::spelled(update) {
+            Version::V1(client) => match v1::update::to_v1(update) {
                 Some(update) => client.session_update(SessionNotification::new(session, update)).await,
                 None => Ok(()),
             },

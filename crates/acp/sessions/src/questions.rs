@@ -21,18 +21,18 @@ use futures_util::FutureExt;
 
 use crate::client::RemoteClient;
 use crate::questions::elicitation::{answer_to_mcp, form_from_mcp};
-use crate::questions::responder::{Answer, Respond, Responder};
+use crate::questions::responder::{AnswerFuture, Respond, Responder};
 use crate::session::Session;
 use crate::turn::Turn;
 
 /// The author's handler of sampling requests, with the name of the MCP server.
 pub(crate) type OnSampling =
-    Arc<dyn Fn(Turn, String, CreateMessageRequest) -> Answer<CreateMessageResult> + Send + Sync>;
+    Arc<dyn Fn(Turn, String, CreateMessageRequest) -> AnswerFuture<CreateMessageResult> + Send + Sync>;
 
 /// Adds to the hub's configuration the handlers of a session, except those that the author has set.
 ///
 /// Forms and web pages are advertised to servers if the client supports them, and sampling if `samples` is set.
-pub(crate) fn answering(
+pub(crate) fn with_handlers(
     mut config: HubConfig,
     responder: &Responder,
     client: &RemoteClient,
@@ -101,7 +101,7 @@ impl TurnResponder {
 }
 
 impl Respond for TurnResponder {
-    fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult> {
+    fn elicit(&self, server: String, request: ElicitRequest) -> AnswerFuture<ElicitResult> {
         let (turn, request) = (self.turn.clone(), self.request(&server, request));
         async move {
             let asked = turn.client().create_elicitation(request?);
@@ -114,7 +114,7 @@ impl Respond for TurnResponder {
         .boxed()
     }
 
-    fn sample(&self, server: String, request: CreateMessageRequest) -> Answer<CreateMessageResult> {
+    fn sample(&self, server: String, request: CreateMessageRequest) -> AnswerFuture<CreateMessageResult> {
         let (turn, hook) = (self.turn.clone(), self.on_sampling.clone());
         async move {
             let Some(hook) = hook else {

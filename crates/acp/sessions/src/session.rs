@@ -33,7 +33,7 @@ pub(crate) struct Session {
     /// Answers the MCP servers while a turn runs.
     pub(crate) responder: Responder,
     running: Mutex<Option<RunningTurn>>,
-    rules: Mutex<HashMap<ToolName, Rule>>,
+    rules: Mutex<HashMap<RuleSubject, PermissionRule>>,
     /// A random prefix of generated ids. A session that is opened again has another prefix, so ids never repeat.
     prefix: String,
     next_id: AtomicU64,
@@ -50,11 +50,11 @@ const SCOPE_LIMIT: usize = 4 << 10;
 
 /// The subject of a permission rule: the name of an MCP server and of its tool, or no server and the scope that the agent
 /// has named.
-pub(crate) type ToolName = (Option<String>, String);
+pub(crate) type RuleSubject = (Option<String>, String);
 
 /// A permission rule: the user's answer "always allow" or "always reject".
 #[derive(Debug)]
-struct Rule {
+struct PermissionRule {
     allowed: bool,
     /// The tool of an MCP server as the user was shown it.
     definition: Option<Tool>,
@@ -138,20 +138,20 @@ impl Session {
 
     /// Returns whether a rule allows the tool, or `None` if no rule applies. A rule that allows a tool does not apply once its
     /// server describes the tool in another way; a rule that rejects it does.
-    pub(crate) fn rule(&self, tool: &ToolName, definition: Option<&Tool>) -> Option<bool> {
+    pub(crate) fn rule(&self, tool: &RuleSubject, definition: Option<&Tool>) -> Option<bool> {
         let rules = self.rules();
         let rule = rules.get(tool)?;
         (!rule.allowed || rule.definition.as_ref() == definition).then_some(rule.allowed)
     }
 
-    pub(crate) fn set_rule(&self, tool: ToolName, allowed: bool, definition: Option<Tool>) {
+    pub(crate) fn set_rule(&self, tool: RuleSubject, allowed: bool, definition: Option<Tool>) {
         let mut rules = self.rules();
         if tool.1.len() <= SCOPE_LIMIT && (rules.len() < RULE_LIMIT || rules.contains_key(&tool)) {
-            rules.insert(tool, Rule { allowed, definition });
+            rules.insert(tool, PermissionRule { allowed, definition });
         }
     }
 
-    fn rules(&self) -> MutexGuard<'_, HashMap<ToolName, Rule>> {
+    fn rules(&self) -> MutexGuard<'_, HashMap<RuleSubject, PermissionRule>> {
         self.rules.lock()
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     /// Polls `main` and then the tasks, until `main` completes.
-    pub(crate) async fn beside<F: Future>(&mut self, main: F) -> F::Output {
+    pub(crate) async fn run_with<F: Future>(&mut self, main: F) -> F::Output {
         let mut main = pin!(main);
         poll_fn(|cx| {
             let outcome = main.as_mut().poll(cx);

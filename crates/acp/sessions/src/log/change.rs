@@ -14,7 +14,7 @@ use crate::state::SessionState;
 pub(crate) struct Update {
     pub(super) update: SessionUpdate,
     /// Whether it is written to the store.
-    pub(super) is_kept: bool,
+    pub(super) is_stored: bool,
     /// Whether it is sent to the client.
     pub(super) is_sent: bool,
     /// Whether it is shortened, not refused, if it is over the limit.
@@ -24,7 +24,7 @@ pub(crate) struct Update {
 impl Update {
     /// Returns an update that is stored and sent.
     pub(crate) fn broadcast(update: impl Into<SessionUpdate>) -> Self {
-        Self { update: update.into(), is_kept: true, is_sent: true, is_shortened: false }
+        Self { update: update.into(), is_stored: true, is_sent: true, is_shortened: false }
     }
 
     /// Returns an update that is stored and not sent, because the client knows it already.
@@ -34,7 +34,7 @@ impl Update {
 
     /// Returns an update that is sent and not stored.
     pub(crate) fn announcement(update: impl Into<SessionUpdate>) -> Self {
-        Self { is_kept: false, ..Self::broadcast(update) }
+        Self { is_stored: false, ..Self::broadcast(update) }
     }
 
     /// Sets that the update is shortened if it is over the limit.

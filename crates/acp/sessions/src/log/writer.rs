@@ -18,7 +18,7 @@ use super::queue::{self, Command, Failure, Queue};
 use crate::client::RemoteClient;
 use crate::state::{SessionState, for_client};
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp, first_words};
-use crate::update::shorten::shortened;
+use crate::update::shorten::shorten;
 
 /// Carries out the commands of an [`UpdateLog`](super::UpdateLog). Dropping it refuses those that are left.
 pub(super) struct LogWriter {
@@ -179,7 +179,7 @@ impl LogWriter {
         self.write(&records, header.as_ref()).await?;
         {
             let mut state = self.state.lock();
-            let kept = updates.iter().filter(|update| update.is_kept);
+            let kept = updates.iter().filter(|update| update.is_stored);
             kept.for_each(|update| state.apply(&update.update));
         }
         if let Some(header) = header {
@@ -187,7 +187,7 @@ impl LogWriter {
         }
         let sent = self.send(updates).await;
         if sync {
-            guarded(self.store.sync(&self.header.session_id)).await?;
+            catch_panic(self.store.sync(&self.header.session_id)).await?;
             self.needs_sync = false;
         }
         sent
@@ -198,7 +198,7 @@ impl LogWriter {
             return Ok(());
         }
         let (store, session_id) = (&self.store, &self.header.session_id);
-        guarded(async {
+        catch_panic(async {
             if !records.is_empty() {
                 store.append(session_id, records).await?;
             }
@@ -233,7 +233,7 @@ impl Drop for LogWriter {
 }
 
 /// Runs an operation of the store. A panic of the store is an error.
-async fn guarded(work: impl Future<Output = Result<(), StoreError>>) -> Result<(), LogError> {
+async fn catch_panic(work: impl Future<Output = Result<(), StoreError>>) -> Result<(), LogError> {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_panic| Err(StoreError::other("the store panicked")));
     outcome.map_err(|error| LogError::Store(Arc::new(error)))
@@ -241,7 +241,7 @@ async fn guarded(work: impl Future<Output = Result<(), StoreError>>) -> Result<(
 
 /// Encodes an update for the store. One over the limit is shortened if that is allowed, and refused otherwise.
 fn encode(mut update: Update, limit: usize) -> Result<(Update, Option<RawJson>), LogError> {
-    if !update.is_kept {
+    if !update.is_stored {
         return Ok((update, None));
     }
     let encode = |update: &SessionUpdate| {
@@ -250,7 +250,7 @@ fn encode(mut update: Update, limit: usize) -> Result<(Update, Option<RawJson>),
     let mut record = encode(&update.update)?;
     let bytes = record.len();
     if bytes > limit {
-        let short = if update.is_shortened { shortened(&update.update, bytes, limit) } else { None };
+        let short = if update.is_shortened { shorten(&update.update, bytes, limit) } else { None };
         update.update = short.ok_or(LogError::TooLong { bytes, limit })?;
         record = encode(&update.update)?;
     }

@@ -10,15 +10,15 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 /// A future answer to a question.
-pub(crate) type Answer<A> = BoxFuture<'static, Result<A, Error>>;
+pub(crate) type AnswerFuture<A> = BoxFuture<'static, Result<A, Error>>;
 
 /// Answers the requests of MCP servers, each with the name of its server.
 pub(crate) trait Respond: Send + Sync {
     /// Asks the user.
-    fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult>;
+    fn elicit(&self, server: String, request: ElicitRequest) -> AnswerFuture<ElicitResult>;
 
     /// Uses the agent's language model.
-    fn sample(&self, server: String, request: CreateMessageRequest) -> Answer<CreateMessageResult>;
+    fn sample(&self, server: String, request: CreateMessageRequest) -> AnswerFuture<CreateMessageResult>;
 }
 
 /// Passes requests to the turn that runs, if one does. Clones share the turn.
@@ -39,7 +39,7 @@ impl Responder {
     }
 
     /// Asks the user through the turn that runs. Without a turn the answer is `cancel`.
-    pub(crate) fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult> {
+    pub(crate) fn elicit(&self, server: String, request: ElicitRequest) -> AnswerFuture<ElicitResult> {
         match self.turn() {
             Some(turn) => turn.elicit(server, request),
             None => ready(Ok(ElicitResult::cancel())).boxed(),
@@ -51,7 +51,7 @@ impl Responder {
         &self,
         server: String,
         request: CreateMessageRequest,
-    ) -> Answer<CreateMessageResult> {
+    ) -> AnswerFuture<CreateMessageResult> {
         match self.turn() {
             Some(turn) => turn.sample(server, request),
             None => ready(Err(Error::internal_error("no turn runs, and only a turn uses the model"))).boxed(),

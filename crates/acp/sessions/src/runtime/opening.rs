@@ -18,8 +18,8 @@ use super::Runtime;
 use crate::client::RemoteClient;
 use crate::error::{unreadable, unwritable};
 use crate::log::{UpdateLog, ended_call};
-use crate::questions::answering;
 use crate::questions::responder::Responder;
+use crate::questions::with_handlers;
 use crate::random::random;
 use crate::registry::SlotGuard;
 use crate::replay::Replay;
@@ -28,7 +28,7 @@ use crate::settings::Settings;
 use crate::setup::Setup;
 use crate::state::SessionState;
 use crate::store::SessionHeader;
-use crate::update::shorten::shortened;
+use crate::update::shorten::shorten;
 use crate::warning::Warning;
 
 impl Runtime {
@@ -71,7 +71,7 @@ impl Runtime {
         let id = header.session_id.clone();
         let responder = Responder::default();
         let samples = self.on_sampling.is_some();
-        let config = answering(self.settings.hub.clone(), &responder, client, &setup.roots, samples);
+        let config = with_handlers(self.settings.hub.clone(), &responder, client, &setup.roots, samples);
         let (hub, hub_driver) = Hub::with_config(config, setup.servers);
         let (store, limit) = (self.settings.store.clone(), self.settings.update_limit);
         let (log, log_driver) = UpdateLog::new(store, client.clone(), header, state, limit);
@@ -169,7 +169,7 @@ impl Runtime {
             state.restore(&update);
             header.note_first_words(&update);
             let adapted = sent.as_mut().and_then(|sent| sent.adapt(update, &self.settings.state, number));
-            let fitting = adapted.and_then(|update| self.fitting(update, record.len(), &id, number));
+            let fitting = adapted.and_then(|update| self.fit(update, record.len(), &id, number));
             if let Some(update) = fitting {
                 client.send_update(&id, update).await?;
             }
@@ -185,18 +185,12 @@ impl Runtime {
     }
 
     /// Returns a recorded update. One over the limit is shortened or left out, and reported.
-    fn fitting(
-        &self,
-        update: SessionUpdate,
-        bytes: usize,
-        id: &SessionId,
-        number: u64,
-    ) -> Option<SessionUpdate> {
+    fn fit(&self, update: SessionUpdate, bytes: usize, id: &SessionId, number: u64) -> Option<SessionUpdate> {
         let limit = self.settings.update_limit;
         if bytes <= limit {
             return Some(update);
         }
-        let short = shortened(&update, bytes, limit);
+        let short = shorten(&update, bytes, limit);
         let (session_id, shortened) = (id.clone(), short.is_some());
         self.settings.warn(Warning::LongRecord { session_id, number, bytes, limit, shortened });
         short

@@ -107,7 +107,7 @@ impl Turn {
     /// As [`say`](Self::say); [`TurnError::Call`] where the client did not advertise support for such an update, where the
     /// update breaks a rule, such as with a path that is not absolute, and where there is no such mode.
     pub async fn update(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
-        self.write_update(Update::broadcast(self.checked(update.into())?)).await
+        self.write_update(Update::broadcast(self.prepare(update.into())?)).await
     }
 
     /// Sends an update as [`update`](Self::update) does. One over [the limit](crate::SessionAgent::update_limit) is
@@ -118,7 +118,7 @@ impl Turn {
     ///
     /// As [`update`](Self::update); [`TurnError::TooLong`] for an update that has no shorter form.
     pub async fn update_shortened(&self, update: impl Into<SessionUpdate>) -> Result<(), TurnError> {
-        self.write_update(Update::broadcast(self.checked(update.into())?).shortened()).await
+        self.write_update(Update::broadcast(self.prepare(update.into())?).shortened()).await
     }
 
     /// Writes the prompt, and returns the id of its message. The client has the prompt, so it is not sent.
@@ -148,7 +148,7 @@ impl Turn {
     }
 
     /// Returns an update that the client takes, with the id of its message.
-    fn checked(&self, mut update: SessionUpdate) -> Result<SessionUpdate, TurnError> {
+    fn prepare(&self, mut update: SessionUpdate) -> Result<SessionUpdate, TurnError> {
         self.client().check_update(&update)?;
         self.set_message_id(&mut update);
         Ok(update)

@@ -14,7 +14,7 @@ const TITLE_LIMIT: usize = 1 << 10;
 
 /// Returns the update with the beginning of its text and a mark that it is shortened, within `limit` bytes. `bytes` is its
 /// length. Returns none for an update that is neither a tool call nor text, or whose ids alone are too long.
-pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> Option<SessionUpdate> {
+pub(crate) fn shorten(update: &SessionUpdate, bytes: usize, limit: usize) -> Option<SessionUpdate> {
     let mark = format!("[shortened: this had {bytes} bytes, and the limit is {limit}]");
     let room = KEPT_LIMIT.min(limit / 4);
     let short = match update {
@@ -111,7 +111,7 @@ mod tests {
 
     fn short(update: impl Into<SessionUpdate>) -> Option<serde_json::Value> {
         let update = update.into();
-        let short = shortened(&update, length(&update), LIMIT)?;
+        let short = shorten(&update, length(&update), LIMIT)?;
         assert!(length(&short) <= LIMIT);
         Some(serde_json::to_value(short).unwrap())
     }

@@ -34,15 +34,15 @@ fn set<T>(member: &mut T, value: Option<T>) {
 
 /// Fills the members that an update omits, and that describe the call rather than its progress.
 pub(crate) fn fill(update: &mut ToolCallUpdate, known: &ToolCallUpdate) {
-    omitted(&mut update.title, &known.title);
-    omitted(&mut update.name, &known.name);
-    omitted(&mut update.kind, &known.kind);
-    omitted(&mut update.locations, &known.locations);
-    omitted(&mut update.raw_input, &known.raw_input);
-    omitted(&mut update.content, &known.content);
+    fill_member(&mut update.title, &known.title);
+    fill_member(&mut update.name, &known.name);
+    fill_member(&mut update.kind, &known.kind);
+    fill_member(&mut update.locations, &known.locations);
+    fill_member(&mut update.raw_input, &known.raw_input);
+    fill_member(&mut update.content, &known.content);
 }
 
-fn omitted<T: Clone>(member: &mut Option<T>, known: &Option<T>) {
+fn fill_member<T: Clone>(member: &mut Option<T>, known: &Option<T>) {
     if member.is_none() {
         member.clone_from(known);
     }

@@ -6,12 +6,12 @@ use crate::update::call_status::{CANCELLED, PAUSED};
 
 /// Returns an update of version 1, or `None` for an update that version 1 does not have: the output of the agent's own
 /// terminals.
-pub(crate) fn spelled(mut update: SessionUpdate) -> Option<SessionUpdate> {
+pub(crate) fn to_v1(mut update: SessionUpdate) -> Option<SessionUpdate> {
     match &mut update {
-        SessionUpdate::ToolCall(call) => respell(&mut call.status),
+        SessionUpdate::ToolCall(call) => replace_status(&mut call.status),
         SessionUpdate::ToolCallUpdate(call) => {
             if let Some(status) = &mut call.status {
-                respell(status);
+                replace_status(status);
             }
         }
         SessionUpdate::Unknown(object) => {
@@ -26,7 +26,7 @@ pub(crate) fn spelled(mut update: SessionUpdate) -> Option<SessionUpdate> {
 }
 
 /// Replaces a status that only version 2 has.
-fn respell(status: &mut ToolCallStatus) {
+fn replace_status(status: &mut ToolCallStatus) {
     if let ToolCallStatus::Other(word) = status {
         match word.as_str() {
             CANCELLED => *status = ToolCallStatus::Failed,

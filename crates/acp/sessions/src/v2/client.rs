@@ -50,7 +50,7 @@ impl V2Client {
     pub(crate) fn check_update(&self, update: &SessionUpdate) -> Result<(), CallError> {
         let mut update = update.clone();
         MessageIds::default().assign(&mut update, || MessageId::from("unassigned"));
-        match spelled(update)? {
+        match to_v2(update)? {
             Some(update) => self.client.check_update(&update),
             None => Ok(()),
         }
@@ -64,7 +64,7 @@ impl V2Client {
         session: &SessionId,
         update: SessionUpdate,
     ) -> Result<(), CallError> {
-        match spelled(update)? {
+        match to_v2(update)? {
             Some(update) => self.client.session_update(UpdateSessionNotification::new(session, update)).await,
             None => Ok(()),
         }
@@ -116,8 +116,8 @@ fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, CallError> 
 }
 
 /// Returns an update as version 2 spells it, or `None` if version 2 has no such update.
-fn spelled(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, CallError> {
-    update::spelled(update)
+fn to_v2(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, CallError> {
+    update::to_v2(update)
         .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why.to_string()))
 }
 

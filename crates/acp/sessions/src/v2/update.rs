@@ -14,7 +14,7 @@ const PLAN: &str = "plan";
 /// # Errors
 ///
 /// When the update has no form in version 2, such as a chunk without the id of its message.
-pub(super) fn spelled(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, serde_json::Error> {
+pub(super) fn to_v2(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, serde_json::Error> {
     let update = match update {
         SessionUpdate::UserMessageChunk(chunk) => v2::SessionUpdate::UserMessageChunk(self::chunk(chunk)?),
         SessionUpdate::AgentMessageChunk(chunk) => v2::SessionUpdate::AgentMessageChunk(self::chunk(chunk)?),

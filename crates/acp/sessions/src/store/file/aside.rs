@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agentwire_files::{Access, RawFile};
 
 use super::directory::{Directory, failed};
-use super::name::Kind;
+use super::name::FileKind;
 use crate::StoreError;
 
 /// Copies a journal, from an offset on, to a new file, and makes that durable. Returns its path.
@@ -39,7 +39,11 @@ pub(super) fn copy(
 }
 
 /// Renames a whole file. Returns its new path, or `None` if there is no such file.
-pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Option<PathBuf>, StoreError> {
+pub(super) fn rename(
+    directory: &Directory,
+    stem: &str,
+    from: FileKind,
+) -> Result<Option<PathBuf>, StoreError> {
     let kind = free(directory, stem)?;
     match directory.rename(stem, from, kind) {
         Ok(()) => Ok(Some(directory.file(stem, kind))),
@@ -52,17 +56,17 @@ pub(super) fn rename(directory: &Directory, stem: &str, from: Kind) -> Result<Op
 pub(super) fn remove_all(directory: &Directory, stem: &str) -> Result<(), StoreError> {
     // Their numbers have no gap.
     let mut number = 1;
-    while directory.remove(stem, Kind::Aside(number))? {
+    while directory.remove(stem, FileKind::Aside(number))? {
         number += 1;
     }
     Ok(())
 }
 
 /// Returns the first free name.
-fn free(directory: &Directory, stem: &str) -> Result<Kind, StoreError> {
+fn free(directory: &Directory, stem: &str) -> Result<FileKind, StoreError> {
     let mut number = 1;
-    while directory.version(stem, Kind::Aside(number))?.is_some() {
+    while directory.version(stem, FileKind::Aside(number))?.is_some() {
         number += 1;
     }
-    Ok(Kind::Aside(number))
+    Ok(FileKind::Aside(number))
 }

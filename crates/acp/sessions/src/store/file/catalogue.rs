@@ -9,7 +9,7 @@ use agentwire_jsonrpc::WithCauses;
 use super::directory::{Directory, failed};
 use super::header::{self, HeaderError};
 use super::locks::Locks;
-use super::name::{self, Kind};
+use super::name::{self, FileKind};
 use super::session::Warnings;
 use crate::{SessionHeader, StoreError, StoreWarning};
 
@@ -29,15 +29,15 @@ struct CatalogueEntry {
 }
 
 /// Returns the files of each session, by the stems of their names. Ignores other files.
-pub(super) fn files(directory: &Directory) -> Result<BTreeMap<String, Vec<Kind>>, StoreError> {
+pub(super) fn files(directory: &Directory) -> Result<BTreeMap<String, Vec<FileKind>>, StoreError> {
     let mut files = BTreeMap::<_, Vec<_>>::new();
     for name in directory.list()? {
-        if let Some((stem, kind)) = Kind::parse(&name) {
+        if let Some((stem, kind)) = FileKind::parse(&name) {
             files.entry(stem.to_owned()).or_default().push(kind);
         }
     }
     // A session that is about to be created, or was just deleted, has a lock file and no other.
-    files.retain(|stem, kinds| *kinds != [Kind::Lock] && name::session_id(stem).is_some());
+    files.retain(|stem, kinds| *kinds != [FileKind::Lock] && name::session_id(stem).is_some());
     Ok(files)
 }
 
@@ -62,7 +62,8 @@ impl Catalogue {
                 // The other sessions are listed all the same. This is reported once, and retried with the next list.
                 Err(error) => {
                     if self.failed.insert(stem.clone()) {
-                        let (file, reason) = (directory.file(&stem, Kind::Header), WithCauses::new(&error));
+                        let (file, reason) =
+                            (directory.file(&stem, FileKind::Header), WithCauses::new(&error));
                         let reason = format!("not readable: {reason}");
                         warnings.lock().push(StoreWarning::LeftOut { file, reason });
                     }
@@ -77,12 +78,12 @@ impl Catalogue {
         directory: &Directory,
         locks: &Arc<Locks>,
         stem: &str,
-        kinds: &[Kind],
+        kinds: &[FileKind],
         warnings: &Warnings,
     ) -> Result<Option<Arc<SessionHeader>>, StoreError> {
         // Read before the header, so that a header that is replaced in between is read again the next time.
-        let version = directory.version(stem, Kind::Header)?;
-        let unfinished = kinds.contains(&Kind::NewHeader) || kinds.contains(&Kind::Deleted);
+        let version = directory.version(stem, FileKind::Header)?;
+        let unfinished = kinds.contains(&FileKind::NewHeader) || kinds.contains(&FileKind::Deleted);
         match self.entries.get(stem) {
             Some(entry) if !unfinished && entry.version == version => return Ok(entry.header.clone()),
             _ => {}
@@ -90,12 +91,12 @@ impl Catalogue {
         let header = match header::read(directory, stem) {
             Ok(stored) if !unfinished && stored.synced.is_some() => Some(stored.header),
             Err(HeaderError::Unsupported(reason)) => {
-                let file = directory.file(stem, Kind::Header);
+                let file = directory.file(stem, FileKind::Header);
                 warnings.lock().push(StoreWarning::LeftOut { file, reason });
                 None
             }
             Err(HeaderError::Io(source)) => {
-                return Err(failed("read", &directory.file(stem, Kind::Header))(source));
+                return Err(failed("read", &directory.file(stem, FileKind::Header))(source));
             }
             read => {
                 let plain = read.ok().map(|stored| stored.header);

@@ -12,7 +12,7 @@ use super::header::{self, HeaderError, HeaderFile};
 use super::journal::Journal;
 use super::location::Location;
 use super::locks::Locks;
-use super::name::{self, Kind};
+use super::name::{self, FileKind};
 use super::scan::{Scan, fault, has_records, scan};
 use super::session::{replace, restore};
 use super::{aside, catalogue};
@@ -96,15 +96,17 @@ fn location(directory: &Arc<Directory>, stem: String) -> Result<Location, StoreE
 fn check_one(location: &Location) -> Result<Option<SessionCheck>, StoreError> {
     let Location { directory, session_id, stem } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
-    if !has(Kind::Header)?
-        && (has(Kind::Deleted)? || !has(Kind::Journal)? || has(Kind::NewHeader)? && !has_records(location)?)
+    if !has(FileKind::Header)?
+        && (has(FileKind::Deleted)?
+            || !has(FileKind::Journal)?
+            || has(FileKind::NewHeader)? && !has_records(location)?)
     {
         // Its deletion or its creation was cut off.
         return Ok(None);
     }
     let mut check = SessionCheck { session_id: session_id.clone(), records: 0, damage: Vec::new() };
     let mut damaged = |place, reason| check.damage.push(Damage { place, reason, repair: Repair::NotTried });
-    let header = directory.file(stem, Kind::Header).display().to_string();
+    let header = directory.file(stem, FileKind::Header).display().to_string();
     let synced = match read_header(location) {
         Ok(HeaderFile { synced: Some(synced), .. }) => synced,
         Ok(_) => {
@@ -177,17 +179,17 @@ fn repair_files(location: &Location) -> Result<String, StoreError> {
             replace(location, header).header
         }
         Err(error @ (HeaderError::Unsupported(_) | HeaderError::Io(_))) => {
-            let file = directory.file(stem, Kind::Header).display().to_string();
+            let file = directory.file(stem, FileKind::Header).display().to_string();
             return Err(StoreError::corrupt(session_id, file, error.reason()));
         }
         Err(_) => {
-            let moved = aside::rename(directory, stem, Kind::Header)?;
+            let moved = aside::rename(directory, stem, FileKind::Header)?;
             let moved = moved.map(|moved| format!("what there was of its header is now {}", moved.display()));
             let Some(stored) = restore(location)? else {
                 done.extend(moved);
-                let journal = aside::rename(directory, stem, Kind::Journal)?;
+                let journal = aside::rename(directory, stem, FileKind::Journal)?;
                 done.extend(journal.map(|moved| format!("its journal is now {}", moved.display())));
-                directory.remove(stem, Kind::NewHeader)?;
+                directory.remove(stem, FileKind::NewHeader)?;
                 directory.sync()?;
                 done.insert(0, "nothing of the session can be read".to_owned());
                 return Ok(done.join(", "));
@@ -210,7 +212,7 @@ fn repair_journal(location: &Location, header: &SessionHeader) -> Result<Option<
         header::put(directory, stem)?;
         directory.sync()
     };
-    if directory.version(stem, Kind::Journal)?.is_none() {
+    if directory.version(stem, FileKind::Journal)?.is_none() {
         lower(0)?;
         Journal::create(location.clone(), header, true)?;
         return Ok(Some("its records are lost, and it is begun anew".to_owned()));
@@ -222,7 +224,7 @@ fn repair_journal(location: &Location, header: &SessionHeader) -> Result<Option<
         return Ok(None);
     }
     let path = location.journal();
-    let file = directory.open_file(stem, Kind::Journal, Access::Write).map_err(failed("open", &path))?;
+    let file = directory.open_file(stem, FileKind::Journal, Access::Write).map_err(failed("open", &path))?;
     let mut done = format!("kept {records} records");
     if offset < end {
         let moved = aside::copy(directory, stem, &*file, offset)?;

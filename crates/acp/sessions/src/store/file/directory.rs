@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agentwire_files::{Access, FileSystem, LockFile, NotPrivate, Privacy, PrivateDir, RawFile, Version};
 
-use super::name::Kind;
+use super::name::FileKind;
 use crate::StoreError;
 
 /// A directory, whose operations report errors with the path of the file.
@@ -53,7 +53,7 @@ impl Directory {
     }
 
     /// Returns the path of this file of the session with this stem.
-    pub(super) fn file(&self, stem: &str, kind: Kind) -> PathBuf {
+    pub(super) fn file(&self, stem: &str, kind: FileKind) -> PathBuf {
         self.path.join(kind.of(stem))
     }
 
@@ -63,22 +63,27 @@ impl Directory {
     }
 
     /// See [`FileSystem::version`]. Returns `None` if there is no such file.
-    pub(super) fn version(&self, stem: &str, kind: Kind) -> Result<Option<Version>, StoreError> {
+    pub(super) fn version(&self, stem: &str, kind: FileKind) -> Result<Option<Version>, StoreError> {
         self.system.version(kind.of(stem).as_ref()).map_err(failed("find", &self.file(stem, kind)))
     }
 
     /// Opens a file. The error is that of the operating system.
-    pub(super) fn open_file(&self, stem: &str, kind: Kind, access: Access) -> io::Result<Box<dyn RawFile>> {
+    pub(super) fn open_file(
+        &self,
+        stem: &str,
+        kind: FileKind,
+        access: Access,
+    ) -> io::Result<Box<dyn RawFile>> {
         self.system.open(kind.of(stem).as_ref(), access)
     }
 
     /// Renames a file, within its session.
-    pub(super) fn rename(&self, stem: &str, from: Kind, to: Kind) -> io::Result<()> {
+    pub(super) fn rename(&self, stem: &str, from: FileKind, to: FileKind) -> io::Result<()> {
         self.system.rename(from.of(stem).as_ref(), to.of(stem).as_ref())
     }
 
     /// Removes a file. Returns whether there was one.
-    pub(super) fn remove(&self, stem: &str, kind: Kind) -> Result<bool, StoreError> {
+    pub(super) fn remove(&self, stem: &str, kind: FileKind) -> Result<bool, StoreError> {
         self.system.remove(kind.of(stem).as_ref()).map_err(failed("remove", &self.file(stem, kind)))
     }
 
@@ -89,8 +94,8 @@ impl Directory {
 
     /// See [`FileSystem::try_lock`].
     pub(super) fn try_lock(&self, stem: &str) -> Result<Option<Box<dyn LockFile>>, StoreError> {
-        let name = Kind::Lock.of(stem);
-        self.system.try_lock(name.as_ref()).map_err(failed("lock", &self.file(stem, Kind::Lock)))
+        let name = FileKind::Lock.of(stem);
+        self.system.try_lock(name.as_ref()).map_err(failed("lock", &self.file(stem, FileKind::Lock)))
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::directory::{Directory, failed};
-use super::name::{Kind, stem as stem_of};
+use super::name::{FileKind, stem as stem_of};
 use crate::{SessionHeader, StoreError};
 
 /// The format version of the files.
@@ -101,40 +101,40 @@ pub(super) fn prepare(
 ) -> Result<(), StoreError> {
     let lines = [synced_line(synced)?, line(header)?.0].concat();
     // One that exists was left by a store that was cut off, or comes from another program.
-    directory.remove(stem, Kind::NewHeader)?;
-    let written = directory.open_file(stem, Kind::NewHeader, Access::Create).and_then(|file| {
+    directory.remove(stem, FileKind::NewHeader)?;
+    let written = directory.open_file(stem, FileKind::NewHeader, Access::Create).and_then(|file| {
         file.write_all_at(&lines, 0)?;
         if durable { file.sync() } else { Ok(()) }
     });
     written.map_err(|source| {
         // If this fails, the file is removed when the session is opened next.
-        let _ = directory.remove(stem, Kind::NewHeader);
-        failed("write", &directory.file(stem, Kind::NewHeader))(source)
+        let _ = directory.remove(stem, FileKind::NewHeader);
+        failed("write", &directory.file(stem, FileKind::NewHeader))(source)
     })
 }
 
 /// Replaces the header with the prepared one. A concurrent reader sees one or the other.
 pub(super) fn put(directory: &Directory, stem: &str) -> Result<(), StoreError> {
     directory
-        .rename(stem, Kind::NewHeader, Kind::Header)
-        .map_err(failed("replace", &directory.file(stem, Kind::Header)))
+        .rename(stem, FileKind::NewHeader, FileKind::Header)
+        .map_err(failed("replace", &directory.file(stem, FileKind::Header)))
 }
 
 /// Records in a header's file how many bytes of the journal are durable.
 pub(super) fn put_synced(directory: &Directory, stem: &str, synced: u64) -> Result<(), StoreError> {
     let line = synced_line(synced)?;
     directory
-        .open_file(stem, Kind::Header, Access::Write)
+        .open_file(stem, FileKind::Header, Access::Write)
         .and_then(|file| file.write_all_at(&line, 0))
-        .map_err(failed("write to", &directory.file(stem, Kind::Header)))
+        .map_err(failed("write to", &directory.file(stem, FileKind::Header)))
 }
 
 /// Renames the file of a header, which removes the session from the store. Succeeds where there is no such file, such as
 /// where it could not be restored.
 pub(super) fn discard(directory: &Directory, stem: &str) -> Result<(), StoreError> {
-    match directory.rename(stem, Kind::Header, Kind::Deleted) {
+    match directory.rename(stem, FileKind::Header, FileKind::Deleted) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(failed("remove", &directory.file(stem, Kind::Header))(source))
+            Err(failed("remove", &directory.file(stem, FileKind::Header))(source))
         }
         _ => Ok(()),
     }
@@ -143,7 +143,7 @@ pub(super) fn discard(directory: &Directory, stem: &str) -> Result<(), StoreErro
 /// Reads the file of a header.
 pub(super) fn read(directory: &Directory, stem: &str) -> Result<HeaderFile, HeaderError> {
     let mut bytes = Vec::new();
-    open(directory, stem, Kind::Header)?.read_to_end(&mut bytes).map_err(HeaderError::Io)?;
+    open(directory, stem, FileKind::Header)?.read_to_end(&mut bytes).map_err(HeaderError::Io)?;
     let lines: Vec<_> = bytes.split(|byte| *byte == b'\n').collect();
     match lines[..] {
         [synced, header, []] => {
@@ -158,7 +158,7 @@ pub(super) fn read(directory: &Directory, stem: &str) -> Result<HeaderFile, Head
 
 /// Reads the first line of a journal: the header with which the session was created.
 pub(super) fn read_first(directory: &Directory, stem: &str) -> Result<SessionHeader, HeaderError> {
-    let journal = open(directory, stem, Kind::Journal)?;
+    let journal = open(directory, stem, FileKind::Journal)?;
     match Lines::new(BufReader::new(journal)).read().map_err(HeaderError::Io)? {
         Line::Text(text) => parse_text(&text, stem),
         Line::End | Line::Torn => Err(HeaderError::invalid("cut off")),
@@ -166,7 +166,7 @@ pub(super) fn read_first(directory: &Directory, stem: &str) -> Result<SessionHea
     }
 }
 
-fn open(directory: &Directory, stem: &str, kind: Kind) -> Result<Part, HeaderError> {
+fn open(directory: &Directory, stem: &str, kind: FileKind) -> Result<Part, HeaderError> {
     let file = directory.open_file(stem, kind, Access::Read).and_then(Part::all);
     file.map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => HeaderError::Missing,

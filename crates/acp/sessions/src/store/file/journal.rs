@@ -10,7 +10,7 @@ use agentwire_files::{Access, RawFile};
 use agentwire_jsonrpc::RawJson;
 
 use super::location::Location;
-use super::name::Kind;
+use super::name::FileKind;
 use super::reader::{AppendFault, Reader};
 use super::scan::{Scan, fault, scan};
 use super::{aside, header};
@@ -59,7 +59,7 @@ impl Journal {
         })?;
         let written = file.write_all_at(&line, 0).and_then(|()| if durable { file.sync() } else { Ok(()) });
         if let Err(source) = written {
-            let _ = location.directory.remove(&location.stem, Kind::Journal);
+            let _ = location.directory.remove(&location.stem, FileKind::Journal);
             return Err(location.failed("write")(source));
         }
         Ok(Self { location, end: Some(JournalEnd::at(line.len() as u64, checksum, !durable)) })

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::SessionId;
 use agentwire_files::{Access, RawFile};
 
 use super::directory::{Directory, failed};
-use super::name::Kind;
+use super::name::FileKind;
 use crate::StoreError;
 
 /// The location of a session's files.
@@ -23,12 +23,12 @@ pub(super) struct Location {
 impl Location {
     /// Returns the path of the journal.
     pub(super) fn journal(&self) -> PathBuf {
-        self.directory.file(&self.stem, Kind::Journal)
+        self.directory.file(&self.stem, FileKind::Journal)
     }
 
     /// Opens the journal.
     pub(super) fn open_journal(&self, access: Access) -> io::Result<Box<dyn RawFile>> {
-        self.directory.open_file(&self.stem, Kind::Journal, access)
+        self.directory.open_file(&self.stem, FileKind::Journal, access)
     }
 
     /// Returns the error of an operation on the journal that failed.

@@ -34,7 +34,7 @@ use self::directory::{Directory, failed};
 use self::header::HeaderError;
 use self::location::Location;
 use self::locks::{LockHandle, Locks};
-use self::name::Kind;
+use self::name::FileKind;
 use self::reader::Reader;
 pub use self::session::Fsync;
 use self::session::{Files, Warnings};
@@ -206,7 +206,7 @@ impl StoreInner {
     /// Reads a session that this store has not locked.
     fn read(&self, session_id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
         let Ok(stem) = name::stem(session_id) else { return Ok(None) };
-        let header_failed = |source| failed("read", &self.directory.file(&stem, Kind::Header))(source);
+        let header_failed = |source| failed("read", &self.directory.file(&stem, FileKind::Header))(source);
         let (header, synced) = match header::read(&self.directory, &stem) {
             Ok(file) => (file.header, file.synced.unwrap_or(0)),
             Err(HeaderError::Invalid(_)) => match header::read_first(&self.directory, &stem) {
@@ -228,7 +228,7 @@ impl StoreInner {
 
     fn exists(&self, session_id: &SessionId) -> Result<bool, StoreError> {
         let Ok(stem) = name::stem(session_id) else { return Ok(false) };
-        Ok(self.directory.version(&stem, Kind::Header)?.is_some())
+        Ok(self.directory.version(&stem, FileKind::Header)?.is_some())
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn session_id(stem_of_id: &str) -> Option<SessionId> {
 
 /// The kinds of files of a session. Each has its own suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// The header. A session exists exactly when its header does.
     Header,
     /// The journal.
@@ -70,7 +70,7 @@ pub(super) enum Kind {
     Aside(u32),
 }
 
-impl Kind {
+impl FileKind {
     const NAMED: [Self; 5] = [Self::Header, Self::Journal, Self::NewHeader, Self::Deleted, Self::Lock];
 
     /// Returns the name of this file of the session with this stem.

@@ -10,7 +10,7 @@ use super::directory::{Directory, failed};
 use super::header::{self, HeaderError, HeaderFile};
 use super::journal::Journal;
 use super::location::Location;
-use super::name::Kind;
+use super::name::FileKind;
 use super::reader::Reader;
 use super::{aside, scan};
 use crate::{SessionHeader, StoreError, StoreWarning};
@@ -106,19 +106,19 @@ impl Files {
         warnings: &Warnings,
     ) -> Result<(), StoreError> {
         let Location { directory, stem, .. } = self.location.clone();
-        if self.load(warnings)?.is_some() || directory.version(&stem, Kind::Header)?.is_some() {
+        if self.load(warnings)?.is_some() || directory.version(&stem, FileKind::Header)?.is_some() {
             return Err(StoreError::exists(&header.session_id));
         }
         let synced = if durable { header::line(header)?.0.len() as u64 } else { 0 };
         // In this order, so that a creation that is cut off differs from a session that has lost its header.
         header::prepare(&directory, &stem, header, synced, durable)?;
         let journal = Journal::create(self.location.clone(), header, durable).inspect_err(|_| {
-            let _ = directory.remove(&stem, Kind::NewHeader);
+            let _ = directory.remove(&stem, FileKind::NewHeader);
         })?;
         header::put(&directory, &stem).inspect_err(|_| {
             // In this order: a journal alone counts as a session that has lost its header.
-            let _ = directory.remove(&stem, Kind::Journal);
-            let _ = directory.remove(&stem, Kind::NewHeader);
+            let _ = directory.remove(&stem, FileKind::Journal);
+            let _ = directory.remove(&stem, FileKind::NewHeader);
         })?;
         let (location, header) = (self.location.clone(), header.clone());
         let mut created = SessionFiles { location, header, synced, journal, directory_unsynced: true };
@@ -237,13 +237,13 @@ impl SessionFiles {
 /// Removes the files that a session without a header has left. The file that marks the deletion goes last: until then the
 /// next access to the session completes the deletion.
 fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), StoreError> {
-    directory.remove(stem, Kind::Journal)?;
-    directory.remove(stem, Kind::NewHeader)?;
+    directory.remove(stem, FileKind::Journal)?;
+    directory.remove(stem, FileKind::NewHeader)?;
     aside::remove_all(directory, stem)?;
     if durable {
         directory.sync()?;
     }
-    directory.remove(stem, Kind::Deleted)?;
+    directory.remove(stem, FileKind::Deleted)?;
     Ok(())
 }
 
@@ -251,8 +251,8 @@ fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), S
 fn recover_and_read(location: &Location, warnings: &Warnings) -> Result<Option<HeaderFile>, StoreError> {
     let Location { directory, stem, .. } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());
-    let (header, deleted, new) = (has(Kind::Header)?, has(Kind::Deleted)?, has(Kind::NewHeader)?);
-    if !header && !deleted && !new && !has(Kind::Journal)? {
+    let (header, deleted, new) = (has(FileKind::Header)?, has(FileKind::Deleted)?, has(FileKind::NewHeader)?);
+    if !header && !deleted && !new && !has(FileKind::Journal)? {
         return Ok(None);
     }
     if deleted || new {
@@ -262,10 +262,10 @@ fn recover_and_read(location: &Location, warnings: &Warnings) -> Result<Option<H
             remove_rest(directory, stem, true)?;
             return Ok(None);
         }
-        directory.remove(stem, Kind::NewHeader)?;
-        directory.remove(stem, Kind::Deleted)?;
+        directory.remove(stem, FileKind::NewHeader)?;
+        directory.remove(stem, FileKind::Deleted)?;
     }
-    let file = directory.file(stem, Kind::Header);
+    let file = directory.file(stem, FileKind::Header);
     let (reason, restored) = match header::read(directory, stem) {
         Ok(stored) if stored.synced.is_some() => return Ok(Some(stored)),
         Ok(stored) => ("damaged".to_owned(), Some(replace(location, stored.header))),

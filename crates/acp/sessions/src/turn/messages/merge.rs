@@ -79,7 +79,7 @@ impl Merge {
 #[derive(Default)]
 struct OpenTurn {
     prompt: Option<Prompt>,
-    answers: Vec<Answer>,
+    answers: Vec<AnswerStep>,
     calls: Calls,
 }
 
@@ -92,7 +92,7 @@ struct Prompt {
 
 /// A step of the answer. Its calls may still change.
 #[derive(Default)]
-struct Answer {
+struct AnswerStep {
     text: String,
     text_id: Option<MessageId>,
     thoughts: String,
@@ -129,7 +129,7 @@ impl OpenTurn {
             let runs =
                 |id: &ToolCallId, calls: &Calls| calls.get(id).is_some_and(|call| is_open(&call.status));
             // A call that is announced while others run was made without their results.
-            let continues = |answer: &Answer, calls: &Calls| {
+            let continues = |answer: &AnswerStep, calls: &Calls| {
                 answer.calls.is_empty() || answer.calls.iter().any(|id| runs(id, calls))
             };
             self.answer(continues).calls.push(id.clone());
@@ -151,9 +151,9 @@ impl OpenTurn {
     }
 
     /// Returns the last step of the answer, if it may continue, or a new one.
-    fn answer(&mut self, continues: impl FnOnce(&Answer, &Calls) -> bool) -> &mut Answer {
+    fn answer(&mut self, continues: impl FnOnce(&AnswerStep, &Calls) -> bool) -> &mut AnswerStep {
         if !self.answers.last().is_some_and(|answer| continues(answer, &self.calls)) {
-            self.answers.push(Answer::default());
+            self.answers.push(AnswerStep::default());
         }
         let last = self.answers.len() - 1;
         &mut self.answers[last]
