@@ -11,7 +11,7 @@ use super::StoreError;
 
 /// A claim on a session, which lasts until this is dropped; see [`SessionStore::claim`](super::SessionStore::claim).
 ///
-/// The default excludes no other claim.
+/// The default claim is not exclusive.
 #[derive(Default)]
 #[must_use = "a claim lasts until it is dropped"]
 pub struct Claim(Option<Box<dyn Send + Sync>>);

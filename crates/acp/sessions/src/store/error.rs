@@ -45,7 +45,7 @@ pub enum StoreError {
         reason: &'static str,
     },
 
-    /// Other users can create files in the directory, so its content cannot be trusted.
+    /// Other users can change the directory, so its content cannot be trusted.
     #[error("no sessions are kept in {}: {reason}", .directory.display())]
     #[non_exhaustive]
     NotPrivate {
@@ -138,8 +138,8 @@ impl StoreError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreWarning {
-    /// The last writes to a session's journal were cut off, by the end of the process or a crash of the machine. They are
-    /// dropped: they were not durable yet.
+    /// The last writes to a session's journal were cut off, by the end of the process or a crash of the machine. They were not
+    /// durable yet, and are dropped.
     #[error(
         "session {}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}{}",
         Printable::display(.session_id),
@@ -160,7 +160,7 @@ pub enum StoreWarning {
         moved: Option<PathBuf>,
     },
 
-    /// A session's header was damaged. It is written again: as it was where it can be read, else as the session was created.
+    /// A session's header was damaged and is written again, as the session was created if the old header cannot be read.
     #[error(
         "session {}: its header is restored, and may be that of its beginning, as {} was {reason}",
         Printable::display(.session_id),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
-/// A session without its records, as a list shows it.
+/// The data of a session that a list returns, without its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Build)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -101,8 +101,8 @@ pub(crate) fn first_words(update: &SessionUpdate) -> Option<String> {
 /// The position of a session in a list. The session that changed last comes first; of two that changed at the same time, the
 /// one with the lesser id.
 ///
-/// A page begins behind a position and not behind a number of sessions. So a session that does not change is listed
-/// exactly once, even where others are created, changed or deleted between two pages.
+/// A page begins after a position, not after a number of sessions. So a session that does not change is listed exactly once,
+/// even if others are created, changed or deleted between two pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -160,7 +160,7 @@ pub struct ListQuery {
     /// Queries only sessions with this working directory.
     #[build(optional)]
     pub cwd: Option<PathBuf>,
-    /// Queries only sessions behind this position, which need not be that of an existing session.
+    /// Queries only sessions after this position, which need not be that of an existing session.
     #[build(optional)]
     pub after: Option<Position>,
     /// Sets the limit of sessions.

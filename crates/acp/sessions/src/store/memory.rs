@@ -15,10 +15,10 @@ use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, S
 /// The default of [`MemoryStore::limit`]: 128 MiB.
 pub const DEFAULT_MEMORY_LIMIT: usize = 128 << 20;
 
-/// The memory of a record beside its text, in bytes.
+/// The memory of a record in addition to its text, in bytes.
 const RECORD_OVERHEAD: usize = 80;
 
-/// The memory of a session beside its texts, in bytes.
+/// The memory of a session in addition to its texts, in bytes.
 const SESSION_OVERHEAD: usize = 512;
 
 /// Stores sessions in memory, up to a limit.
@@ -83,7 +83,7 @@ impl MemoryStore {
         if fits(sessions) {
             return Ok(());
         }
-        // Frees more than is needed, so that not every write has to.
+        // Frees more than is needed, so that not every write has to free memory.
         let wanted = self.limit - self.limit / 16;
         let mut idle: Vec<_> = sessions
             .by_id

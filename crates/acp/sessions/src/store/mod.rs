@@ -1,4 +1,4 @@
-//! Stores of sessions.
+//! The interface of a store of sessions, and its implementations.
 
 mod claim;
 mod error;
@@ -32,9 +32,9 @@ pub use self::timestamp::Timestamp;
 ///
 /// # Requirements on an implementation
 ///
-/// - When [`append`](Self::append) has returned `Ok`, the records are stored behind all earlier ones, as durably as the store
-///   is configured. When it returns an error, none of them is read later. The first of them may be, where the store was cut
-///   off before it returned or could not undo its write.
+/// - When [`append`](Self::append) has returned `Ok`, the records are stored after all earlier ones, as durably as the store
+///   is configured. When it returns an error, none of them is read later, unless the store could not undo its write. After
+///   a crash during the call, the first of them may be read.
 /// - [`read`](Self::read) returns exactly the records that were appended, byte by byte and in order, or an error for those
 ///   that it cannot return.
 /// - A future that is dropped before it completes leaves the store valid. Whether its work is done is unspecified.
@@ -64,8 +64,8 @@ pub trait SessionStore: Send + Sync {
         records: &'a [RawJson],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Called at the end of a turn or of another group of appends. A store can make the records durable and close its
-    /// files. The default does nothing.
+    /// Makes the appended records durable, at the end of a turn or of another group of appends. A store can close its files
+    /// then. The default does nothing.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ pub trait SessionStore: Send + Sync {
 pub struct StoredSession {
     /// The current header.
     pub header: SessionHeader,
-    /// The records, oldest first. An error is the last item: the records behind it cannot be read.
+    /// The records, oldest first. An error is the last item: the records after it cannot be read.
     pub records: BoxStream<'static, Result<RawJson, StoreError>>,
 }
 

@@ -1,4 +1,4 @@
-//! The tool calls of a turn as they were announced, for the questions about them.
+//! The announced tool calls of a turn, from which permission requests about them are filled.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::update::tool_call::{fill, is_open};
 
-/// How much is kept of all open calls of a turn: 4 MiB.
+/// The memory limit of the open calls of a turn: 4 MiB.
 const BYTES_LIMIT: usize = 4 << 20;
 
 /// The open tool calls of a turn, oldest first, and the bytes of each.
@@ -19,7 +19,7 @@ pub(super) struct AnnouncedCalls {
 }
 
 impl AnnouncedCalls {
-    /// Fills what the subject of a question omits from what was announced of its call.
+    /// Fills the members that the subject of a permission request omits, from the announcement of its call.
     pub(super) fn fill(&self, subject: &mut ToolCallUpdate) {
         let mut known = self.calls.iter().map(|(call, _)| call);
         if let Some(call) = known.find(|call| call.tool_call_id == subject.tool_call_id) {
@@ -50,8 +50,8 @@ impl AnnouncedCalls {
         Some(call)
     }
 
-    /// Keeps a call. The oldest ones are forgotten where there is no room, and so is the content of a call that is too
-    /// long with it.
+    /// Keeps a call. Over the limit the oldest calls are dropped. The content of a call that is alone over the limit is
+    /// dropped first.
     fn insert(&mut self, mut call: ToolCallUpdate) {
         let mut bytes = length(&call);
         if bytes > BYTES_LIMIT {
@@ -71,7 +71,7 @@ impl AnnouncedCalls {
     }
 }
 
-/// The change of an update to an open call.
+/// The change that an update makes to the open calls.
 pub(super) enum CallChange {
     Announced(Box<ToolCallUpdate>),
     Changed(Box<ToolCallUpdate>),
@@ -79,7 +79,7 @@ pub(super) enum CallChange {
 }
 
 impl CallChange {
-    /// Returns none for an update of something else.
+    /// Returns `None` if the update is not one of a tool call.
     pub(super) fn of(update: &SessionUpdate) -> Option<Self> {
         match update {
             SessionUpdate::ToolCall(call) if is_open(&call.status) => {
@@ -97,7 +97,7 @@ impl CallChange {
     }
 }
 
-/// Returns what describes a call, and not its progress: what a question about it shows.
+/// Returns the members that describe a call, without its progress. A permission request shows them.
 pub(super) fn description(call: &ToolCall) -> ToolCallUpdate {
     let mut known = ToolCallUpdate::new(call.tool_call_id.clone());
     known.kind.clone_from(&call.kind);

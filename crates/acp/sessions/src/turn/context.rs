@@ -19,7 +19,7 @@ pub(crate) enum PromptContext {
 }
 
 impl PromptContext {
-    /// Returns the client. In version 2 a question that is asked through it ends with the prompt.
+    /// Returns the client. In version 2 the questions that are asked through it are withdrawn when the prompt ends.
     pub(super) fn client(&self) -> RemoteClient {
         match self {
             Self::V1(context) => context.client().into(),

@@ -71,9 +71,9 @@ impl TurnError {
         matches!(self, Self::Cancelled)
     }
 
-    /// Returns whether nothing more of the turn can reach the client: it was cancelled or is over, its session cannot be
-    /// written, or the client is gone. An agent returns such an error. Any other is about one step, and a model can get
-    /// it and go on.
+    /// Returns whether the turn can send nothing more to the client: the turn was cancelled or has ended, its session cannot
+    /// be written, or the client is gone. An agent returns such an error. Any other error concerns one step; an agent can give
+    /// it to the model and continue.
     ///
     /// ```
     /// use agentwire_acp_sessions::{BoxError, Turn, TurnError};
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_leaves_no_way_to_the_client_ends_a_turn() {
+    fn errors_that_prevent_all_updates_end_a_turn() {
         let refused = CallError::refused("fs/read_text_file", Error::invalid_params("no"));
         for (error, ends) in [
             (TurnError::Cancelled, true),

@@ -9,7 +9,7 @@ use super::{Turn, TurnError};
 
 impl Turn {
     /// Resolves a path, relative to [`cwd`](Self::cwd), to an absolute path without `.` and `..`. Returns `None` if it is
-    /// in none of the [roots](Self::roots). Looks at the text alone and follows no links.
+    /// outside of all [roots](Self::roots). Checks only the text of the path and follows no links.
     ///
     /// ```
     /// # use agentwire_acp_sessions::Turn;

@@ -56,10 +56,10 @@ pub trait TurnHandler: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error, by `?`. It is answered by what it is or was caused by: a [`TurnError::Cancelled`](crate::TurnError) ends the
-    /// turn with the stop reason `cancelled`, an [`Error`](crate::Error) is the answer as it is, and any other is an internal
-    /// error (-32603) with its text and those of its causes. What the client or an MCP server refused is such an internal
-    /// error, too.
+    /// Any error, by `?`. The error and its causes decide the answer: a [`TurnError::Cancelled`](crate::TurnError) ends the
+    /// turn with the stop reason `cancelled`, an [`Error`](crate::Error) is the answer as it is, and any other becomes an
+    /// internal error (-32603) with its text and those of its causes. A refusal of the client or of an MCP server becomes an
+    /// internal error, too.
     fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send;
 }
 
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// A handler of any type, so that what serves the client is compiled once and not for each.
+/// A handler of any type, so that the code that serves the client is compiled only once.
 pub(crate) type BoxTurnHandler = Box<dyn DynTurnHandler>;
 
 /// [`TurnHandler`], as a trait object.

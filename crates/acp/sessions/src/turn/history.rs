@@ -9,9 +9,9 @@ use crate::store::StoreError;
 
 impl Turn {
     /// Returns all updates of the session so far, oldest first, this turn's prompt included. See [`messages`](Self::messages)
-    /// for what a model takes.
+    /// for a form that a model accepts.
     ///
-    /// They are read from the store, and take as much memory as the session is long.
+    /// The updates are read from the store. Their memory is that of the whole session.
     ///
     /// # Errors
     ///

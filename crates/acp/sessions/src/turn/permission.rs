@@ -1,4 +1,4 @@
-//! Questions to the user.
+//! Permission requests: questions to the user about a tool call.
 
 use agentwire_acp_schema::v1::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, ToolCallId, ToolCallUpdate,
@@ -9,9 +9,9 @@ use super::{Turn, TurnError};
 
 /// The subject of a permission request.
 pub(super) enum PermissionSubject<'a> {
-    /// Something that the agent itself does, described by its scope.
+    /// An action of the agent itself, described by its scope.
     Scope(&'a str),
-    /// A tool of an MCP server, as it is shown.
+    /// A tool of an MCP server.
     Tool(&'a HubTool),
 }
 
@@ -23,7 +23,8 @@ const ANSWERS: [(&str, &str, PermissionOptionKind); 4] = [
     ("reject-always", "Always reject", PermissionOptionKind::RejectAlways),
 ];
 
-/// The options, where those for "always" name their scope: the question shows one call, and the answer may cover more.
+/// Returns the options of a request. Those for "always" name their scope, because the request shows one call and the answer
+/// may cover more.
 fn options(subject: &PermissionSubject<'_>) -> [PermissionOption; 4] {
     let scope = match subject {
         PermissionSubject::Scope(scope) => (*scope).to_owned(),
@@ -44,8 +45,8 @@ impl Turn {
     ///
     /// An omitted title, name, kind, location, input or content of `tool_call` is filled from the turn's earlier updates
     /// of that call, so that the client's rules and the user see it: `ToolCallUpdate::new(id)` is enough for a call that was
-    /// announced. What it has stays as it is. A turn keeps that of its open calls, of at most 4 MiB together; beyond that the
-    /// oldest are forgotten.
+    /// announced. Members that are set stay as they are. A turn keeps these data of its open calls up to 4 MiB; over the limit
+    /// it drops the oldest.
     ///
     /// # Errors
     ///
@@ -62,7 +63,7 @@ impl Turn {
     }
 
     /// Returns whether the user permits an action of the agent. The user is asked with four options (allow or reject,
-    /// once or always), unless an answer "always" for the same `scope` holds.
+    /// once or always), unless an answer "always" was given for the same `scope`.
     ///
     /// `scope` describes what an answer "always" covers, and is shown in the options "Always allow: …" and "Always reject:
     /// …". A scope that covers more than the call, such as "every command", permits all of that without a question. An open

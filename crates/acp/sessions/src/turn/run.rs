@@ -1,4 +1,4 @@
-//! Runs a turn, from the prompt to its answer.
+//! Runs a turn: writes the prompt, calls the author's closure, and ends the turn.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -13,8 +13,8 @@ use super::{BoxTurnHandler, Turn, TurnError};
 use crate::session::TurnGuard;
 use crate::update::call_status::CANCELLED;
 
-/// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
-/// this completes or is dropped.
+/// Runs a turn: writes the prompt, calls the author's closure, and ends the terminals and tool calls that are left open.
+/// Another turn can begin when this completes or is dropped.
 ///
 /// `accept` is called with the id of the prompt's message once the prompt is stored: version 2 answers the request then.
 pub(crate) async fn run_turn<A>(
@@ -38,7 +38,7 @@ where
         Err(error) => Err(error.into()),
     };
     let finished = turn.finish().await;
-    // Nothing waits from here on, so the session is free exactly when the answer is queued.
+    // Nothing waits from here on, so the next turn can begin exactly when the answer is queued.
     drop(guard);
     if turn.is_cancelled() {
         return Ok(StopReason::Cancelled);
@@ -47,7 +47,7 @@ where
     outcome
 }
 
-/// Calls the author's closure. After a cancel its future has the grace period to complete, and is then dropped.
+/// Calls the author's closure. After a cancellation its future is dropped when the grace period ends.
 async fn answer(turn: &Turn, author: &BoxTurnHandler) -> Result<StopReason, Error> {
     if turn.0.context.is_cancelled() {
         turn.0.cancel.set();
@@ -86,11 +86,11 @@ fn answer_of(error: BoxError) -> Result<StopReason, Error> {
 }
 
 impl Turn {
-    /// Ends the turn: releases terminals, fails the tool calls that are open, refuses the handles that are left, and waits
-    /// until all updates are written and sent.
+    /// Ends the turn: releases terminals, sets the final status of open tool calls, refuses further commands of handles, and
+    /// waits until all updates are written and sent.
     async fn finish(&self) -> Result<(), TurnError> {
         let terminals = pin!(self.0.terminals.finish());
-        // A client that does not answer must not keep the turn from ending.
+        // A client that does not answer must not prevent the end of the turn.
         let _timed_out = select(terminals, TokioClock::default().sleep(self.0.settings.grace)).await;
         let (status, why) = if self.is_cancelled() {
             (ToolCallStatus::Other(CANCELLED.into()), CANCELLED)

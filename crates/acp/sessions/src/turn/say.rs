@@ -12,7 +12,7 @@ use crate::log::{Change, ChosenBy, Update};
 impl Turn {
     /// Sends a chunk of the answer. Consecutive chunks are one message; a thought or a tool call in between begins another.
     ///
-    /// Completes when the chunk is written to the store and queued for the client. Waits while 64 updates are queued.
+    /// Completes when the chunk is written to the store and queued for the client. Waits while 64 updates wait for the store.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Turn {
         self.write_update(Update::broadcast(self.prepare(update.into())?).shortened()).await
     }
 
-    /// Writes the prompt, and returns the id of its message. The client has the prompt, so it is not sent.
+    /// Writes the prompt to the store and returns the id of its message. Does not send it, because the client has it.
     pub(super) async fn write_prompt(&self) -> Result<MessageId, TurnError> {
         let id = self.next_message_id();
         let chunk = |block: &ContentBlock| {
@@ -147,7 +147,7 @@ impl Turn {
         Ok(self.0.session.log.write(self.0.number, change).await?)
     }
 
-    /// Returns an update that the client takes, with the id of its message.
+    /// Checks that the client supports an update, and sets the id of its message.
     fn prepare(&self, mut update: SessionUpdate) -> Result<SessionUpdate, TurnError> {
         self.client().check_update(&update)?;
         self.set_message_id(&mut update);

@@ -48,7 +48,7 @@ impl Terminals {
         Self { session_id, turn, workspace, background, state: Monitor::default() }
     }
 
-    /// Creates a terminal. The call runs in the background, so a terminal whose caller is gone by then is released.
+    /// Creates a terminal. The call runs in the background, so the terminal is released even if the caller was dropped.
     pub(super) async fn create(self: &Arc<Self>, request: CreateTerminalRequest) -> CreateResult {
         let (sender, created) = oneshot::channel();
         self.state.with(|state| state.pending += 1);
@@ -92,7 +92,7 @@ impl Terminals {
         let _ = id;
     }
 
-    /// Notes that the command of a terminal has ended, so that it need not be killed.
+    /// Records that the command of a terminal has ended, so that it is not killed.
     pub(super) fn set_exited(&self, id: &TerminalId) {
         self.state.with(|state| {
             if let Some(has_ended) = state.open.get_mut(id) {

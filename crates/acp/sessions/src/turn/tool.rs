@@ -25,11 +25,11 @@ use super::{Turn, TurnError};
 use crate::settings::PermissionPolicy;
 use crate::update::shorten::cut;
 
-/// How much of a tool's own title is shown, in bytes.
+/// The most bytes of a tool's own title that are shown.
 const TITLE_LIMIT: usize = 256;
 
-/// How long the pause between two reports of progress is at least. Each is written to the store, and a server may report
-/// without pause.
+/// The shortest pause between two reports of progress. Each report is written to the store, and a server may send them
+/// without a pause.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 
 impl Turn {
@@ -194,7 +194,7 @@ impl fmt::Debug for PendingToolCall {
     }
 }
 
-/// Shows the latest report, again and again. Ends when it cannot be shown.
+/// Shows the latest report of progress, until one cannot be shown.
 async fn show_progress(
     running: &RunningToolCall,
     latest: &Monitor<Option<ProgressNotification>>,

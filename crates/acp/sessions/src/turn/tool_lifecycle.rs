@@ -14,17 +14,17 @@ use super::tool_content::ToolContent;
 use super::{Turn, TurnError};
 use crate::update::call_status::CANCELLED;
 
-/// A tool call that runs, for reports to the client. Cloning is cheap. See [`ToolRun::run`](crate::ToolRun::run).
+/// A handle of a running tool call, which shows its progress to the client. Cloning is cheap. See [`ToolRun::run`](crate::ToolRun::run).
 #[derive(Clone)]
 pub struct RunningToolCall {
     turn: Turn,
     id: ToolCallId,
-    /// The data of the call in its question. It is not looked up by the id, which another call may have.
+    /// The description of the call for its permission request. It is not looked up by the id, which another call may have.
     announced: Arc<ToolCallUpdate>,
 }
 
 impl RunningToolCall {
-    /// Announces a call. One with an empty id gets a new one.
+    /// Announces a call. A call with an empty id gets a new id.
     pub(super) async fn announce(turn: &Turn, mut call: ToolCall) -> Result<Self, TurnError> {
         if call.tool_call_id.is_empty() {
             call.tool_call_id = turn.new_tool_call_id();
@@ -34,7 +34,7 @@ impl RunningToolCall {
         Ok(Self { turn: turn.clone(), id, announced })
     }
 
-    /// Asks the user, where there is a subject, and shows that the call runs. `tool` names it in the error.
+    /// Asks the user if there is a subject, and shows that the call runs. `tool` is its name in the error.
     pub(super) async fn begin(
         &self,
         subject: Option<PermissionSubject<'_>>,
@@ -48,7 +48,7 @@ impl RunningToolCall {
         self.turn.update(self.change().status(ToolCallStatus::InProgress)).await
     }
 
-    /// Shows how the call has ended. `show` adds a result to the update.
+    /// Shows the outcome of the call. `show` adds the result to the update.
     pub(super) async fn end<T>(
         self,
         outcome: Result<T, TurnError>,

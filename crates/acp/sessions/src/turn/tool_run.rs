@@ -102,8 +102,8 @@ impl ToolRun {
         self
     }
 
-    /// Asks the user for permission first (default: no question), unless an answer "always" for the same
-    /// [scope](Self::scope) holds.
+    /// Asks the user for permission first (default: no question), unless an answer "always" was given for the same
+    /// [scope](Self::scope).
     pub fn ask(mut self) -> Self {
         self.asks = true;
         self
@@ -118,11 +118,11 @@ impl ToolRun {
 
     /// Announces the call, asks the user where that is set, runs the closure, and shows how the call ends.
     ///
-    /// The closure gets a handle that shows progress. What it returns is the call's content, and is returned here, too. The
-    /// call has failed when it returns an error, of any type: the content is the text of the error then. A cancellation of the
-    /// turn drops the closure's future, and the call is shown as cancelled.
+    /// The closure gets a handle that shows progress. Its result becomes the content of the call and is returned. If it returns an
+    /// error, of any type, the call has failed and its content is the text of the error. A cancellation of the turn drops the
+    /// closure's future, and the call is shown as cancelled.
     ///
-    /// The call is shown as open until the end of the turn where the future of this method is dropped.
+    /// If the future of this method is dropped, the call is shown as open until the turn ends.
     ///
     /// # Errors
     ///

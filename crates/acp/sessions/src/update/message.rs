@@ -1,4 +1,4 @@
-//! The message that a chunk belongs to.
+//! Sets the ids of messages in chunks that lack one.
 
 use agentwire_acp_schema::v1::{MessageId, SessionUpdate};
 

@@ -6,14 +6,14 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 
-/// The most that is kept of a shortened update, in bytes of JSON.
+/// The most bytes of JSON that a shortened update keeps.
 const KEPT_LIMIT: usize = 64 << 10;
 
 /// The longest title in a shortened update, in bytes.
 const TITLE_LIMIT: usize = 1 << 10;
 
 /// Returns the update with the beginning of its text and a mark that it is shortened, within `limit` bytes. `bytes` is its
-/// length. Returns none for an update that is neither a tool call nor text, or whose ids alone are too long.
+/// length. Returns `None` for an update that is neither a tool call nor text, or whose ids alone are too long.
 pub(crate) fn shorten(update: &SessionUpdate, bytes: usize, limit: usize) -> Option<SessionUpdate> {
     let mark = format!("[shortened: this had {bytes} bytes, and the limit is {limit}]");
     let room = KEPT_LIMIT.min(limit / 4);

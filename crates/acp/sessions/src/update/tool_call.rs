@@ -1,4 +1,4 @@
-//! A tool call with its updates.
+//! Applies updates to tool calls.
 
 use agentwire_acp_schema::v1::{ToolCall, ToolCallStatus, ToolCallUpdate};
 
@@ -32,7 +32,7 @@ fn set<T>(member: &mut T, value: Option<T>) {
     }
 }
 
-/// Fills the members that an update omits, and that describe the call rather than its progress.
+/// Fills those omitted members of an update that describe the call, not its progress.
 pub(crate) fn fill(update: &mut ToolCallUpdate, known: &ToolCallUpdate) {
     fill_member(&mut update.title, &known.title);
     fill_member(&mut update.name, &known.name);

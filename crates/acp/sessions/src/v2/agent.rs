@@ -57,11 +57,11 @@ impl V2Agent {
         Setup::new(&self.0.settings, cwd.into(), directories, &settings::mcp_servers(servers))
     }
 
-    /// Begins a turn when those that were prompted before have ended: prompts of one session wait for each other.
+    /// Begins a turn when the earlier turns of the session have ended.
     ///
     /// # Errors
     ///
-    /// When the session is not open, or the prompt is cancelled in the meantime.
+    /// When the session is not open, or the prompt is cancelled while it waits.
     async fn begin_turn(&self, id: &SessionId, turn: &TurnHandle) -> Result<TurnGuard, Error> {
         loop {
             let session = self.0.sessions.session(id)?;
@@ -162,13 +162,13 @@ impl Agent for V2Agent {
         _: Context,
     ) -> Result<CloseSessionResponse, Error> {
         match self.0.close(&request.session_id).await {
-            // In version 2 closing what is not open succeeds.
+            // In version 2 closing a session that is not open succeeds.
             Err(error) if error.code != error_code::RESOURCE_NOT_FOUND => Err(error),
             _ => Ok(CloseSessionResponse::new()),
         }
     }
 
-    /// Closing has waited for the turn already, so only prompts that were waiting are left.
+    /// `Runtime::close` has waited for the turn, so only prompts that wait for it are left.
     fn close_grace(&self) -> Duration {
         self.0.settings.grace
     }
@@ -215,7 +215,7 @@ impl Agent for V2Agent {
     }
 }
 
-/// In version 2 the error for a session that is not open names it in its data.
+/// Adds the id of the session to the data of an error for a session that is not open, as version 2 requires.
 fn with_data(error: Error, id: &SessionId) -> Error {
     if error.code == error_code::RESOURCE_NOT_FOUND {
         return error.with_data(&SessionNotFoundErrorData::new(id));

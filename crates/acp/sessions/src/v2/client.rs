@@ -42,7 +42,7 @@ impl V2Client {
         self.capabilities.as_ref()
     }
 
-    /// A chunk gets the id of its message only when it has passed, so it may lack one here.
+    /// A chunk may lack the id of its message, because it gets one only after this check.
     ///
     /// # Errors
     ///
@@ -115,14 +115,14 @@ fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, CallError> 
         .map_err(|why| CallError::not_allowed(CreateElicitationRequest::NAME, why.to_string()))
 }
 
-/// Returns an update as version 2 spells it, or `None` if version 2 has no such update.
+/// Returns an update of version 2, or `None` if version 2 has no such update.
 fn to_v2(update: SessionUpdate) -> Result<Option<v2::SessionUpdate>, CallError> {
     update::to_v2(update)
         .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why.to_string()))
 }
 
-/// Returns what a turn can ask for. Files and terminals are the agent's own, and every client of version 2 takes boolean
-/// options, notices and compactions.
+/// Returns the features that a turn can use. Files and terminals are the agent's own, and every client of version 2 supports
+/// boolean options, notices and compactions.
 fn capabilities(client: &v2::ClientCapabilities) -> ClientCapabilities {
     let options = SessionConfigOptionsCapabilities::new().boolean(BooleanConfigOptionCapabilities::new());
     let session = ClientSessionCapabilities::new()

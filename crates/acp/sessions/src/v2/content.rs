@@ -1,10 +1,10 @@
-//! Content: blocks, and what tool calls have produced. Both versions encode most of it alike.
+//! Converts content blocks and the content of tool calls. Most of it has the same JSON in both versions.
 
 use agentwire_acp_schema::{v1, v2};
 
 use super::{diff, transcode};
 
-/// Returns the blocks of a prompt as the rest of the crate has them. The icons of a resource link are left out, because
+/// Returns the blocks of a prompt as types of version 1. The icons of a resource link are left out, because
 /// version 1 has none.
 pub(super) fn prompt(blocks: &[v2::ContentBlock]) -> Result<Vec<v1::ContentBlock>, serde_json::Error> {
     let block = |block: &v2::ContentBlock| match block {

@@ -1,4 +1,4 @@
-//! Changes of files: version 1 has the text before and after, version 2 what was done and a patch.
+//! Converts changes of files: version 1 has the text before and after, version 2 the kind of the change and a patch.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ const PATCH_LIMIT: usize = 2 << 20;
 /// How many lines around the change a patch shows.
 const CONTEXT: usize = 3;
 
-/// Returns a change as version 2 spells it.
+/// Returns a change as the type of version 2.
 pub(super) fn diff(diff: Diff) -> v2::Diff {
     let change = match &diff.old_text {
         Some(_) => DiffChange::modify(&diff.path),

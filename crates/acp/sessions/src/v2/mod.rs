@@ -1,5 +1,5 @@
-//! The draft of version 2 of the protocol: its methods, and the conversion of this crate's types, which are those of
-//! version 1.
+//! The draft of version 2 of the protocol: its methods, and the conversion of values, which the rest of the crate has as
+//! types of version 1.
 
 mod agent;
 pub(crate) mod client;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use agentwire_acp_schema::v1::{SessionUpdate, TerminalId, ToolCallContent};
 
-/// The terminals that a journal has shown so far. They are forgotten when the replay ends.
+/// The terminals of the agent's machine in the records of a journal so far.
 #[derive(Debug, Default)]
 pub(crate) struct KnownTerminals(HashSet<TerminalId>);
 

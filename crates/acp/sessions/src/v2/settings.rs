@@ -1,4 +1,4 @@
-//! Options, slash commands, ways to authenticate and MCP servers.
+//! Converts options, slash commands, authentication methods and MCP servers.
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::{v1, v2};

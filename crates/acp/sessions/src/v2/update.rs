@@ -1,4 +1,4 @@
-//! Spells updates for a client of version 2. The rest of the crate has them as types of version 1, and so does the journal.
+//! Converts updates for a client of version 2. The journal and the rest of the crate have them as types of version 1.
 
 use agentwire_acp_schema::v1::{ContentChunk, SessionInfoUpdate, SessionUpdate, ToolCall, ToolCallUpdate};
 use agentwire_acp_schema::v2::{self, Patch};
@@ -9,7 +9,7 @@ use super::{content, settings, transcode};
 /// The id of the plan. Version 1 has one plan per session and no id for it.
 const PLAN: &str = "plan";
 
-/// Returns an update as version 2 spells it, or `None` if version 2 has no such update: an option shows the mode there.
+/// Returns an update of version 2, or `None` for a change of the mode, for which version 2 has an option.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Moves damaged data to files of their own, which are deleted only with their session.
+//! Moves damaged data of a session to numbered `aside` files, which are deleted only with the session.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The headers of all sessions, for lists. Lists lock nothing: other stores may change the files at the same time.
+//! A cache of the headers of all sessions, for lists. A list locks no session, so other stores may change the files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) fn files(directory: &Directory) -> Result<BTreeMap<String, Vec<FileKi
 }
 
 impl Catalogue {
-    /// Returns the current headers of all sessions. Completes or reverts what a store was doing when it was cut off.
+    /// Returns the current headers of all sessions. Completes or reverts operations of a store that were cut off.
     pub(super) fn read(
         &mut self,
         directory: &Directory,
@@ -112,7 +112,8 @@ impl Catalogue {
     }
 }
 
-/// Returns the header of a session after completing or reverting what was cut off. Returns none while the session is in use.
+/// Returns the header of a session after completing or reverting an operation that was cut off. Returns `None` while the
+/// session is in use.
 fn recover(
     locks: &Arc<Locks>,
     stem: &str,

@@ -215,7 +215,7 @@ fn repair_journal(location: &Location, header: &SessionHeader) -> Result<Option<
     if directory.version(stem, FileKind::Journal)?.is_none() {
         lower(0)?;
         Journal::create(location.clone(), header, true)?;
-        return Ok(Some("its records are lost, and it is begun anew".to_owned()));
+        return Ok(Some("its records are lost, and its journal is created again".to_owned()));
     }
     let Scan { records, offset, end, last, .. } = scan(location)?;
     let synced = read_header(location).ok().and_then(|stored| stored.synced).unwrap_or(0);

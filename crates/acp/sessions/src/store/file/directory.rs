@@ -8,7 +8,7 @@ use agentwire_files::{Access, FileSystem, LockFile, NotPrivate, Privacy, Private
 use super::name::FileKind;
 use crate::StoreError;
 
-/// A directory, whose operations report errors with the path of the file.
+/// The directory. Its operations report errors with the path of the file.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,

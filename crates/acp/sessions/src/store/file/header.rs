@@ -1,4 +1,4 @@
-//! The header of a session, in a file beside the journal, so that lists read no journals.
+//! The file of a session's header. It is separate from the journal, so that lists read no journals.
 //!
 //! ```text
 //! 0000001d 5f3a… {"synced":"0000000000001f3a"}⏎    how many bytes of the journal are durable

@@ -1,6 +1,7 @@
 //! The journal of a session: the file of its records.
 //!
-//! Its end is not in `agentwire-files`: a failed append is undone here, while the store of several nodes rewrites its journal.
+//! The handling of its end is not in `agentwire-files`, because the stores differ: this one undoes a failed append, the store
+//! of several nodes rewrites its journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,11 +19,11 @@ use crate::{SessionHeader, StoreError, StoreWarning};
 
 /// The journal of a session that this store has locked, so no other process writes to the file.
 ///
-/// The file is open from the first append until [`sync`](Self::sync), so that an idle session costs no file descriptor.
+/// The file is open from the first append until [`sync`](Self::sync), so that an idle session has no open file.
 #[derive(Debug)]
 pub(super) struct Journal {
     location: Location,
-    /// None until the file has been read.
+    /// `None` until the file has been read.
     end: Option<JournalEnd>,
 }
 
@@ -72,8 +73,8 @@ impl Journal {
 
     /// Reads the file, unless that has happened before, and finds the end of its valid records.
     ///
-    /// Damage behind the first `synced` bytes is left by a power cut in writes that were never durable, and is dropped. Whole
-    /// lines are copied to a file of their own first.
+    /// Damage after the first `synced` bytes comes from writes that were never durable before a power cut, and is dropped. If it
+    /// includes whole lines, they are copied to an `aside` file first.
     pub(super) fn find_end(
         &mut self,
         header: &SessionHeader,
@@ -98,8 +99,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Truncates the file behind the valid records, and writes its first line again where that was lost. With `keep`, copies
-    /// the rest to a file of its own first, and returns the path.
+    /// Truncates the file after the valid records, and writes its first line again if that was lost. With `keep`, copies the
+    /// rest to an `aside` file first, and returns the path.
     fn drop_rest(
         &self,
         end: &mut JournalEnd,

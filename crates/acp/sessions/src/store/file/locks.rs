@@ -1,4 +1,4 @@
-//! The sessions that a store has locked against all other stores.
+//! The locks of a store on its sessions, which exclude all other stores.
 //!
 //! A session is locked by a lock on a file of its own, which exists only while the session is locked. Within the store
 //! the claim on the session and the calls that use its files share the lock. When the lock is released, the store drops
@@ -20,8 +20,8 @@ use super::name;
 use super::session::Files;
 use crate::{Claim, StoreError};
 
-/// How often to try for a lock that another store has, and the pause in between. A store that only cleans up, or is about to
-/// end, releases it within that time.
+/// How often to try to get a lock that another store has, and the pause in between. A store that only recovers the files, or
+/// is about to end, releases the lock within that time.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -38,7 +38,7 @@ struct LockState {
     /// How many [`LockHandle`]s there are.
     handles: usize,
     is_claimed: bool,
-    /// Whether it stays locked without handles and claim.
+    /// Whether the session stays locked without handles and claim.
     is_kept: bool,
 }
 
@@ -63,7 +63,7 @@ impl Locks {
         retry(|| self.try_lock(session_id))
     }
 
-    /// Locks likewise, without blocking.
+    /// As [`lock`](Self::lock), without blocking.
     pub(super) fn try_lock(self: &Arc<Self>, session_id: &SessionId) -> Result<LockHandle, StoreError> {
         self.with(session_id, |session| Ok(self.handle(session_id, session)))
     }
@@ -121,7 +121,7 @@ impl Locks {
         LockHandle { locks: Arc::clone(self), session_id, files }
     }
 
-    /// Changes the state of a lock, and releases it where nothing keeps it any more.
+    /// Changes the state of a lock, and releases the lock if it has no handle and no claim and is not kept.
     fn change(&self, session_id: &SessionId, change: impl FnOnce(&mut LockState)) {
         let mut sessions = self.sessions.lock();
         let Some(session) = sessions.get_mut(session_id) else { return };

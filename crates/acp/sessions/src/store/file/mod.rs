@@ -1,4 +1,4 @@
-//! Keeps sessions in a directory.
+//! A store in a directory, with the files of each session.
 
 mod aside;
 mod blocking;
@@ -40,7 +40,7 @@ pub use self::session::Fsync;
 use self::session::{Files, Warnings};
 use super::{SessionHeader, StoreError, StoredSession};
 
-/// Keeps sessions in a directory, so that they outlive the process.
+/// Stores sessions in a directory, so that they outlive the process.
 ///
 /// ```
 /// use agentwire_acp_sessions::{FileStore, Fsync};
@@ -61,7 +61,7 @@ use super::{SessionHeader, StoreError, StoredSession};
 ///
 /// Any number of stores may be open on one directory, in this process or others. A session belongs to one of them at a time:
 /// a claim locks it until the claim is dropped, and a store that creates, appends to or changes a session without a claim
-/// locks it until the store is dropped. The other stores can list and read the session; all else fails with
+/// locks it until the store is dropped. The other stores can list and read the session; other operations fail with
 /// [`StoreError::InUse`]. A lock ends with its process, however that ends, so it is never stale. Locks depend on the file
 /// system, and may not work over a network. Each locked session costs a file descriptor.
 ///
@@ -188,7 +188,7 @@ impl FileStore {
         Ok((handle, files))
     }
 
-    /// Locks likewise, and fails where the session does not exist.
+    /// As [`lock`](Self::lock). Fails with [`StoreError::NotFound`] if the store does not support the id.
     async fn find(&self, session_id: &SessionId) -> Result<(LockHandle, OwnedMutexGuard<Files>), StoreError> {
         self.lock(session_id).await.map_err(|error| match error {
             StoreError::Id { session_id, .. } => StoreError::not_found(&session_id),

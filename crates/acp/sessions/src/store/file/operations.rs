@@ -1,4 +1,4 @@
-//! The operations of a [`FileStore`], on threads that may block where that is needed.
+//! The operations of a [`FileStore`]. Those that may wait for the disk run on threads for blocking work.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::blocking::{blocking, records};
 use super::{FileStore, Fsync};
 use crate::store::{Claim, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
 
-/// The most that is appended without asking another thread, in bytes.
+/// The most bytes that are appended on the thread that polls.
 const INLINE_LIMIT: usize = 64 << 10;
 
 impl SessionStore for FileStore {

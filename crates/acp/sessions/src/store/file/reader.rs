@@ -19,13 +19,12 @@ pub(super) struct Reader {
     location: Location,
 }
 
-/// The end of what a reader returns.
+/// The end of the records that a reader returns.
 #[derive(Debug)]
 enum Limit {
-    /// To this offset. Then it reports the fault.
+    /// This offset. After it the reader reports the fault.
     End(u64, Option<AppendFault>),
-    /// To the end of the valid records. This many bytes of them are durable. Another process may be writing behind
-    /// them.
+    /// The end of the valid records, after which another process may be writing. This many bytes of the file are durable.
     Synced(u64),
 }
 
@@ -57,7 +56,7 @@ impl Reader {
         Ok(Some(Self { lines, limit: Limit::Synced(synced), location }))
     }
 
-    /// Reads some records, or none behind the last one. Must not be called again after an error.
+    /// Reads some records, or none after the last one. Must not be called again after an error.
     pub(super) fn read_some(&mut self) -> Vec<Result<RawJson, StoreError>> {
         let mut records = Vec::new();
         let from = self.lines.offset();
@@ -112,7 +111,7 @@ fn parse(text: Vec<u8>) -> Result<RawJson, BoxError> {
 /// Why nothing can be appended to a journal.
 #[derive(Debug, Clone)]
 pub(super) enum AppendFault {
-    /// The bytes behind the valid records are damaged.
+    /// The bytes after the valid records are damaged.
     Damaged(String),
     /// A write failed and could not be undone.
     Stopped(String),

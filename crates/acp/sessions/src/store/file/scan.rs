@@ -9,7 +9,7 @@ use super::header;
 use super::location::Location;
 use crate::StoreError;
 
-/// The content of a journal.
+/// The extent of the valid records of a journal.
 #[derive(Debug)]
 pub(super) struct Scan {
     /// How many records are valid.
@@ -20,7 +20,7 @@ pub(super) struct Scan {
     pub(super) checksum: u32,
     /// The end of the file.
     pub(super) end: u64,
-    /// The text behind the valid records.
+    /// The line after the valid records.
     pub(super) last: Line,
 }
 
@@ -51,8 +51,8 @@ pub(super) fn scan(location: &Location) -> Result<Scan, StoreError> {
     Ok(Scan { records, offset: lines.offset(), checksum: lines.checksum(), end, last })
 }
 
-/// Returns whether a journal has anything behind its first line, damaged or not. A session whose creation was cut off has
-/// nothing there.
+/// Returns whether a journal has more than its first line, damaged or not. That of a session whose creation was cut off has
+/// not.
 pub(super) fn has_records(location: &Location) -> Result<bool, StoreError> {
     let file = match location.open_journal(Access::Read) {
         Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(false),

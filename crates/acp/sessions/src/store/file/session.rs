@@ -22,14 +22,14 @@ use crate::{SessionHeader, StoreError, StoreWarning};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fsync {
-    /// Never: the operating system writes when it likes. A power cut may cost the last seconds.
+    /// Never: the operating system decides when it writes. A power cut may lose the last seconds.
     Never,
     /// When sessions are created and deleted, and at the end of each turn, where
-    /// [`SessionStore::sync`](crate::SessionStore::sync) is called. A power cut may cost the updates of a turn that has not
+    /// [`SessionStore::sync`](crate::SessionStore::sync) is called. A power cut may lose the updates of a turn that has not
     /// ended.
     #[default]
     EveryTurn,
-    /// With every append. A power cut costs nothing; an update waits for the disk before it is sent.
+    /// With every append. A power cut loses nothing; an update waits for the disk before it is sent.
     Always,
 }
 
@@ -68,7 +68,7 @@ impl Files {
         Self { location: Location { directory, session_id, stem }, state: FilesState::Unknown }
     }
 
-    /// Returns the session, where the end of its journal is known.
+    /// Returns the session if the end of its journal is known, so that an append need not read files.
     pub(super) fn known(&mut self) -> Option<&mut SessionFiles> {
         match &mut self.state {
             FilesState::Present(present) if present.journal.is_known() => Some(present),
@@ -76,8 +76,8 @@ impl Files {
         }
     }
 
-    /// Returns the session, if there is one. The first call reads its files, and completes or reverts what a store was doing
-    /// to them when it was cut off.
+    /// Returns the session, if there is one. The first call reads its files, and completes or reverts an operation of a
+    /// store that was cut off.
     pub(super) fn load(&mut self, warnings: &Warnings) -> Result<Option<&mut SessionFiles>, StoreError> {
         if let FilesState::Unknown = self.state {
             self.state = match recover_and_read(&self.location, warnings)? {
@@ -93,7 +93,7 @@ impl Files {
         }
     }
 
-    /// Loads likewise, and fails where the session does not exist.
+    /// As [`load`](Self::load). Fails if the session does not exist.
     pub(super) fn find(&mut self, warnings: &Warnings) -> Result<&mut SessionFiles, StoreError> {
         let session_id = self.location.session_id.clone();
         self.load(warnings)?.ok_or_else(|| StoreError::not_found(&session_id))
@@ -234,8 +234,8 @@ impl SessionFiles {
     }
 }
 
-/// Removes the files that a session without a header has left. The file that marks the deletion goes last: until then the
-/// next access to the session completes the deletion.
+/// Removes the files of a session that has no header any more. The file that marks the deletion is removed last: while it
+/// exists, the next access to the session completes the deletion.
 fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), StoreError> {
     directory.remove(stem, FileKind::Journal)?;
     directory.remove(stem, FileKind::NewHeader)?;
@@ -247,7 +247,7 @@ fn remove_rest(directory: &Directory, stem: &str, durable: bool) -> Result<(), S
     Ok(())
 }
 
-/// Reads the header of a locked session, after completing or reverting what was cut off.
+/// Reads the header of a locked session, after completing or reverting an operation that was cut off.
 fn recover_and_read(location: &Location, warnings: &Warnings) -> Result<Option<HeaderFile>, StoreError> {
     let Location { directory, stem, .. } = location;
     let has = |kind| directory.version(stem, kind).map(|version| version.is_some());

@@ -1,4 +1,4 @@
-//! A store on a disk that fails at every call, and at every call loses its power.
+//! A `FileStore` on a simulated disk: each call of the disk in turn fails, or the power is cut at it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

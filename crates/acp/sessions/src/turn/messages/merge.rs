@@ -15,10 +15,10 @@ use crate::update::tool_call::{apply, is_open};
 /// The longest name that is made of a title: the limit that the APIs of models have for a tool's name.
 const NAME_LIMIT: usize = 64;
 
-/// The bytes that a message, a block and a tool call count beside their text and JSON. Their texts may be empty.
+/// The bytes that a message, a block and a tool call each add to the count of their text and JSON, which may be empty.
 const PART_COST: usize = 64;
 
-/// Merges updates, in their order, and keeps the newest turns.
+/// Merges updates, in their order, into messages, and keeps the newest turns within a limit.
 pub(super) struct Merge {
     /// The turns that have ended, oldest first, with their bytes.
     ended: VecDeque<(Vec<Message>, usize)>,
@@ -29,7 +29,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// `limit` is in bytes of text and JSON, and of [`PART_COST`].
+    /// `limit` is in bytes of text and JSON, plus [`PART_COST`] for each part.
     pub(super) fn new(limit: usize) -> Self {
         Self { ended: VecDeque::new(), bytes: 0, limit, turn: OpenTurn::default() }
     }
@@ -159,7 +159,7 @@ impl OpenTurn {
         &mut self.answers[last]
     }
 
-    /// Returns the messages, and what they count, in bytes.
+    /// Returns the messages, and their size in bytes.
     fn end(mut self) -> (Vec<Message>, usize) {
         let prompt = self.prompt.map(|prompt| Message::User(UserMessage { content: prompt.content }));
         let mut messages: Vec<_> = prompt.into_iter().collect();
@@ -221,7 +221,7 @@ fn arguments(input: RawJson) -> RawJson {
     }
 }
 
-/// Returns what a message counts, in bytes.
+/// Returns the size of a message, in bytes.
 fn length(message: &Message) -> usize {
     let parts = match message {
         Message::User(user) => user.content.iter().map(block_length).sum(),

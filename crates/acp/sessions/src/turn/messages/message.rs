@@ -5,7 +5,7 @@ use agentwire_jsonrpc::RawJson;
 
 use super::render;
 
-/// A message of a conversation, as a chat model takes it.
+/// A message of a conversation for a chat model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
@@ -31,7 +31,7 @@ impl UserMessage {
     }
 }
 
-/// A step of an answer: what the model said, and then the tools that it called.
+/// A step of an answer: the model's text, and then its tool calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AssistantMessage {
@@ -78,9 +78,9 @@ impl ToolResult {
         self.status != ToolCallStatus::Completed
     }
 
-    /// Returns the result as one text: its blocks as in [`UserMessage::text`], the new text of a diff behind a line with its
-    /// path, and a note for a terminal. Without content it is the JSON of the raw output. For a call that has not ended, a
-    /// note marks that; for one that failed without a word, the text is its status.
+    /// Returns the result as one text: its blocks as in [`UserMessage::text`], the new text of a diff after a line with its
+    /// path, and a note for a terminal. Without content it is the JSON of the raw output. A call that has not ended gets a
+    /// note; the text of a call that failed without content or output is its status.
     pub fn text(&self) -> String {
         render::result(&self.status, &self.content, self.raw_output.as_ref())
     }

@@ -1,4 +1,4 @@
-//! The conversation as a model takes it.
+//! The conversation as messages for a chat model.
 
 mod merge;
 mod message;
@@ -22,24 +22,24 @@ impl Turn {
     ///
     /// - The chunks of a prompt are one [`UserMessage`].
     /// - Chunks of the answer are joined, and so are thoughts, which are separate. They and the tool calls that follow them
-    ///   are one [`AssistantMessage`]. Text behind a tool call begins another one, and so does a tool call that is announced
-    ///   when the earlier ones have ended: the model knew their results.
+    ///   are one [`AssistantMessage`]. Text after a tool call begins another one, and so does a tool call that is announced
+    ///   after the earlier ones have ended, because the model knew their results.
     /// - Each tool call has exactly one result, in its [`ToolUse`]. The result of a call that was cut off has the reason: by a
     ///   cancellation, by the end of its turn or of the agent's process, or because it still runs.
     /// - Plans, modes, titles and other updates are left out, and so is an answer of thoughts alone or of white space.
     ///
-    /// So the order is the one that APIs like those of OpenAI and Anthropic demand: put the results of a message's tool calls
-    /// behind it. A turn that calls the model in a loop asks for the messages again in each round.
+    /// The order is the one that APIs like those of OpenAI and Anthropic demand, if the results of a message's tool calls are put
+    /// after it. A turn that calls the model in a loop asks for the messages again in each round.
     ///
     /// # Memory
     ///
-    /// Without [`byte_limit`](PendingMessages::byte_limit) the messages take as much memory as the session is long. With it,
-    /// as much as the limit, the turn that is being read, and one record of the store.
+    /// Without [`byte_limit`](PendingMessages::byte_limit) the messages take the memory of the whole session. With it, they take
+    /// at most the limit, the turn that is being read, and one record of the store.
     ///
     /// # Errors
     ///
-    /// [`TurnError::Store`] when the session cannot be read. [`TurnError::Cancelled`], [`TurnError::Ended`]: so a loop around a
-    /// model ends with its turn.
+    /// [`TurnError::Store`] when the session cannot be read. [`TurnError::Cancelled`] and
+    /// [`TurnError::Ended`], so that a loop around a model ends with its turn.
     ///
     /// # Examples
     ///

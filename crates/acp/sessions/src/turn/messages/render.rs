@@ -1,4 +1,4 @@
-//! Content as text.
+//! Renders content as text for a model.
 
 use agentwire_acp_schema::v1::{ContentBlock, EmbeddedResourceResource, ToolCallContent, ToolCallStatus};
 use agentwire_jsonrpc::RawJson;
