@@ -69,7 +69,8 @@ where
 }
 
 /// Defines the table of a version's methods. A row has a request type and up to three functions: `if` returns whether
-/// the agent has advertised the method, `check` checks the params, and `answer` checks the answer.
+/// the agent has advertised the method, `check` checks the params, and `answer` checks the answer. Both also update the
+/// state of the connection: the `check` of `session/close` cancels the session's turns.
 macro_rules! methods {
     ($Connection:ty: $($Request:ty
         $({ $(if $is_offered:expr;)? $(check $check:expr;)? $(answer $check_answer:expr;)? })?,)*

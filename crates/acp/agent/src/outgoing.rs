@@ -157,7 +157,7 @@ pub(crate) fn check_update(update: &mut SessionUpdate, client: Option<&ClientCap
         }
         SessionUpdate::UsageUpdate(usage) => usage.cost.as_ref().map_or(Ok(()), |cost| {
             let is_sound = cost.amount.is_finite() && !cost.currency.is_empty();
-            if is_sound { Ok(()) } else { Err("a cost is a number of something".into()) }
+            if is_sound { Ok(()) } else { Err("a cost needs a finite amount and a currency".into()) }
         }),
         SessionUpdate::ToolCall(call) => check_tool_call(&call.locations, &call.content),
         SessionUpdate::ToolCallUpdate(call) => check_tool_call(

@@ -144,8 +144,8 @@ impl AgentHandle {
         call.on_answer(move |_| shared.options.forget(&session_id))
     }
 
-    /// `session/set_mode`: changes the mode, to one of those that the session offered. Where this connection has no
-    /// answer or update that lists the modes, the request is sent, and the agent decides.
+    /// `session/set_mode`: changes the mode, to one of those that the session offered. If no answer
+    /// on this connection has listed the modes, the request is sent, and the agent decides.
     pub fn set_session_mode(&self, request: SetSessionModeRequest) -> Call<SetSessionModeResponse> {
         self.checked(&request, |_| self.shared.options.check_mode(&request.session_id, &request.mode_id))
     }

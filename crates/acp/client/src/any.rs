@@ -214,7 +214,7 @@ impl Negotiation {
                 Answer::Unreadable(why) => return Err(CallError::unusable(INITIALIZE, why)),
                 Answer::Echo => CallError::unusable(
                     INITIALIZE,
-                    "the agent's answer is said to be of version 2 of the protocol, and is not",
+                    "the agent answered with version 2 of the protocol, but without the members of that version",
                 ),
             },
             Err(error) => match v2::unsupported_version(&error) {
@@ -286,7 +286,7 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
         request: Request,
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, ErrorObject>> {
-        // The version is read when the future starts: messages behind this one may not be delivered yet.
+        // The version is read before the future is polled: it is the one that was known when this request was delivered.
         let version = self.version.version();
         async move {
             match version {

@@ -128,7 +128,8 @@ agentwire_peer::method_trait! {
     /// user agreed to visit, or is being asked about, and once for each.
     fn complete_elicitation(notification: CompleteElicitationNotification) = ();
 
-    /// Called for a `session/update` that cannot be read in any version. The default ignores it. An update of an unknown
+    /// Called for a `session/update` that cannot be decoded or exceeds [`Config::value_limit`](crate::Config::value_limit). The
+    /// default ignores it. An update of an unknown
     /// kind is not among these; it has a variant of its own.
     fn unreadable_update(params: Option<RawJson>, why: &Error) = ();
 

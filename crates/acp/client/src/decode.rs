@@ -11,7 +11,8 @@ pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 << 20;
 /// The members of unspecified type. They are kept as text, and the limit does not count them.
 const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
 
-/// From this length on a text is not held in two forms, in bytes.
+/// From this length on, in bytes, lone surrogate escapes of a text are replaced before decoding, so that the decoder makes no
+/// second copy.
 const LONG: usize = 1 << 20;
 
 /// Decodes params, unless the value takes more memory than `limit`: a list of small items takes several times the
@@ -29,11 +30,12 @@ fn strictly<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, Error> {
     if decoded.is_err() || skipped.is_empty() {
         return decoded;
     }
-    // This leaves out the same parts, and notes their places.
+    // Fields that allow it were decoded to their defaults already. The lenient decoding skips the same parts and reports their
+    // places.
     params.unwrap_or(RawJson::EMPTY_OBJECT).decode_leniently().map_err(Error::invalid_params)
 }
 
-/// Decodes an update without the unreadable parts that it can do without. An error includes the params, so that the
+/// Decodes an update, leaving out malformed parts that it is usable without. An error includes the params, so that the
 /// caller can report or keep them.
 pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
     params: Option<RawJson>,

@@ -42,7 +42,7 @@ impl Listing for ListSessionsRequest {
 
 /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
 ///
-/// It is a [`Stream`], and has the two methods that are needed most without it. It ends after an error. The failure of a
+/// It is a [`Stream`]. Two methods need no import of `StreamExt`. It ends after an error. The failure of a
 /// later page is an error, except in [`collect`](Self::collect). If the agent's cursors form a cycle, it ends with the
 /// sessions so far, and [`skipped`](crate::Client::skipped) is called. Dropping it cancels the request for a page, if one is
 /// pending.

@@ -77,10 +77,10 @@
 //!   drops what it has passed on cancels it too. A cancel is never put into an envelope.
 //! - **Every request is answered**: by an error if a hook returns one or panics, or the other side closes.
 //! - **Bounds.** While 64 KiB are queued for one side, the other is not read. More than 1024 unanswered requests of one
-//!   side are refused. Both limits are those of [`Config`]. The two directions of a component share one transport, so of
-//!   the messages to the agent up to 1 MiB is queued in a component that cannot pass them on, and up to 16 MiB for each
-//!   component in a conductor, which does not read its client while 64 KiB of that are queued. Otherwise a client and an
-//!   agent that flood each other would stop a chain for good, although both read.
+//!   side are refused. Both limits are those of [`Config`]. The two directions of a component share one transport, so a
+//!   flood in one must not stop the other. A component therefore queues up to 1 MiB of messages to the agent that it cannot
+//!   pass on yet. A conductor queues up to 16 MiB for each component, and does not read its client while 64 KiB of that are
+//!   queued. Otherwise a client and an agent that flood each other would block a chain for ever, although both read.
 //! - The crate spawns no tasks, and holds no lock while your code runs.
 //!
 //! # How it ends
@@ -93,11 +93,11 @@
 //! | a transport fails | as if that side had closed; its error is returned |
 //! | the future is dropped | hooks and transports are dropped, handles fail |
 //!
-//! Hooks have [`Config::drain`] to end, and a transport has [`Config::close`] to close. A component reads nothing once it
-//! is closed, so a conductor gives its unanswered requests that time too. Both times count from the first closing, for all
-//! hops of a conductor alike: when the first is over, every transport of the chain is being closed; after both, the chain
-//! has ended, however long it is. A transport that still has messages while they cannot be passed on is not closed for half
-//! of its time; then they are dropped.
+//! Hooks have [`Config::drain`] to end, and then a transport has [`Config::close`] to close. A conductor gives unanswered
+//! requests the first time too, because a component reads nothing after it is closed. Both times are counted from the first
+//! closing, for all hops of a conductor: after the first every transport of the chain is being closed, and after both the
+//! chain has ended, whatever its length. A transport whose messages cannot be passed on yet is kept open for half of the
+//! second time; then they are dropped.
 //!
 //! # What it will not do
 //!

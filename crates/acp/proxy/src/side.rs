@@ -66,14 +66,14 @@ pub(crate) struct Key {
 pub(crate) struct RelaySide<T> {
     pub(crate) port: Port<T>,
     pub(crate) sink: SinkState,
-    /// Set when writing has failed: until when reading may report why, and the error.
+    /// Set when writing has failed: the deadline for reading to report the cause, and the error of the write.
     pub(crate) failed: Option<(Instant, Option<TransportError>)>,
     error: Option<TransportError>,
-    /// Set when this side has ended: when the other side is closed at the latest.
+    /// Set when this side has ended: the deadline after which the other side is closed.
     pub(crate) drained: Option<Instant>,
-    /// Set when closing began: until when this side is read before its sink is closed.
+    /// Set when closing began: the deadline until which this side is read before its sink is closed.
     pub(crate) read_until: Option<Instant>,
-    /// Set when closing began: when this side counts as closed at the latest.
+    /// Set when closing began: the deadline after which this side counts as closed.
     pub(crate) closed: Option<Instant>,
     /// The number of frames taken at the last check, and since when queued frames are not taken.
     taken: (u64, Option<Instant>),
@@ -118,7 +118,7 @@ impl<T: Transport> RelaySide<T> {
         self.taken = (sent, since.or(waits.then_some(now)));
     }
 
-    /// Returns when it has taken nothing for this time, or `None` if nothing is queued for it.
+    /// Returns the moment at which it will have taken nothing for this time, or `None` if nothing is queued for it.
     pub(crate) fn stuck_for(&self, time: Duration) -> Option<Instant> {
         self.taken.1.map(|since| after(since, time))
     }

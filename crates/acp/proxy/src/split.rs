@@ -1,4 +1,4 @@
-//! One transport of a component as two channels: plain messages, and those of `proxy/successor`.
+//! Splits one transport of a component into two channels: plain messages, and the messages in `proxy/successor`.
 //!
 //! ```text
 //!                        ┌── Plain: the predecessor ──▶
@@ -6,8 +6,8 @@
 //!                        └── Successor: proxy/successor, unwrapped ──▶
 //! ```
 //!
-//! Both ends of the transport are split like this, in the component and in its conductor. No table of requests is needed:
-//! ids of requests that leave are numbers, even ones on one channel and odd ones on the other.
+//! Both ends of the transport are split, in the component and in its conductor. No table of requests is needed: the ids of
+//! outgoing requests are numbers, even on one channel and odd on the other.
 
 pub(crate) mod malformed;
 
@@ -45,7 +45,7 @@ impl Channel {
     }
 }
 
-/// The end of the transport that is split.
+/// The end of the transport at which it is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Component,

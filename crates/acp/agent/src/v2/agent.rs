@@ -19,8 +19,8 @@ use crate::agent::not_found;
 agentwire_peer::method_trait! {
     /// An agent that speaks the draft of version 2: the methods that an editor calls.
     ///
-    /// The default methods answer like an agent without the feature: the list of sessions is empty, and every session or option
-    /// is unknown. Methods run concurrently, even within one session. Each method may call the client and wait for the answer.
+    /// The default methods answer like an agent without the feature: the list of sessions is empty, closing a session succeeds,
+    /// and every session or option of another request is unknown. Methods run concurrently, even within one session. Each method may call the client and wait for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures must be `Send`, so code that is generic over `A: Agent + 'static`
     /// can spawn the future of [`serve`](super::serve). `&A`, `Box<A>` and `Arc<A>` implement `Agent` if `A` does. So do
@@ -99,8 +99,9 @@ agentwire_peer::method_trait! {
 
     notifications:
 
-    /// `session/cancel`: called when the foreground work of a session is cancelled. The [`Turn`] of each prompt reports the
-    /// same, so an agent has to end only work without a prompt here.
+    /// `session/cancel`: called when the foreground work of a session is cancelled. [`Turn::cancelled`] and
+    /// [`ForegroundWork::cancelled`](super::ForegroundWork::cancelled) report it too, so only work without such a handle
+    /// must be ended here.
     fn cancel(notification: CancelSessionNotification, client: &RemoteClient) = ();
 
     /// Returns how long `session/close` waits for the session's cancelled prompts to end (default 10 s). A prompt that has not

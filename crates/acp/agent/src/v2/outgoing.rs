@@ -89,7 +89,7 @@ pub(crate) fn check_update(update: &SessionUpdate) -> Checked {
         SessionUpdate::ConfigOptionUpdate(update) => check_config_options(&update.config_options),
         SessionUpdate::UsageUpdate(usage) => match &usage.cost {
             Patch::Set(cost) if !cost.amount.is_finite() || cost.currency.is_empty() => {
-                Err("a cost is a number of something".into())
+                Err("a cost needs a finite amount and a currency".into())
             }
             _ => Ok(()),
         },

@@ -75,7 +75,7 @@ pub(crate) fn check_session_setup(
     check_absolute("each of additionalDirectories", directories)?;
     let takes_directories = session.is_some_and(|session| session.additional_directories.is_some());
     if !directories.is_empty() && !takes_directories {
-        let why = "this agent takes no further roots (session.additionalDirectories)";
+        let why = "this agent takes no additional directories (session.additionalDirectories)";
         return Err(Error::invalid_params(why));
     }
     let takes = session.and_then(|session| session.mcp.as_ref());

@@ -34,7 +34,7 @@ struct SessionOffer {
     /// Whether this connection has the answer that opened the session. Then modes and options that it did not offer are
     /// refused.
     set_up: bool,
-    /// `None` if no message has listed the modes.
+    /// `None` if no answer has listed the modes.
     modes: Option<Vec<SessionModeId>>,
     options: Options,
     /// Whether a message has listed the options.
@@ -77,9 +77,9 @@ pub(crate) enum Value<'a> {
 }
 
 impl SessionOptions {
-    /// Records the answer that opens a session, when it arrives. Earlier updates may have listed modes and options that
-    /// it omits. Without them, a new session has none. For a session that is opened again they stay unknown, since some
-    /// agents do not list them again.
+    /// Records the answer that opens a session, when it arrives. Earlier updates may have listed options that it omits. A new
+    /// session has no modes and options that are not listed. For a session that is opened again they stay unknown, because
+    /// some agents do not list them again.
     pub(crate) fn set_up(
         &self,
         session: &SessionId,
