@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, ready};
 
 use crate::connection_state::{ConnectionState, Handshake};
-use crate::method::{Method, answer, broken};
+use crate::method::{Method, answer, broken_answer};
 use crate::methods::Connection;
 use crate::{Agent, Context, Error, RemoteClient, outgoing, prompt};
 
@@ -54,7 +54,7 @@ impl<A: Agent> Dispatch<A> {
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
         outgoing::check_auth_methods(&response.auth_methods)
-            .map_err(|why| broken(InitializeRequest::NAME, &why))?;
+            .map_err(|why| broken_answer(InitializeRequest::NAME, &why))?;
         if !request.client_capabilities.auth.terminal {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
@@ -102,7 +102,7 @@ impl<A: Agent> Dispatch<A> {
                 let request = SetSessionConfigOptionRequest::read(params, at)?;
                 let response = agent.set_session_config_option(request.clone(), context).await?;
                 outgoing::check_option_set(&request, &response.config_options)
-                    .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
+                    .map_err(|why| broken_answer(SetSessionConfigOptionRequest::NAME, &why))?;
                 SetSessionConfigOptionRequest::write(peer, response, at)
             }
             method => agent.extension_request(method, params, context).await,

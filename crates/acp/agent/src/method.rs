@@ -8,7 +8,7 @@ use agentwire_peer::Peer;
 use crate::Error;
 
 /// The result of a check of an answer or an update. The error names the rule that the agent broke.
-pub(crate) type Checked = Result<(), String>;
+pub(crate) type CheckResult = Result<(), String>;
 
 /// A request type of one protocol version. `S` is the state of an initialized connection of that version.
 ///
@@ -22,7 +22,7 @@ pub(crate) trait Method<S>: RequestMethod {
     fn check(&self, connection: &S) -> Result<(), Error>;
 
     /// Checks the answer, and removes the parts that the client does not support.
-    fn check_answer(answer: &mut Self::Response, connection: &S) -> Checked;
+    fn check_answer(answer: &mut Self::Response, connection: &S) -> CheckResult;
 
     fn decode(params: Option<RawJson>) -> Result<Self, Error>;
 
@@ -43,13 +43,13 @@ pub(crate) trait Method<S>: RequestMethod {
 
     /// Checks and encodes the answer.
     fn write(peer: &Peer, mut answer: Self::Response, connection: &S) -> Result<RawJson, Error> {
-        Self::check_answer(&mut answer, connection).map_err(|why| broken(Self::NAME, &why))?;
+        Self::check_answer(&mut answer, connection).map_err(|why| broken_answer(Self::NAME, &why))?;
         Self::encode(peer, &answer)
     }
 }
 
 /// Returns the internal error that replaces an answer that breaks the protocol.
-pub(crate) fn broken(method: &str, why: &str) -> Error {
+pub(crate) fn broken_answer(method: &str, why: &str) -> Error {
     Error::internal_error(format_args!("the agent's answer to {method} breaks the protocol: {why}"))
 }
 
@@ -88,7 +88,7 @@ macro_rules! methods {
             fn check_answer(
                 _answer: &mut Self::Response,
                 _connection: &$Connection,
-            ) -> $crate::method::Checked {
+            ) -> $crate::method::CheckResult {
                 $($($crate::method::run_answer_check($check_answer, _answer, _connection)?;)?)?
                 Ok(())
             }
@@ -123,9 +123,9 @@ pub(crate) fn run_check<M, S>(
 }
 
 pub(crate) fn run_answer_check<A, S>(
-    check: impl FnOnce(&mut A, &S) -> Checked,
+    check: impl FnOnce(&mut A, &S) -> CheckResult,
     answer: &mut A,
     connection: &S,
-) -> Checked {
+) -> CheckResult {
     check(answer, connection)
 }

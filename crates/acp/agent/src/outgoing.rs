@@ -14,11 +14,11 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_peer::CallError;
 
-use crate::method::Checked;
+use crate::method::CheckResult;
 use crate::path::{holds_nul, is_absolute};
 
 /// Checks that no two authentication methods have one id.
-pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> Checked {
+pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> CheckResult {
     check_unique("authentication methods", methods.iter().filter_map(AuthMethod::id))
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> Checked {
 pub(crate) fn check_unique<'a, I: Into<Cow<'a, str>>>(
     what: &str,
     ids: impl IntoIterator<Item = I>,
-) -> Checked {
+) -> CheckResult {
     let mut seen = BTreeSet::new();
     match ids.into_iter().map(I::into).find(|id| !seen.insert(id.clone())) {
         Some(id) => Err(format!("two {what} have the id {id:?}")),
@@ -35,7 +35,7 @@ pub(crate) fn check_unique<'a, I: Into<Cow<'a, str>>>(
 }
 
 /// Checks that the current mode is one of the available modes.
-pub(crate) fn check_modes(state: Option<&SessionModeState>) -> Checked {
+pub(crate) fn check_modes(state: Option<&SessionModeState>) -> CheckResult {
     let Some(state) = state else { return Ok(()) };
     check_unique("modes", state.available_modes.iter().map(|mode| &*mode.id))?;
     if state.available_modes.iter().any(|mode| mode.id == state.current_mode_id) {
@@ -50,7 +50,7 @@ pub(crate) fn check_session(
     state: Option<&SessionModeState>,
     options: &mut Option<Vec<SessionConfigOption>>,
     client: &ClientCapabilities,
-) -> Checked {
+) -> CheckResult {
     check_modes(state)?;
     let Some(list) = options else { return Ok(()) };
     let were_some = !list.is_empty();
@@ -65,7 +65,7 @@ pub(crate) fn check_session(
 pub(crate) fn check_config_options(
     options: &mut Vec<SessionConfigOption>,
     client: &ClientCapabilities,
-) -> Checked {
+) -> CheckResult {
     if !takes_booleans(client) {
         options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
     }
@@ -89,7 +89,7 @@ pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
 }
 
 /// Checks that a stop reason is one of the protocol.
-pub(crate) fn check_stop_reason(reason: &StopReason) -> Checked {
+pub(crate) fn check_stop_reason(reason: &StopReason) -> CheckResult {
     match reason {
         StopReason::Other(word) => Err(format!("{word:?} is no reason to stop")),
         _ => Ok(()),
@@ -100,7 +100,7 @@ pub(crate) fn check_stop_reason(reason: &StopReason) -> Checked {
 pub(crate) fn check_option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
-) -> Checked {
+) -> CheckResult {
     let id = &request.config_id;
     let option = options.iter().find(|option| option.id == *id);
     let has_value = option.map(|option| match (&option.kind, &request.value) {
@@ -117,7 +117,7 @@ pub(crate) fn check_option_set(
 }
 
 /// `has_value` is whether an option that was set has the new value; `None` if it is not listed.
-pub(crate) fn check_new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checked {
+pub(crate) fn check_new_value(id: &SessionConfigId, has_value: Option<bool>) -> CheckResult {
     match has_value {
         Some(true) => Ok(()),
         Some(false) => Err(format!("the configuration option {id:?} was set and has another value")),
@@ -126,14 +126,14 @@ pub(crate) fn check_new_value(id: &SessionConfigId, has_value: Option<bool>) -> 
 }
 
 /// Sessions are listed with absolute paths.
-pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> Checked {
+pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> CheckResult {
     check_absolute(
         sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])),
     )
 }
 
 /// There is something to choose, and each choice has an id of its own.
-pub(crate) fn check_permission_options(options: &[PermissionOption]) -> Checked {
+pub(crate) fn check_permission_options(options: &[PermissionOption]) -> CheckResult {
     if options.is_empty() {
         return Err("there must be an option to choose".into());
     }
@@ -141,7 +141,7 @@ pub(crate) fn check_permission_options(options: &[PermissionOption]) -> Checked 
 }
 
 /// Checks an update against the client's capabilities and the rules for every client.
-pub(crate) fn check_update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
+pub(crate) fn check_update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> CheckResult {
     let session = client.and_then(|client| client.session.as_ref());
     match update {
         SessionUpdate::Notice(_) if session.is_none_or(|session| session.notices.is_none()) => {
@@ -169,7 +169,7 @@ pub(crate) fn check_update(update: &mut SessionUpdate, client: Option<&ClientCap
 }
 
 /// Checks the locations and diffs of a tool call.
-pub(crate) fn check_tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> Checked {
+pub(crate) fn check_tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> CheckResult {
     if locations.iter().any(|location| location.line == Some(0)) {
         return Err("lines are counted from 1".into());
     }
@@ -181,7 +181,7 @@ pub(crate) fn check_tool_call(locations: &[ToolCallLocation], content: &[ToolCal
 }
 
 /// Checks that a URL for the user holds no credentials.
-pub(crate) fn check_url(url: &str) -> Checked {
+pub(crate) fn check_url(url: &str) -> CheckResult {
     let authority =
         url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
     if authority.contains('@') { Err("a URL to visit holds no credentials".into()) } else { Ok(()) }
@@ -202,7 +202,7 @@ pub(crate) fn not_advertised(capability: &str) -> String {
 /// Paths that cross the wire are absolute, and hold no NUL.
 pub(crate) fn check_absolute<'a, P: AsRef<Path> + ?Sized + 'a>(
     paths: impl IntoIterator<Item = &'a P>,
-) -> Checked {
+) -> CheckResult {
     paths.into_iter().map(AsRef::as_ref).try_for_each(|path| {
         if !is_absolute(path) {
             return Err(format!("paths are absolute, and {path:?} is not"));

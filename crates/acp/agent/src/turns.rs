@@ -22,7 +22,7 @@ impl Turns {
     /// Adds a turn. Dropping the guard removes it.
     pub(crate) fn begin(&self, session: &SessionId, request: RequestContext) -> TurnGuard<'_> {
         let turn = RunningTurn { session: session.clone(), request, cancelled: false };
-        TurnGuard { turns: self, place: Some(self.running().insert(turn)) }
+        TurnGuard { turns: self, key: Some(self.running().insert(turn)) }
     }
 
     /// Cancels all turns of a session.
@@ -49,7 +49,7 @@ impl Turns {
 pub(crate) struct TurnGuard<'a> {
     turns: &'a Turns,
     /// `None` after the turn has been removed.
-    place: Option<usize>,
+    key: Option<usize>,
 }
 
 impl TurnGuard<'_> {
@@ -59,7 +59,7 @@ impl TurnGuard<'_> {
     }
 
     fn remove(&mut self) -> Option<RunningTurn> {
-        self.place.take().map(|place| self.turns.running().remove(place))
+        self.key.take().map(|key| self.turns.running().remove(key))
     }
 }
 

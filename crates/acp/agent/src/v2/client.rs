@@ -17,7 +17,7 @@ use super::question::Question;
 use super::update::Update;
 use super::work::Work;
 use crate::extension::extension_methods;
-use crate::method::Checked;
+use crate::method::CheckResult;
 use crate::outgoing::{check_permission_options, check_url, not_advertised};
 
 /// The connected client: the methods that an agent of version 2 calls on it.
@@ -133,14 +133,14 @@ impl RemoteClient {
     fn question<M: RequestMethod>(
         &self,
         request: &M,
-        checked: Checked,
+        checked: CheckResult,
         instead: fn() -> M::Response,
     ) -> Question<M::Response> {
         let call = match checked {
             Ok(()) => self.peer.call(request),
             Err(why) => self.peer.refuse_call(CallError::not_allowed(M::NAME, why)),
         };
-        Question::new(call, self.work.as_ref().map(|work| work.over()), instead)
+        Question::new(call, self.work.as_ref().map(|work| work.stop_signal()), instead)
     }
 }
 

@@ -22,7 +22,7 @@ use super::methods::Connection;
 use super::work::Work;
 use super::work_guard::WorkGuard;
 use super::{Agent, Context, RemoteClient, Turn, outgoing, rules};
-use crate::method::{Method, answer, broken};
+use crate::method::{Method, answer, broken_answer};
 use crate::{Error, prompt};
 
 /// The handler of a connection: an [`Agent`] and the state of its connection.
@@ -61,7 +61,7 @@ impl<A: Agent> Dispatch<A> {
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V2;
         outgoing::check_auth_methods(&response.auth_methods)
-            .map_err(|why| broken(InitializeRequest::NAME, &why))?;
+            .map_err(|why| broken_answer(InitializeRequest::NAME, &why))?;
         let auth = request.capabilities.auth.as_ref();
         if auth.is_none_or(|auth| auth.terminal.is_none()) {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
@@ -170,7 +170,7 @@ impl<A: Agent> Dispatch<A> {
         let options = &response.config_options;
         outgoing::check_config_options(options)
             .and_then(|()| outgoing::check_option_set(&request, options))
-            .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
+            .map_err(|why| broken_answer(SetSessionConfigOptionRequest::NAME, &why))?;
         self.state.sessions.note_options(&request.session_id, options);
         SetSessionConfigOptionRequest::write(&peer, response, at)
     }
@@ -186,14 +186,14 @@ impl<A: Agent> Dispatch<A> {
             PromptRequest::check_offered(&at)?;
             request.check(&at)?;
             let (drop, dropped) = AbortHandle::new_pair();
-            let (place, work) =
+            let (key, work) =
                 self.state.sessions.begin(&request.session_id, self.limit, drop).ok_or_else(|| {
                     Error::internal_error("too many prompts are under way")
                         .with_data(&BTreeMap::from([("limit", self.limit)]))
                 })?;
             let peer = context.peer().clone();
             let client = self.client(&peer, Some(work.clone()));
-            let running = WorkGuard::new(self.state.clone(), peer, place);
+            let running = WorkGuard::new(self.state.clone(), peer, key);
             Ok((request, running, dropped, Turn { client, request: context, work }))
         });
         async move {
@@ -250,7 +250,7 @@ impl<A: Agent> Handler for Dispatch<A> {
 fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
     #[derive(Deserialize)]
     #[serde(expecting = "an object")]
-    struct Later {
+    struct LenientInitialize {
         info: Option<RawJson>,
         capabilities: Option<RawJson>,
         #[serde(rename = "_meta")]
@@ -264,7 +264,7 @@ fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> 
     let mut request = if asked == ProtocolVersion::V2 {
         <InitializeRequest as Method<Connection<'_>>>::decode(params)?
     } else {
-        let Later { info, capabilities, meta } = decode_params(params)?;
+        let LenientInitialize { info, capabilities, meta } = decode_params(params)?;
         let info = info.and_then(|info| info.decode().ok());
         let info = info.unwrap_or_else(|| Implementation::new("unknown", "unknown"));
         let mut request = InitializeRequest::new(ProtocolVersion::V2, info);

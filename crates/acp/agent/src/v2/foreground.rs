@@ -50,9 +50,9 @@ impl ForegroundWork {
         let peer = client.peer.unrelated();
         // The agent's code owns this work, so there is no future to drop.
         let (nothing, _) = AbortHandle::new_pair();
-        let (place, work) = state.sessions.begin(session, usize::MAX, nothing)?;
+        let (key, work) = state.sessions.begin(session, usize::MAX, nothing)?;
         state.sessions.accept(&peer, &work, || {});
-        let guard = WorkGuard::new(state.clone(), peer.clone(), place);
+        let guard = WorkGuard::new(state.clone(), peer.clone(), key);
         let client = RemoteClient { peer, state, work: Some(work.clone()) };
         Some(Self { client, work, guard })
     }
@@ -69,7 +69,7 @@ impl ForegroundWork {
 
     /// Completes when `session/cancel` or `session/close` cancels the work, or when it ends.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.work.over().map(|_| ())
+        self.work.stop_signal().map(|_| ())
     }
 
     /// Returns whether the work is cancelled.

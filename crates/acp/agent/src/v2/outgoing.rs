@@ -6,16 +6,16 @@ use agentwire_acp_schema::v2::{
     ToolCallUpdate,
 };
 
-use crate::method::Checked;
+use crate::method::CheckResult;
 use crate::outgoing::{check_absolute, check_unique};
 
 /// Checks that no two authentication methods have one id.
-pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> Checked {
+pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> CheckResult {
     check_unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
 }
 
 /// Options have ids of their own and values that they can have.
-pub(crate) fn check_config_options(options: &[SessionConfigOption]) -> Checked {
+pub(crate) fn check_config_options(options: &[SessionConfigOption]) -> CheckResult {
     check_unique("configuration options", options.iter().map(|option| &*option.config_id))?;
     for option in options {
         if let SessionConfigKind::Select(select) = &option.kind
@@ -34,7 +34,7 @@ pub(crate) fn check_config_options(options: &[SessionConfigOption]) -> Checked {
 pub(crate) fn can_be_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
-) -> Checked {
+) -> CheckResult {
     let id = &request.config_id;
     let option = options.iter().find(|option| option.config_id == *id);
     let option = option.ok_or_else(|| format!("there is no option {id:?}"))?;
@@ -51,7 +51,7 @@ pub(crate) fn can_be_set(
 pub(crate) fn check_option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
-) -> Checked {
+) -> CheckResult {
     let id = &request.config_id;
     let option = options.iter().find(|option| option.config_id == *id);
     let has_value = option.map(|option| match (&option.kind, &request.value) {
@@ -68,14 +68,14 @@ pub(crate) fn check_option_set(
 }
 
 /// Sessions are listed with absolute paths.
-pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> Checked {
+pub(crate) fn check_sessions(sessions: &[SessionInfo]) -> CheckResult {
     check_absolute(
         sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])),
     )
 }
 
 /// Checks the subject of a permission request.
-pub(crate) fn check_subject(subject: Option<&RequestPermissionSubject>) -> Checked {
+pub(crate) fn check_subject(subject: Option<&RequestPermissionSubject>) -> CheckResult {
     match subject {
         Some(RequestPermissionSubject::ToolCall(subject)) => check_tool_call(&subject.tool_call),
         Some(RequestPermissionSubject::Command(subject)) => check_absolute([&subject.cwd]),
@@ -84,7 +84,7 @@ pub(crate) fn check_subject(subject: Option<&RequestPermissionSubject>) -> Check
 }
 
 /// Checks an update against the rules for every client.
-pub(crate) fn check_update(update: &SessionUpdate) -> Checked {
+pub(crate) fn check_update(update: &SessionUpdate) -> CheckResult {
     match update {
         SessionUpdate::ConfigOptionUpdate(update) => check_config_options(&update.config_options),
         SessionUpdate::UsageUpdate(usage) => match &usage.cost {
@@ -100,13 +100,13 @@ pub(crate) fn check_update(update: &SessionUpdate) -> Checked {
     }
 }
 
-fn check_tool_call(call: &ToolCallUpdate) -> Checked {
+fn check_tool_call(call: &ToolCallUpdate) -> CheckResult {
     let locations = call.locations.value().into_iter().flatten();
     check_absolute(locations.map(|location| &location.path))?;
     check_content(call.content.value().map(Vec::as_slice).unwrap_or_default())
 }
 
-fn check_content(content: &[ToolCallContent]) -> Checked {
+fn check_content(content: &[ToolCallContent]) -> CheckResult {
     let diffs = content.iter().filter_map(|content| match content {
         ToolCallContent::Diff(diff) => Some(diff),
         _ => None,

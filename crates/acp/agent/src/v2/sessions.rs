@@ -47,8 +47,8 @@ pub(crate) struct ClosingGuard<'a> {
 impl Drop for ClosingGuard<'_> {
     fn drop(&mut self) {
         let mut table = self.sessions.table();
-        if let Some(place) = table.closing.iter().position(|session| *session == self.session) {
-            table.closing.swap_remove(place);
+        if let Some(index) = table.closing.iter().position(|session| *session == self.session) {
+            table.closing.swap_remove(index);
         }
     }
 }
@@ -200,9 +200,9 @@ impl Sessions {
 
     /// Ends a prompt and returns its phase. Sends the state `idle` with the reason, if the prompt was accepted and no
     /// other work runs in the session.
-    pub(crate) fn end(&self, peer: &Peer, place: usize, reason: IdleStopReason) -> Phase {
+    pub(crate) fn end(&self, peer: &Peer, key: usize, reason: IdleStopReason) -> Phase {
         let mut table = self.table();
-        let work = table.work.remove(place);
+        let work = table.work.remove(key);
         // After a cancel the client gets `cancelled`, whatever the agent returned.
         let reason = if work.is_cancelled() { IdleStopReason::Cancelled } else { reason };
         let phase = work.end();
@@ -322,7 +322,7 @@ impl Table {
     /// Returns whether a prompt of a session runs. A prompt that has ended does not count, even if the agent still holds
     /// its handle.
     fn is_at_work(&self, session: &SessionId) -> bool {
-        self.work.iter().any(|(_, work)| work.session == *session && !work.is_over())
+        self.work.iter().any(|(_, work)| work.session == *session && !work.has_ended())
     }
 
     fn check_open(&self, id: &SessionId) -> Result<(), String> {

@@ -98,7 +98,7 @@ impl Turn {
     /// Completes when `session/cancel` or `session/close` cancels the work, or, before the message is accepted, when
     /// `$/cancel_request` cancels it. It also completes when the prompt ends.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
-        select(self.work.over(), self.request.cancelled()).map(|_| ())
+        select(self.work.stop_signal(), self.request.cancelled()).map(|_| ())
     }
 
     /// Returns whether the work is cancelled.

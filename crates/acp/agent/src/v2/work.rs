@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, Shared};
 
 /// Completes when the work is cancelled or ends.
-pub(crate) type EndSignal = Shared<oneshot::Receiver<()>>;
+pub(crate) type StopSignal = Shared<oneshot::Receiver<()>>;
 
 /// The progress of a prompt, or of foreground work without a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Phase {
 pub(crate) struct Work {
     pub(crate) session: SessionId,
     state: Mutex<WorkState>,
-    over: EndSignal,
+    stop_signal: StopSignal,
     /// Drops the future of the prompt.
     drop: AbortHandle,
 }
@@ -37,15 +37,19 @@ struct WorkState {
     /// Whether a caller has begun to accept the prompt.
     is_taken: bool,
     /// Dropped when the work is cancelled or ends.
-    until: Option<oneshot::Sender<()>>,
+    stop_sender: Option<oneshot::Sender<()>>,
 }
 
 impl Work {
     pub(crate) fn new(session: SessionId, drop: AbortHandle) -> Self {
-        let (until, over) = oneshot::channel();
-        let state =
-            WorkState { phase: Phase::Waiting, is_cancelled: false, is_taken: false, until: Some(until) };
-        Self { session, state: Mutex::new(state), over: over.shared(), drop }
+        let (stop_sender, stop_signal) = oneshot::channel();
+        let state = WorkState {
+            phase: Phase::Waiting,
+            is_cancelled: false,
+            is_taken: false,
+            stop_sender: Some(stop_sender),
+        };
+        Self { session, state: Mutex::new(state), stop_signal: stop_signal.shared(), drop }
     }
 
     fn state(&self) -> MutexGuard<'_, WorkState> {
@@ -70,23 +74,23 @@ impl Work {
     /// Ends the work and returns its previous phase.
     pub(crate) fn end(&self) -> Phase {
         let mut state = self.state();
-        let until = state.until.take();
+        let stop_sender = state.stop_sender.take();
         let phase = std::mem::replace(&mut state.phase, Phase::Ended);
         drop(state);
-        drop(until);
+        drop(stop_sender);
         phase
     }
 
     pub(crate) fn cancel(&self) {
         let mut state = self.state();
         state.is_cancelled = true;
-        let until = state.until.take();
+        let stop_sender = state.stop_sender.take();
         drop(state);
-        drop(until);
+        drop(stop_sender);
     }
 
     /// Returns whether the work has ended, even if a handle to it still exists.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.state().phase == Phase::Ended
     }
 
@@ -100,7 +104,7 @@ impl Work {
     }
 
     /// Returns the signal that completes when the work is cancelled or ends.
-    pub(crate) fn over(&self) -> EndSignal {
-        self.over.clone()
+    pub(crate) fn stop_signal(&self) -> StopSignal {
+        self.stop_signal.clone()
     }
 }

@@ -16,12 +16,12 @@ pub(crate) struct WorkGuard {
     state: Arc<ConnectionState>,
     peer: Peer,
     /// `None` after the work has ended.
-    place: Option<usize>,
+    key: Option<usize>,
 }
 
 impl WorkGuard {
-    pub(crate) fn new(state: Arc<ConnectionState>, peer: Peer, place: usize) -> Self {
-        Self { state, peer, place: Some(place) }
+    pub(crate) fn new(state: Arc<ConnectionState>, peer: Peer, key: usize) -> Self {
+        Self { state, peer, key: Some(key) }
     }
 
     /// Ends a prompt and returns the answer to its request. The answer is ignored if the prompt was accepted, because
@@ -44,7 +44,7 @@ impl WorkGuard {
 
     /// Ends the work with a reason and returns its previous phase, or `None` if it has ended already.
     pub(crate) fn finish(&mut self, reason: IdleStopReason) -> Option<Phase> {
-        self.place.take().map(|place| self.state.sessions.end(&self.peer, place, reason))
+        self.key.take().map(|key| self.state.sessions.end(&self.peer, key, reason))
     }
 }
 
