@@ -39,12 +39,12 @@ impl Deadline {
         }
     }
 
-    /// The time at which unfinished hooks are dropped and the transports begin to close.
+    /// Returns the time at which unfinished hooks are dropped and the transports begin to close.
     fn drained(&self) -> Option<Instant> {
         self.began.get().map(|began| after(*began, self.drain))
     }
 
-    /// The time at which each transport counts as closed.
+    /// Returns the time at which each transport counts as closed.
     fn closed(&self) -> Option<Instant> {
         self.drained().map(|drained| after(drained, self.close))
     }

@@ -21,7 +21,7 @@ use crate::next::Next;
 use crate::passing::PassingRequests;
 use crate::peers::{Peers, RelayState};
 use crate::proxy::Proxy;
-use crate::side::{Direction, Key, RelaySide, Side, SinkState};
+use crate::side::{Direction, RelaySide, RequestKey, Side, SinkState};
 
 /// The other side is read after this many messages of one side.
 const MESSAGES_AT_ONCE: usize = 32;
@@ -29,7 +29,7 @@ const MESSAGES_AT_ONCE: usize = 32;
 /// Other futures of the task run after this many rounds.
 const ROUNDS_AT_ONCE: usize = 16;
 
-type Answer = (Key, Result<RawJson, ErrorObject>);
+type Answer = (RequestKey, Result<RawJson, ErrorObject>);
 
 /// The two ports of a relay, and its proxy.
 pub(crate) struct Relay<'a, P, C, A, S, F> {
@@ -46,7 +46,7 @@ pub(crate) struct Relay<'a, P, C, A, S, F> {
 
 /// A request that a hook of the proxy handles.
 pub(crate) struct Hook<F> {
-    pub(crate) key: Key,
+    pub(crate) key: RequestKey,
     outcome: Pin<Box<F>>,
 }
 
@@ -198,7 +198,7 @@ where
     pub(crate) fn end(&mut self, cx: &mut Context<'_>, from: Side, error: Option<TransportError>) {
         let drained = self.begin_closing();
         let event = with_side!(self, from, side => {
-            side.drained = Some(drained);
+            side.other_closes_by = Some(drained);
             side.report(error);
             side.port.close_read(Closed::default())
         });
@@ -211,11 +211,11 @@ where
         while let Some(next) = event {
             match next {
                 Event::Request { incoming, request, .. } => {
-                    self.start_hook(cx, Key { from, incoming }, request)
+                    self.start_hook(cx, RequestKey { from, incoming }, request)
                 }
                 Event::Notification(notification) => self.pass_notification(from, notification),
                 Event::Answered { call, outcome } => self.settle(cx, from, call, outcome),
-                Event::Cancelled(incoming) => self.pass_cancel(Key { from, incoming }),
+                Event::Cancelled(incoming) => self.pass_cancel(RequestKey { from, incoming }),
                 // A late answer, or an error response that only the other side could interpret.
                 _ => {}
             }
@@ -223,7 +223,7 @@ where
         }
     }
 
-    fn start_hook(&mut self, cx: &mut Context<'_>, key: Key, mut request: Request) {
+    fn start_hook(&mut self, cx: &mut Context<'_>, key: RequestKey, mut request: Request) {
         self.passing().insert(key);
         if key.from == Side::Agent {
             map_scope(&mut request, |id| {
@@ -259,7 +259,7 @@ where
 
     /// Cancels a request, and the calls that were made for it, each under the id that it has on its hop. They are awaited
     /// all the same, because they are answered all the same.
-    fn pass_cancel(&mut self, key: Key) {
+    fn pass_cancel(&mut self, key: RequestKey) {
         let calls = self.passing().cancel(key);
         for call in calls {
             let params = CancelParams { request_id: call.request_id() };
@@ -299,7 +299,7 @@ where
         let stuck = with_side!(self, to, side => {
             side.note_taken(now);
             let is_full = side.port.is_writing() && !side.port.has_backlog_room();
-            is_full && side.stuck_for(self.config.stall).is_some_and(|at| at <= now)
+            is_full && side.stuck_deadline(self.config.stall).is_some_and(|at| at <= now)
         });
         let error = match written {
             Err(error) => error,

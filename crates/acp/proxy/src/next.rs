@@ -10,13 +10,13 @@ use agentwire_peer::{Call, CallId, runtime};
 
 use crate::names::is_initialize;
 use crate::peers::{Peers, to_answer};
-use crate::side::{Direction, Key};
+use crate::side::{Direction, RequestKey};
 
 /// The handle with which a hook forwards its request to the other side.
 #[derive(Clone, Debug)]
 pub struct Next {
     pub(crate) peers: Peers,
-    pub(crate) key: Key,
+    pub(crate) key: RequestKey,
 }
 
 impl Next {
@@ -85,7 +85,7 @@ fn protocol_version(result: &RawJson) -> Option<String> {
 #[must_use = "a request is not passed on until this is awaited"]
 pub struct Run {
     peers: Peers,
-    key: Key,
+    key: RequestKey,
     is_initialize: bool,
     stage: Stage,
     call: Call<RawJson>,

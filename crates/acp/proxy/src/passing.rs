@@ -6,13 +6,13 @@ use agentwire_jsonrpc::RequestId;
 use agentwire_peer::CallId;
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::side::{Key, Side};
+use crate::side::{RequestKey, Side};
 
 /// The requests that pass a relay.
 ///
 /// Its lock is taken before that of a connection, never while that is held.
 #[derive(Debug, Default)]
-pub(crate) struct PassingRequests(Mutex<HashMap<Key, PassingRequest>>);
+pub(crate) struct PassingRequests(Mutex<HashMap<RequestKey, PassingRequest>>);
 
 /// A request that passes a relay.
 #[derive(Debug, Default)]
@@ -26,15 +26,15 @@ struct PassingRequest {
 }
 
 impl PassingRequests {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, PassingRequest>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestKey, PassingRequest>> {
         self.0.lock()
     }
 
-    pub(crate) fn insert(&self, key: Key) {
+    pub(crate) fn insert(&self, key: RequestKey) {
         self.lock().insert(key, PassingRequest::default());
     }
 
-    pub(crate) fn remove(&self, key: Key) {
+    pub(crate) fn remove(&self, key: RequestKey) {
         self.lock().remove(&key);
     }
 
@@ -42,7 +42,7 @@ impl PassingRequests {
     /// before it or knows its id.
     pub(crate) fn pass_on<T, E>(
         &self,
-        key: Key,
+        key: RequestKey,
         start: impl FnOnce() -> Result<(CallId, T), E>,
     ) -> Option<Result<(CallId, T), E>> {
         let mut requests = self.lock();
@@ -61,14 +61,14 @@ impl PassingRequests {
     }
 
     /// Removes a call that was dropped.
-    pub(crate) fn forget_call(&self, key: Key, call: CallId) {
+    pub(crate) fn forget_call(&self, key: RequestKey, call: CallId) {
         if let Some(passing) = self.lock().get_mut(&key) {
             passing.calls.retain(|other| *other != call);
         }
     }
 
     /// Cancels a request. Returns the calls that were made for it.
-    pub(crate) fn cancel(&self, key: Key) -> Vec<CallId> {
+    pub(crate) fn cancel(&self, key: RequestKey) -> Vec<CallId> {
         let mut requests = self.lock();
         let Some(passing) = requests.get_mut(&key) else {
             return Vec::new();
@@ -78,7 +78,7 @@ impl PassingRequests {
     }
 
     /// Returns the client's request for which the agent was called under this id.
-    pub(crate) fn find_at_agent(&self, id: &RequestId) -> Option<Key> {
+    pub(crate) fn find_at_agent(&self, id: &RequestId) -> Option<RequestKey> {
         let is_it = |passing: &PassingRequest| passing.calls.iter().any(|call| call.request_id() == *id);
         let requests = self.lock();
         let mut found = requests.iter().filter(|(key, passing)| key.from == Side::Client && is_it(passing));
@@ -90,17 +90,17 @@ impl PassingRequests {
         self.lock().iter().any(|(key, passing)| key.from == from && !(only_held && passing.was_passed_on))
     }
 
-    pub(crate) fn was_passed_on(&self, key: Key) -> bool {
+    pub(crate) fn was_passed_on(&self, key: RequestKey) -> bool {
         self.lock().get(&key).is_some_and(|passing| passing.was_passed_on)
     }
 
-    pub(crate) fn set_version(&self, key: Key, version: String) {
+    pub(crate) fn set_version(&self, key: RequestKey, version: String) {
         if let Some(passing) = self.lock().get_mut(&key) {
             passing.version = Some(version);
         }
     }
 
-    pub(crate) fn version(&self, key: Key) -> Option<String> {
+    pub(crate) fn version(&self, key: RequestKey) -> Option<String> {
         self.lock().get(&key).and_then(|passing| passing.version.clone())
     }
 }

@@ -56,7 +56,7 @@ impl Side {
 
 /// A request that passes a relay: the side that it came from, and its id in that side's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct RequestKey {
     pub(crate) from: Side,
     pub(crate) incoming: IncomingId,
 }
@@ -70,11 +70,11 @@ pub(crate) struct RelaySide<T> {
     pub(crate) failed: Option<(Instant, Option<TransportError>)>,
     error: Option<TransportError>,
     /// Set when this side has ended: the deadline after which the other side is closed.
-    pub(crate) drained: Option<Instant>,
+    pub(crate) other_closes_by: Option<Instant>,
     /// Set when closing began: the deadline until which this side is read before its sink is closed.
     pub(crate) read_until: Option<Instant>,
     /// Set when closing began: the deadline after which this side counts as closed.
-    pub(crate) closed: Option<Instant>,
+    pub(crate) closes_by: Option<Instant>,
     /// The number of frames taken at the last check, and since when queued frames are not taken.
     taken: (u64, Option<Instant>),
     /// Whether it was read since it was last asked to close: a transport may drop unread packets.
@@ -96,9 +96,9 @@ impl<T: Transport> RelaySide<T> {
             sink: SinkState::Open,
             failed: None,
             error: None,
-            drained: None,
+            other_closes_by: None,
             read_until: None,
-            closed: None,
+            closes_by: None,
             taken: (0, None),
             was_read: false,
         }
@@ -119,14 +119,14 @@ impl<T: Transport> RelaySide<T> {
     }
 
     /// Returns the moment at which it will have taken nothing for this time, or `None` if nothing is queued for it.
-    pub(crate) fn stuck_for(&self, time: Duration) -> Option<Instant> {
+    pub(crate) fn stuck_deadline(&self, time: Duration) -> Option<Instant> {
         self.taken.1.map(|since| after(since, time))
     }
 
     /// Returns whether a message can be queued for it, so that the other side is read. If it takes nothing, the limit is
     /// the backlog's, so that the end of the other side is noticed.
     pub(crate) fn has_room(&self, now: Instant) -> bool {
-        let is_stuck = || self.stuck_for(READ_ON).is_some_and(|at| at <= now);
+        let is_stuck = || self.stuck_deadline(READ_ON).is_some_and(|at| at <= now);
         self.port.has_room() || is_stuck() && self.port.has_backlog_room()
     }
 
@@ -154,7 +154,7 @@ impl<T: Transport> RelaySide<T> {
     /// Returns the deadlines of its closing and of its stalling.
     pub(crate) fn deadlines(&self) -> impl Iterator<Item = Instant> {
         let failed = self.failed.as_ref().map(|(until, _)| *until);
-        let stuck = [READ_ON, self.port.config().stall].map(|time| self.stuck_for(time));
-        [self.drained, self.read_until, self.closed, failed].into_iter().chain(stuck).flatten()
+        let stuck = [READ_ON, self.port.config().stall].map(|time| self.stuck_deadline(time));
+        [self.other_closes_by, self.read_until, self.closes_by, failed].into_iter().chain(stuck).flatten()
     }
 }

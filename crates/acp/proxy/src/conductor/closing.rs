@@ -29,7 +29,7 @@ where
             let closed = self.position.within(now, self.config.close);
             with_side!(self, side, it => {
                 it.sink = SinkState::Closing;
-                it.closed = Some(closed);
+                it.closes_by = Some(closed);
                 // The other half is for the process at the transport's end to exit.
                 it.read_until = Some(now + closed.saturating_duration_since(now) / 2);
                 it.port.discard_output();
@@ -37,7 +37,7 @@ where
             });
             self.request_round();
         }
-        let is_late = with_side!(self, side, it => it.closed.is_some_and(|closed| closed <= now));
+        let is_late = with_side!(self, side, it => it.closes_by.is_some_and(|closed| closed <= now));
         let is_read = with_side!(self, side, it => it.read_until.is_some_and(|until| until <= now));
         if with_side!(self, side, it => it.sink == SinkState::Closing && it.poll_close(cx, is_read, is_late))
         {
@@ -69,7 +69,7 @@ where
             return true;
         }
         let from = side.other();
-        let (ended, drained) = with_side!(self, from, it => (!it.port.is_reading(), it.drained));
+        let (ended, drained) = with_side!(self, from, it => (!it.port.is_reading(), it.other_closes_by));
         let is_overdue = drained.is_some_and(|drained| drained <= now) || self.is_chain_overdue(side, now);
         if !ended && !is_overdue {
             return false;
