@@ -8,7 +8,7 @@ use agentwire_acp_schema::v2::{CloseSessionResponse, SessionId, error_code};
 use agentwire_peer::{Call, CallError};
 
 use super::ConnectionState;
-use super::end::EndDetector;
+use super::turn_end::EndDetector;
 
 /// The closing of a session; see [`AgentHandle::close_session`](super::AgentHandle::close_session).
 #[derive(Debug)]

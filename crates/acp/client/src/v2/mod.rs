@@ -54,11 +54,11 @@ mod agent;
 mod client;
 mod close;
 mod dispatch;
-mod end;
 mod prompt;
 mod rules;
 mod session;
 mod states;
+mod turn_end;
 #[cfg(feature = "unstable")]
 pub mod unstable;
 

@@ -17,7 +17,7 @@ use futures_util::stream::FusedStream;
 use serde::Deserialize;
 
 use super::ConnectionState;
-use super::end::EndDetector;
+use super::turn_end::EndDetector;
 use crate::session::updates::{Limit, Reader};
 
 /// How long an idle agent that has not sent the message may send no update before the turn is over.
@@ -44,7 +44,7 @@ impl PromptCall {
             let (of, cancel) = (peer.clone(), CancelSessionNotification::new(&request.session_id));
             peer.call_method(PromptRequest::NAME, Some(&request)).on_drop(move || {
                 // The connection may be closed.
-                let _told = of.notify_now(&cancel);
+                let _sent = of.notify_now(&cancel);
             })
         };
         let (call, outcome) = match checked {
@@ -247,11 +247,11 @@ impl PromptState {
             && let Some(call) = self.call.take()
         {
             let busy = self.shared.states.is_busy(&self.session_id);
-            let end = EndDetector::new(busy, self.shared.tells.clone());
+            let end = EndDetector::new(busy, self.shared.sends_messages.clone());
             let reader = self.shared.readers.read(&self.session_id, self.limit, end);
             let inbox = reader.inbox();
             self.call = Some(call.on_answer(move |receipt| {
-                inbox.with_observer(|end| end.accepted(receipt.message_id.clone()))
+                inbox.with_observer(|end| end.record_answer(receipt.message_id.clone()))
             }));
             self.reader = Some(reader);
             self.late = self.timeout.map(|timeout| TokioClock::default().sleep(timeout));
@@ -311,16 +311,16 @@ impl PromptState {
         if self.outcome.is_some() {
             return;
         }
-        while let Some(heard) = self.with_end(|end| end.resting()).flatten() {
+        while let Some(observed) = self.with_end(|end| end.possible_end()).flatten() {
             let Some((before, quiet)) = &mut self.quiet else {
-                self.quiet = Some((heard, TokioClock::default().sleep(QUIET)));
+                self.quiet = Some((observed, TokioClock::default().sleep(QUIET)));
                 continue;
             };
             if quiet.as_mut().poll(cx).is_pending() {
                 return;
             }
-            if *before == heard {
-                self.outcome = self.with_end(EndDetector::rest).flatten().map(Ok);
+            if *before == observed {
+                self.outcome = self.with_end(EndDetector::take_possible_end).flatten().map(Ok);
                 self.reader.iter().for_each(Reader::close);
                 return;
             }
@@ -348,7 +348,7 @@ impl PromptState {
         self.call = None;
         if std::mem::replace(&mut self.accepted, false) && !over {
             // The connection may be closed.
-            let _told = self.peer.notify_now(&CancelSessionNotification::new(&self.session_id));
+            let _sent = self.peer.notify_now(&CancelSessionNotification::new(&self.session_id));
         }
     }
 }

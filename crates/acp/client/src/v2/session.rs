@@ -3,8 +3,8 @@ use std::sync::atomic::AtomicBool;
 
 use agentwire_acp_schema::v2::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
 
-use super::end::EndDetector;
 use super::states::SessionStates;
+use super::turn_end::EndDetector;
 use crate::elicitations::Elicitations;
 use crate::session::initialized::Initialized;
 use crate::session::options::SessionOptions;
@@ -18,7 +18,7 @@ pub(crate) struct ConnectionState {
     pub(crate) options: SessionOptions,
     pub(crate) states: SessionStates,
     /// Whether the agent has ever sent the message of a prompt; see [`EndDetector`].
-    pub(crate) tells: Arc<AtomicBool>,
+    pub(crate) sends_messages: Arc<AtomicBool>,
     pub(crate) elicitations: Elicitations,
 }
 
