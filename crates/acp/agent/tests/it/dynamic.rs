@@ -40,8 +40,8 @@ impl Agent for Named {
         let name = self.0;
         let client = client.clone();
         // The queue is empty, so the notification is sent in its first poll.
-        let told = futures::FutureExt::now_or_never(client.extension_notification("_cancelled", &name));
-        assert!(matches!(told, Some(Ok(()))), "{told:?}");
+        let sent = futures::FutureExt::now_or_never(client.extension_notification("_cancelled", &name));
+        assert!(matches!(sent, Some(Ok(()))), "{sent:?}");
     }
 
     async fn extension_request(

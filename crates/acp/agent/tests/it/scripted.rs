@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Returns the answer to give to a request: the member `answer` of its `_meta`.
-fn told<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
+fn meta_answer<T: DeserializeOwned>(meta: Option<&Meta>) -> Option<T> {
     meta?.decode_member("answer").unwrap()
 }
 
@@ -23,13 +23,13 @@ pub(crate) struct Scripted {
 impl Agent for Scripted {
     async fn initialize(&self, request: InitializeRequest, cx: Context) -> Result<InitializeResponse, Error> {
         assert!(cx.client().capabilities().is_none());
-        let told = request.meta.unwrap_or_default();
-        if let Some(why) = told.get("fail") {
+        let script = request.meta.unwrap_or_default();
+        if let Some(why) = script.get("fail") {
             return Err(Error::internal_error(why));
         }
-        let offer = told.decode_member("offer").unwrap().unwrap_or_default();
-        let methods: Vec<AuthMethod> = told.decode_member("authMethods").unwrap().unwrap_or_default();
-        let version: Option<u16> = told.decode_member("version").unwrap();
+        let offer = script.decode_member("offer").unwrap().unwrap_or_default();
+        let methods: Vec<AuthMethod> = script.decode_member("authMethods").unwrap().unwrap_or_default();
+        let version: Option<u16> = script.decode_member("version").unwrap();
         Ok(InitializeResponse::new(version.map_or(request.protocol_version, ProtocolVersion::new))
             .agent_capabilities(offer)
             .auth_methods(methods)
@@ -37,7 +37,7 @@ impl Agent for Scripted {
     }
 
     async fn new_session(&self, request: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
-        if let Some(answer) = told(request.meta.as_ref()) {
+        if let Some(answer) = meta_answer(request.meta.as_ref()) {
             return Ok(answer);
         }
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
@@ -55,7 +55,7 @@ impl Agent for Scripted {
         request: LoadSessionRequest,
         cx: Context,
     ) -> Result<LoadSessionResponse, Error> {
-        if let Some(answer) = told(request.meta.as_ref()) {
+        if let Some(answer) = meta_answer(request.meta.as_ref()) {
             return Ok(answer);
         }
         let replay = [
@@ -73,7 +73,7 @@ impl Agent for Scripted {
         request: ResumeSessionRequest,
         _: Context,
     ) -> Result<ResumeSessionResponse, Error> {
-        Ok(told(request.meta.as_ref()).unwrap_or_default())
+        Ok(meta_answer(request.meta.as_ref()).unwrap_or_default())
     }
 
     async fn list_sessions(
@@ -81,7 +81,7 @@ impl Agent for Scripted {
         request: ListSessionsRequest,
         _: Context,
     ) -> Result<ListSessionsResponse, Error> {
-        Ok(told(request.meta.as_ref()).unwrap_or_else(|| ListSessionsResponse::new([])))
+        Ok(meta_answer(request.meta.as_ref()).unwrap_or_else(|| ListSessionsResponse::new([])))
     }
 
     async fn close_session(&self, _: CloseSessionRequest, _: Context) -> Result<CloseSessionResponse, Error> {
@@ -124,7 +124,7 @@ impl Agent for Scripted {
         request: SetSessionConfigOptionRequest,
         _: Context,
     ) -> Result<SetSessionConfigOptionResponse, Error> {
-        if let Some(answer) = told(request.meta.as_ref()) {
+        if let Some(answer) = meta_answer(request.meta.as_ref()) {
             return Ok(answer);
         }
         match request.value {
@@ -142,7 +142,7 @@ impl Agent for Scripted {
             match block {
                 ContentBlock::Text(text) => {
                     for command in text.text.lines() {
-                        turn.obey(command).await?;
+                        turn.run_command(command).await?;
                     }
                 }
                 other => turn.say(format!("a {}", json!(other)["type"].as_str().unwrap())).await?,
@@ -200,11 +200,11 @@ impl Turn {
         Ok(self.cx.client().session_update(update).await?)
     }
 
-    async fn obey(&mut self, line: &str) -> Result<(), Error> {
+    async fn run_command(&mut self, line: &str) -> Result<(), Error> {
         let client = self.cx.client();
         let session = &self.session;
         let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let told: Result<String, agentwire_acp_agent::CallError> = match command {
+        let outcome: Result<String, agentwire_acp_agent::CallError> = match command {
             "say" => Ok(rest.into()),
             "stop" => {
                 self.stop = rest.into();
@@ -271,7 +271,7 @@ impl Turn {
             }
             other => panic!("no command {other:?}"),
         };
-        match told {
+        match outcome {
             Ok(text) => self.say(text).await,
             Err(error) => self.say(format!("error: {error}")).await,
         }

@@ -18,7 +18,7 @@ pub(crate) struct ScriptedV2 {
     messages: AtomicU32,
 }
 
-fn told<T: DeserializeOwned>(meta: Option<&Meta>, name: &str) -> Option<T> {
+fn meta_member<T: DeserializeOwned>(meta: Option<&Meta>, name: &str) -> Option<T> {
     meta?.decode_member(name).unwrap()
 }
 
@@ -26,20 +26,20 @@ impl Agent for ScriptedV2 {
     async fn initialize(&self, request: InitializeRequest, cx: Context) -> Result<InitializeResponse, Error> {
         assert!(cx.client().capabilities().is_none());
         let meta = request.meta.as_ref();
-        if let Some(why) = told::<String>(meta, "fail") {
+        if let Some(why) = meta_member::<String>(meta, "fail") {
             return Err(Error::internal_error(why));
         }
-        let version = told(meta, "version").map_or(request.protocol_version, ProtocolVersion::new);
-        let offer = told(meta, "offer");
+        let version = meta_member(meta, "version").map_or(request.protocol_version, ProtocolVersion::new);
+        let offer = meta_member(meta, "offer");
         let offer = offer.unwrap_or_else(|| AgentCapabilities::new().session(SessionCapabilities::new()));
         Ok(InitializeResponse::new(version, Implementation::new("scripted", request.info.name))
             .capabilities(offer)
-            .auth_methods(told::<Vec<AuthMethod>>(meta, "authMethods").unwrap_or_default()))
+            .auth_methods(meta_member::<Vec<AuthMethod>>(meta, "authMethods").unwrap_or_default()))
     }
 
     async fn new_session(&self, request: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        Ok(told(request.meta.as_ref(), "answer")
+        Ok(meta_member(request.meta.as_ref(), "answer")
             .unwrap_or_else(|| NewSessionResponse::new(format!("session-{number}"))))
     }
 
@@ -49,13 +49,13 @@ impl Agent for ScriptedV2 {
         cx: Context,
     ) -> Result<ResumeSessionResponse, Error> {
         let meta = request.meta.as_ref();
-        for update in told::<Vec<SessionUpdate>>(meta, "updates").unwrap_or_default() {
+        for update in meta_member::<Vec<SessionUpdate>>(meta, "updates").unwrap_or_default() {
             let update = UpdateSessionNotification::new(&request.session_id, update);
             cx.client().session_update(update).await?;
         }
         match &*request.session_id {
             "lost" => Err(session_not_found(&request.session_id)),
-            _ => Ok(told(meta, "answer").unwrap_or_default()),
+            _ => Ok(meta_member(meta, "answer").unwrap_or_default()),
         }
     }
 
@@ -64,7 +64,7 @@ impl Agent for ScriptedV2 {
         request: ListSessionsRequest,
         _: Context,
     ) -> Result<ListSessionsResponse, Error> {
-        Ok(told(request.meta.as_ref(), "answer").unwrap_or_else(|| ListSessionsResponse::new([])))
+        Ok(meta_member(request.meta.as_ref(), "answer").unwrap_or_else(|| ListSessionsResponse::new([])))
     }
 
     async fn delete_session(
@@ -80,7 +80,7 @@ impl Agent for ScriptedV2 {
         request: SetSessionConfigOptionRequest,
         _: Context,
     ) -> Result<SetSessionConfigOptionResponse, Error> {
-        Ok(told(request.meta.as_ref(), "answer").expect("the test says what to answer"))
+        Ok(meta_member(request.meta.as_ref(), "answer").expect("the test says what to answer"))
     }
 
     async fn cancel_tool_call(
@@ -139,7 +139,7 @@ impl Agent for ScriptedV2 {
                 "panic" => panic!("{rest}"),
                 "wait" => turn.cancelled().await,
                 "hang" => std::future::pending().await,
-                _ => obey(&turn, command, rest).await?,
+                _ => run_command(&turn, command, rest).await?,
             }
         }
         Ok(stop)
@@ -166,14 +166,14 @@ impl Agent for ScriptedV2 {
             }
             // Foreground work without a prompt, which runs until it is cancelled.
             "_work" => {
-                let told: Value = params.unwrap().decode().unwrap();
-                let work = cx.client().begin_work(told["sessionId"].as_str().unwrap());
+                let params_value: Value = params.unwrap().decode().unwrap();
+                let work = cx.client().begin_work(params_value["sessionId"].as_str().unwrap());
                 let work = work.map_err(Error::internal_error)?;
-                if told["hang"] == json!(true) {
+                if params_value["hang"] == json!(true) {
                     cx.cancelled().await;
                 }
                 work.cancelled().await;
-                if told["end"] == json!(true) {
+                if params_value["end"] == json!(true) {
                     work.end(IdleStopReason::EndTurn);
                 }
                 Ok(RawJson::NULL)
@@ -198,14 +198,14 @@ impl Agent for ScriptedV2 {
     }
 }
 
-async fn obey(turn: &Turn, command: &str, rest: &str) -> Result<(), Error> {
+async fn run_command(turn: &Turn, command: &str, rest: &str) -> Result<(), Error> {
     let (client, session) = (turn.client(), turn.session_id());
     let may = |title: &str| {
         let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
         let request = RequestPermissionRequest::new(session, title, [yes]);
         client.request_permission(request).map(|answer| answer.map(|answer| decided(&answer.outcome)))
     };
-    let told: Result<String, CallError> = match command {
+    let outcome: Result<String, CallError> = match command {
         "say" => Ok(rest.into()),
         "accept" => turn.accept("again", &[]).await.map(|()| "accepted".into()),
         "update" => {
@@ -244,7 +244,7 @@ async fn obey(turn: &Turn, command: &str, rest: &str) -> Result<(), Error> {
         }
         other => panic!("no command {other:?}"),
     };
-    let text = told.unwrap_or_else(|error| format!("error: {error}"));
+    let text = outcome.unwrap_or_else(|error| format!("error: {error}"));
     let update = UpdateSessionNotification::message(session, "agent", text);
     Ok(client.session_update(update).await?)
 }

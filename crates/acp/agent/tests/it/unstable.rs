@@ -22,7 +22,7 @@ impl Agent for Drafted {
 
     async fn new_session(&self, _: NewSessionRequest, cx: Context) -> Result<NewSessionResponse, Error> {
         Ok(match cx.system_prompt()? {
-            Some(told) => NewSessionResponse::new(told.mode.as_str()),
+            Some(prompt) => NewSessionResponse::new(prompt.mode.as_str()),
             None => NewSessionResponse::new("s"),
         })
     }
@@ -42,7 +42,7 @@ impl Agent for Drafted {
     async fn prompt(&self, request: PromptRequest, cx: Context) -> Result<PromptResponse, Error> {
         let client = cx.client();
         let text: String = request.prompt.iter().filter_map(ContentBlock::as_text).collect();
-        let told = match &*text {
+        let outcome = match &*text {
             "wait" => {
                 cx.cancelled().await;
                 Ok(())
@@ -62,7 +62,7 @@ impl Agent for Drafted {
             }
             other => panic!("no command {other:?}"),
         };
-        if let Err(why) = told {
+        if let Err(why) = outcome {
             client.session_update(SessionNotification::message(&request.session_id, why.to_string())).await?;
         }
         Ok(PromptResponse::new(StopReason::EndTurn))
