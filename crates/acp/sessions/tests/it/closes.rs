@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::peer::{again, with};
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_opened_and_closed_in_one_go_says_nothing_afterwards() {
+async fn session_that_is_closed_at_once_sends_nothing_afterwards() {
     let agent = agent(async |turn: Turn| {
         for _ in 0..10 {
             turn.say("working").await?;

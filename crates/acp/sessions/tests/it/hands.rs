@@ -60,7 +60,7 @@ async fn terminals(peer: &mut Peer, prompt: u64, cancel_at: Option<&str>) -> (Ve
 }
 
 #[tokio::test(start_paused = true)]
-async fn term_04_10_every_terminal_is_given_back_before_the_turn_is_answered() {
+async fn term_04_10_every_terminal_is_released_before_the_prompt_is_answered() {
     with(agent(run), async |peer| {
         let session = peer.open("/repo").await;
         let rows: [(_, _, _, &[_]); 7] = [
@@ -117,7 +117,7 @@ async fn a_terminal_is_shown_in_a_tool_call_while_it_is_used() {
 
 /// A client that never answers about its terminals does not keep a turn from ending.
 #[tokio::test(start_paused = true)]
-async fn a_turn_does_not_wait_for_ever_to_give_a_terminal_back() {
+async fn turn_waits_only_the_grace_period_to_release_a_terminal() {
     with(agent(run), async |peer| {
         let session = peer.open("/repo").await;
         let prompt = peer.begin_prompt(&session, "drop").await;
@@ -130,7 +130,7 @@ async fn a_turn_does_not_wait_for_ever_to_give_a_terminal_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn term_01_fs_01_03_nothing_is_asked_of_a_client_that_cannot_or_outside_of_the_roots() {
+async fn term_01_fs_01_03_unsupported_methods_and_paths_outside_of_the_roots_are_not_requested() {
     let agent = agent(async |turn: Turn| {
         let said = match &*turn.text() {
             "terminal" => {

@@ -47,7 +47,7 @@ async fn updates_that_are_sent_at_once_are_written_and_sent_in_their_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn updates_over_the_bound_of_the_queue_wait_and_none_is_lost() {
+async fn updates_over_the_limit_of_the_queue_wait_and_none_is_lost() {
     const COUNT: usize = 1000;
     let store = Arc::new(Moody::default());
     let agent = agent(async |turn: Turn| {
@@ -76,7 +76,7 @@ async fn updates_over_the_bound_of_the_queue_wait_and_none_is_lost() {
 
 /// The connection ends while they wait for the store.
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_dropped_loses_nothing_that_was_accepted() {
+async fn dropped_turn_loses_no_queued_update() {
     const COUNT: usize = 10;
     let store = Arc::new(Moody::default());
     let agent = agent(async |turn: Turn| {
@@ -101,7 +101,7 @@ async fn a_turn_that_is_dropped_loses_nothing_that_was_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_choice_holds_once_it_is_written_and_never_where_that_fails() {
+async fn choice_takes_effect_only_after_it_is_written() {
     let store = Arc::new(Moody::default());
     let agent = agent(async |turn: Turn| {
         let mode = || turn.mode().unwrap().to_string();

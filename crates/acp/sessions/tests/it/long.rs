@@ -97,7 +97,7 @@ async fn a_result_over_the_limit_is_shortened_and_marked_and_the_call_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_over_the_limit_is_refused_and_nothing_of_it_holds() {
+async fn update_over_the_limit_is_refused_and_has_no_effect() {
     let store = Arc::new(MemoryStore::new());
     let modes = [SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")];
     let choices = ["ask", "code"].map(|mode| SessionConfigSelectOption::new(mode, "x".repeat(LONG)));

@@ -123,7 +123,7 @@ async fn the_updates_are_merged_into_messages_and_each_call_has_its_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_result_of_a_call_that_was_cancelled_says_so() {
+async fn result_of_a_cancelled_call_has_the_reason() {
     let shown = Shown::default();
     with(scripted(&shown), async |peer| {
         let session = peer.open("/repo").await;
@@ -139,7 +139,7 @@ async fn the_result_of_a_call_that_was_cancelled_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_result_of_a_call_in_which_the_agent_ended_says_so() {
+async fn result_of_a_call_that_the_agent_did_not_finish_has_the_reason() {
     let store = MemoryStore::new();
     store.create(&SessionHeader::new("s", "/repo")).await.unwrap();
     let records = [
@@ -184,7 +184,7 @@ async fn a_limit_keeps_the_newest_whole_turns_and_always_the_one_that_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_white_space_is_none() {
+async fn answer_of_white_space_is_left_out() {
     let shown = Shown::default();
     with(scripted(&shown), async |peer| {
         let session = peer.open("/repo").await;

@@ -40,7 +40,7 @@ fn set_mode(session: &str, mode: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tc_05_what_no_client_may_be_told_is_refused_and_not_kept() {
+async fn tc_05_invalid_update_is_refused_and_not_stored() {
     let store = Arc::new(Moody::default());
     let agent = agent(async |turn: Turn| {
         let here = ToolCall::new("call", "Look").locations([ToolCallLocation::new("src/main.rs")]);
@@ -85,7 +85,7 @@ async fn a_mode_that_is_set_while_the_session_is_closed_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_is_not_closed_before_what_was_on_its_way_into_the_journal_is_there() {
+async fn close_waits_for_queued_updates() {
     let store = Arc::new(Moody::default());
     with(moded(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -133,7 +133,7 @@ async fn change_that_was_not_stored_is_not_acknowledged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_goes_away_amid_a_turn_finds_all_that_was_said_and_when() {
+async fn updates_of_a_turn_are_stored_when_its_client_disconnects() {
     let store = Arc::new(Moody::default());
     let header =
         SessionHeader::new("old", "/repo").updated(agentwire_acp_sessions::Timestamp::from_millis(0));
@@ -161,7 +161,7 @@ async fn a_client_that_goes_away_amid_a_turn_finds_all_that_was_said_and_when() 
 
 /// Neither does the end wait for a store that never answers.
 #[tokio::test(start_paused = true)]
-async fn a_store_that_hangs_does_not_keep_the_agent_from_ending() {
+async fn hanging_store_does_not_prevent_the_end_of_the_agent() {
     let store = Arc::new(Moody::default());
     let served = with(moded(&store).grace(Duration::from_secs(3)), async |peer| {
         let session = peer.open("/repo").await;
@@ -174,7 +174,7 @@ async fn a_store_that_hangs_does_not_keep_the_agent_from_ending() {
 
 /// Nor does closing or deleting a session, though no client gets a success, and no other connection has it in that time.
 #[tokio::test(start_paused = true)]
-async fn a_store_that_hangs_does_not_hold_up_a_close() {
+async fn hanging_store_does_not_block_a_close() {
     let store = Arc::new(Moody::default());
     with(moded(&store).store_timeout(Duration::from_secs(30)), async |peer| {
         for method in ["session/close", "session/delete"] {
@@ -198,7 +198,7 @@ async fn a_store_that_hangs_does_not_hold_up_a_close() {
 
 /// It may still delete it, so no connection has the session until that is known.
 #[tokio::test(start_paused = true)]
-async fn a_store_that_hangs_does_not_hold_up_a_delete() {
+async fn hanging_store_does_not_block_a_delete() {
     let store = Arc::new(Moody::default());
     with(moded(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -215,7 +215,7 @@ async fn a_store_that_hangs_does_not_hold_up_a_delete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_is_no_update_is_passed_over() {
+async fn record_that_is_not_an_update_is_skipped() {
     let store = Arc::new(Moody::default());
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let heard = warnings.clone();
@@ -266,7 +266,7 @@ async fn unreadable_block_of_a_prompt_is_a_warning() {
 /// A journal that is damaged in its middle is replayed up to there, and its owner gets advice about it.
 #[cfg(feature = "file")]
 #[tokio::test]
-async fn a_damaged_session_is_named_and_can_be_mended_or_deleted() {
+async fn damaged_session_is_listed_and_can_be_repaired_or_deleted() {
     let directory = tempfile::TempDir::new().unwrap();
     let echo = async |turn: Turn| {
         turn.say(turn.text()).await?;
@@ -374,7 +374,7 @@ async fn a_tool_is_not_called_with_other_arguments_than_those_that_were_given() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn term_04_a_terminal_that_nobody_waits_for_any_more_is_given_back_when_it_is_made() {
+async fn term_04_terminal_whose_caller_is_gone_is_released() {
     let agent = agent(async |turn: Turn| {
         let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), "ls"));
         assert!(tokio::time::timeout(Duration::from_secs(1), terminal).await.is_err());

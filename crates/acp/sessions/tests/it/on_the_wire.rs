@@ -60,7 +60,7 @@ fn tr_06_rpc_11_12_bad_lines_are_refused_and_nothing_else_suffers() {
 }
 
 #[test]
-fn rpc_01_02_an_id_comes_back_as_it_was() {
+fn rpc_01_02_id_of_a_request_is_returned_unchanged() {
     let (mut program, _folder) = ready();
     for id in [json!(0), json!(-1), json!(9_007_199_254_740_992_u64), json!("abc-é"), json!("")] {
         program.ask(&id, "session/list", json!({}));
@@ -71,7 +71,7 @@ fn rpc_01_02_an_id_comes_back_as_it_was() {
 }
 
 #[test]
-fn rpc_03_04_05_06_07_10_pr_17_23_what_is_unknown_is_refused_or_ignored() {
+fn rpc_03_04_05_06_07_10_pr_17_23_unknown_messages_are_refused_or_ignored() {
     let (mut program, _folder) = ready();
     for method in ["_x/unknown", "nope/nope", "session/nope"] {
         assert_eq!(program.refused(method, json!({})), -32601, "{method}");

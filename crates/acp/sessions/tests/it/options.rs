@@ -95,7 +95,7 @@ async fn mode_01_to_04_cfg_02_03_04_09_modes_and_options_are_complete_and_agree(
 }
 
 #[tokio::test(start_paused = true)]
-async fn cfg_12_mode_02_what_was_not_offered_is_refused_and_changes_nothing() {
+async fn cfg_12_mode_02_values_that_were_not_offered_are_refused_and_change_nothing() {
     with(choosy(), async |peer| {
         let session = peer.open("/repo").await;
         let set = |id: &str, value: Value| json!({ "sessionId": session, "configId": id, "value": value });
@@ -171,7 +171,7 @@ async fn new_is_refused_with(peer: &mut Peer) -> i64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn auth_04_06_10_11_13_sessions_are_for_who_has_authenticated() {
+async fn auth_04_06_10_11_13_sessions_require_authentication() {
     play(guarded(auth()), async |peer| {
         let hello = peer.initialize(json!({})).await;
         assert_eq!(hello["authMethods"][0]["id"], "key");

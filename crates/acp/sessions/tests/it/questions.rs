@@ -167,7 +167,7 @@ async fn a_page_goes_to_the_client_under_an_id_of_the_agents() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_told_of_what_the_client_can_be_asked() {
+async fn servers_see_the_kinds_of_elicitation_that_the_client_supports() {
     let tools = ["form", "page", "sample"];
     for (client, can) in [(json!({}), [false; 3]), (json!({ "form": {} }), [true, false, false])] {
         with(calling(), with_elicitation(client), async |peer, session| {
@@ -210,7 +210,7 @@ async fn a_question_ends_with_its_turn_and_none_is_asked_without_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_folders_are_those_of_the_session() {
+async fn roots_of_a_server_are_those_of_the_session() {
     play(calling(), async |peer| {
         peer.initialize(capable()).await;
         let params = json!({ "cwd": "/a b", "additionalDirectories": ["/other"], "mcpServers": [] });

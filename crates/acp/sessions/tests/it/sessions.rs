@@ -60,7 +60,7 @@ async fn init_05_09_15_everything_that_is_offered_is_advertised_and_nothing_else
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_02_ids_are_unique_also_in_another_run_and_nobody_guesses_them() {
+async fn ses_02_ids_are_random_and_unique_across_runs() {
     let mut ids = Vec::new();
     for _run in 0..2 {
         with(agent(echo), async |peer| {
@@ -93,7 +93,7 @@ async fn ses_03_04_the_working_directory_is_absolute_and_the_first_root() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_07_08_09_load_says_all_of_it_again_in_order_and_then_answers() {
+async fn ses_07_08_09_load_replays_all_updates_in_order_before_the_answer() {
     let store = Arc::new(MemoryStore::new());
     let (mut session, mut live) = (String::new(), Vec::new());
     with(on(&store), async |peer| {
@@ -138,7 +138,7 @@ async fn ses_07_08_09_load_says_all_of_it_again_in_order_and_then_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_12_resume_says_nothing_again_and_the_conversation_is_there() {
+async fn ses_12_resume_replays_nothing_and_keeps_the_conversation() {
     let store = Arc::new(MemoryStore::new());
     let mut session = String::new();
     with(on(&store), async |peer| {
@@ -183,7 +183,7 @@ async fn ses_14_close_ends_the_turn_as_cancelled_and_frees_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_19_further_roots_are_given_anew_each_time_and_never_restored() {
+async fn ses_19_additional_directories_come_from_the_request_and_are_not_restored() {
     with(agent(echo), async |peer| {
         let params = json!({ "cwd": "/repo", "additionalDirectories": ["/a", "/b"], "mcpServers": [] });
         let session = peer.call("session/new", params).await["sessionId"].as_str().unwrap().to_owned();
@@ -204,7 +204,7 @@ async fn ses_19_further_roots_are_given_anew_each_time_and_never_restored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_28_a_session_that_is_not_there_is_not_found_and_one_elsewhere_is_not_taken() {
+async fn ses_28_unknown_session_is_not_found_and_one_of_another_directory_is_refused() {
     with(agent(echo), async |peer| {
         for method in ["session/load", "session/resume"] {
             assert_eq!(peer.refused(method, again("nope", "/repo")).await, -32002, "{method}");
@@ -225,7 +225,7 @@ async fn ses_28_a_session_that_is_not_there_is_not_found_and_one_elsewhere_is_no
 }
 
 #[tokio::test(start_paused = true)]
-async fn ses_29_pr_24_commands_are_told_right_after_the_answer_that_names_their_session() {
+async fn ses_29_pr_24_commands_are_sent_right_after_the_answer_that_opens_the_session() {
     let commands = [
         AvailableCommand::new("plan", "Make a plan"),
         AvailableCommand::new("run", "Run it").input(UnstructuredCommandInput::new("COMMAND")),
@@ -331,7 +331,7 @@ async fn a_session_is_not_loaded_while_a_turn_runs_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_sessions_may_be_open_and_no_more() {
+async fn open_sessions_have_a_limit() {
     with(agent(echo).session_limit(2), async |peer| {
         let first = peer.open("/repo").await;
         peer.open("/repo").await;

@@ -267,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_what_was_allowed_is_called_however_lists_change(steps in steps()) {
+    fn only_allowed_tools_are_called_however_lists_change(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(run(&steps));
     }

@@ -196,7 +196,7 @@ fn a_session_is_created_once_and_deleted_for_good() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_create_the_same_session_one_does() {
+async fn one_of_many_concurrent_creations_of_a_session_succeeds() {
     let directory = TempDir::new().unwrap();
     let store = std::sync::Arc::new(open(&directory));
     for round in 0..50 {
@@ -508,7 +508,7 @@ fn a_session_of_which_nothing_is_readable_is_left_out_and_left_alone() {
 }
 
 #[test]
-fn a_journal_that_somebody_else_has_changed_is_not_written_to() {
+fn journal_that_another_program_has_changed_is_not_written_to() {
     block_on(async {
         let directory = TempDir::new().unwrap();
         let store = open(&directory);

@@ -64,7 +64,7 @@ impl Journal {
 }
 
 #[test]
-fn a_torn_write_is_dropped_and_told_wherever_it_is_cut() {
+fn torn_write_is_dropped_and_reported_wherever_it_is_cut() {
     block_on(async {
         let journal = Journal::unsynced().await;
         let ends = journal.ends();
@@ -82,7 +82,7 @@ fn a_torn_write_is_dropped_and_told_wherever_it_is_cut() {
 
 /// A power cut may take any page of what was never synced, and leave what is behind it.
 #[test]
-fn a_hole_in_what_the_disk_did_not_hold_is_a_torn_write() {
+fn hole_after_the_synced_bytes_is_a_torn_write() {
     block_on(async {
         let journal = Journal::unsynced().await;
         let ends = journal.ends();
@@ -101,7 +101,7 @@ fn a_hole_in_what_the_disk_did_not_hold_is_a_torn_write() {
 
 /// The dropped part of a journal, except the beginning of a record, is kept in a file of its own, until the session is deleted.
 #[test]
-fn whole_lines_behind_a_hole_are_kept_aside() {
+fn whole_lines_after_a_hole_are_moved_to_an_aside_file() {
     block_on(async {
         let journal = Journal::unsynced().await;
         let [.., second, _] = journal.ends()[..] else { panic!("there are records") };
@@ -197,7 +197,7 @@ async fn check_cut(journal: &Journal, torn: &[u8], good: usize, whole: &[RawJson
 }
 
 #[test]
-fn a_changed_byte_is_an_error_behind_all_that_is_good() {
+fn changed_byte_is_an_error_after_the_valid_records() {
     block_on(async {
         let journal = Journal::synced().await;
         let ends = journal.ends();
@@ -256,7 +256,7 @@ async fn check_damage(journal: &Journal, bytes: &[u8], good: &[RawJson], begins:
 }
 
 #[test]
-fn a_changed_byte_of_a_header_is_told() {
+fn changed_byte_of_a_header_is_reported() {
     block_on(async {
         let journal = Journal::unsynced().await;
         let path = file(journal.directory.path(), ".header");

@@ -136,7 +136,7 @@ fn on(store: &Arc<Moody>) -> SessionAgent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_sent_before_it_is_kept() {
+async fn update_is_sent_after_it_is_stored() {
     let store = Arc::new(Moody::default());
     with(on(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -168,7 +168,7 @@ async fn abandoned_appends_delay_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_cannot_be_kept_fails_also_if_its_author_does_not_mind() {
+async fn turn_that_cannot_be_stored_fails_even_if_its_author_ignores_the_error() {
     let store = Arc::new(Moody::default());
     with(on(&store), async |peer| {
         let session = peer.open("/repo").await;
@@ -211,7 +211,7 @@ async fn closed(peer: &mut crate::peer::Peer, store: &Moody) -> (String, Arc<Sem
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_a_session_is_loaded_nobody_else_has_it() {
+async fn session_that_is_being_loaded_is_busy() {
     let store = Arc::new(Moody::default());
     with(on(&store), async |peer| {
         let (session, permits) = closed(peer, &store).await;
@@ -280,7 +280,7 @@ async fn a_load_that_fails_leaves_an_open_session_as_it_was() {
 
 /// The agent was killed while a tool ran. A client that loads the session shall not wait for the tool's end.
 #[tokio::test(start_paused = true)]
-async fn tc_04_a_tool_call_that_an_earlier_life_left_open_has_failed() {
+async fn tc_04_tool_call_that_an_earlier_process_left_open_has_failed() {
     let store = Arc::new(Moody::default());
     let session = SessionId::from("killed");
     store.create(&SessionHeader::new(&session, "/repo")).await.unwrap();

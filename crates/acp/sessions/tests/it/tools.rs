@@ -305,7 +305,7 @@ async fn pr_09_cancelling_ends_a_call_at_its_server_and_withdraws_a_question() {
 
 #[cfg(feature = "http")]
 #[tokio::test]
-async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_only_itself() {
+async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_affects_no_other() {
     // A process takes real time.
     let warnings: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
     let heard = warnings.clone();

@@ -192,7 +192,7 @@ async fn cancellable(turn: Turn) -> Result<StopReason, BoxError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pr_10_11_13_a_cancelled_turn_answers_cancelled_and_soon_whatever_it_makes_of_it() {
+async fn pr_10_11_13_cancelled_turn_answers_cancelled_whatever_it_returns() {
     with(agent(cancellable).grace(Duration::from_secs(3)), async |peer| {
         let session = peer.open("/repo").await;
         for (text, seconds) in [("hear", 0), ("deaf", 3), ("fail", 0), ("late words", 0)] {
@@ -209,7 +209,7 @@ async fn pr_10_11_13_a_cancelled_turn_answers_cancelled_and_soon_whatever_it_mak
 }
 
 #[tokio::test(start_paused = true)]
-async fn pr_12_a_handle_that_outlives_its_turn_says_nothing() {
+async fn pr_12_handle_that_outlives_its_turn_sends_nothing() {
     let kept: Arc<Mutex<Vec<Turn>>> = Arc::default();
     let to_keep = kept.clone();
     let agent = agent(move |turn: Turn| {
@@ -244,7 +244,7 @@ async fn pr_12_a_handle_that_outlives_its_turn_says_nothing() {
 
 /// Even while the client reads nothing, and while a handle of the turn is used by another task.
 #[tokio::test(start_paused = true)]
-async fn pr_12_what_was_being_said_when_the_turn_ended_comes_before_the_answer_or_never() {
+async fn pr_12_updates_at_the_end_of_a_turn_are_sent_before_the_answer_or_never() {
     let agent = agent(async |turn: Turn| {
         let chatter = turn.clone();
         tokio::spawn(async move {
@@ -273,7 +273,7 @@ async fn pr_12_what_was_being_said_when_the_turn_ended_comes_before_the_answer_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn pr_17_cancelling_what_does_not_run_is_silent() {
+async fn pr_17_cancelling_without_a_turn_has_no_effect() {
     with(agent(cancellable), async |peer| {
         let session = peer.open("/repo").await;
         peer.cancel(&session).await;
@@ -285,7 +285,7 @@ async fn pr_17_cancelling_what_does_not_run_is_silent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pr_18_a_cancel_right_behind_its_prompt_finds_it() {
+async fn pr_18_cancel_right_after_its_prompt_finds_the_turn() {
     with(agent(cancellable), async |peer| {
         let session = peer.open("/repo").await;
         let id = peer.begin_prompt(&session, "hear").await;
@@ -368,7 +368,7 @@ async fn tc_04_a_tool_call_that_never_ended_has_failed_when_the_turn_has() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn history_is_what_a_model_is_fed() {
+async fn history_has_all_updates_of_the_session() {
     let agent = agent(async |turn: Turn| {
         let history = turn.history().await?;
         let words = history.iter().filter_map(|update| match update {

@@ -213,7 +213,7 @@ async fn prompts_of_one_session_wait_for_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn everything_that_a_turn_sends_is_spelled_as_version_2_does() {
+async fn updates_of_a_turn_are_converted_to_version_2() {
     let agent = agent(async |turn: Turn| {
         turn.think("hm").await?;
         turn.plan([PlanEntry::new("look", PlanEntryPriority::High, PlanEntryStatus::Pending)]).await?;
@@ -314,7 +314,7 @@ fn serving_both_versions_can_be_spawned() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_initialize_settles_the_version() {
+async fn first_initialize_selects_the_version() {
     for (offered, asked, answered) in [(true, 1, 1), (true, 2, 2), (true, 65_535, 2), (false, 2, 1)] {
         let echo = agent(async |turn: Turn| {
             turn.say(turn.client().protocol_version().to_string()).await?;
