@@ -138,7 +138,7 @@ agentwire_peer::method_trait! {
     fn cancel(notification: CancelNotification, client: &RemoteClient) = ();
 
     /// Called just before [`prompt`](Self::prompt) with the parts of the prompt that cannot be read and are left out:
-    /// blocks, and optional members of blocks. A prompt without a readable block is refused. The default ignores them.
+    /// blocks, and optional members of blocks. A prompt whose blocks are all unreadable is refused. The default ignores them.
     fn skipped(method: &str, skipped: Skipped) = ();
 
     extensions(Context, client: &RemoteClient)

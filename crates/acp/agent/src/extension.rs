@@ -1,4 +1,4 @@
-//! The methods for extensions, which the client handles of both versions share.
+//! The methods that the client handles of both versions share: extension messages and `is_closed`.
 
 /// Defines these methods in an `impl` block of a type with the field `peer`.
 macro_rules! extension_methods {

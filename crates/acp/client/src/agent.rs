@@ -112,7 +112,7 @@ impl AgentHandle {
         self.remember(Some(request.session_id), call)
     }
 
-    /// `session/resume`: opens a stored session without its updates.
+    /// `session/resume`: opens a stored session without replaying its updates.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
         let call = self.checked(&request, |greeting| {
             let agent = &greeting.agent_capabilities;
@@ -197,7 +197,7 @@ impl AgentHandle {
         let call = call.reserved(id).on_drop(move || {
             agent.shared.turn_dropped(&session_id, id, !agent.peer.is_queued(id));
             // The connection may be closed.
-            let _told = agent.peer.notify_now(&CancelNotification::new(session_id));
+            let _sent = agent.peer.notify_now(&CancelNotification::new(session_id));
         });
         PromptCall::new(call, turn)
     }

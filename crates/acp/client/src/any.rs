@@ -40,7 +40,8 @@ pub struct AnyClient<C1, C2> {
     pub v1_capabilities: v1::ClientCapabilities,
     /// Its capabilities in version 2 (default: none).
     pub v2_capabilities: schema::ClientCapabilities,
-    /// Sets how long it waits for each answer to `initialize`. What `main` asks has times of its own.
+    /// Sets how long it waits for each answer to `initialize`. Calls that `main` makes have their own
+    /// time limits.
     pub timeout: Option<Duration>,
 }
 
@@ -173,7 +174,7 @@ where
         version: version.clone(),
     };
     let watching = version.clone();
-    let transport = tap(transport, move |direction, packet: &Packet| watching.look(direction, packet));
+    let transport = tap(transport, move |direction, packet: &Packet| watching.inspect(direction, packet));
     let negotiation = Negotiation { peer, version, one, two, timeout, value_limit };
     let run = async {
         let agent = negotiation.agree(&info, &v1_capabilities, &v2_capabilities).await?;
@@ -218,7 +219,7 @@ impl Negotiation {
                 ),
             },
             Err(error) => match v2::unsupported_version(&error) {
-                Some(told) => return Err(neither(&told.supported)),
+                Some(data) => return Err(neither(&data.supported)),
                 None if error.refusal().is_some() => error,
                 None => return Err(error),
             },

@@ -155,7 +155,7 @@ impl Drop for PendingPermission<'_> {
     }
 }
 
-/// Answers with what `method` makes of the params.
+/// Calls `method` with the decoded params, and encodes its answer.
 async fn give<P, F>(
     request: P,
     context: Context,

@@ -3,7 +3,7 @@
 /// Defines the handler of a connection, which passes the messages of the agent to a client. `$Update` is the notification
 /// type of an update.
 ///
-/// The module has the methods of `Dispatch` that differ between the versions: `dispatch` for a request, `note` for what an
+/// The invoking module defines the methods of `Dispatch` that differ between the versions: `dispatch` for a request, `note` for what an
 /// update changes in the state of its session, and `late_answer`.
 macro_rules! dispatcher {
     ($Update:ident) => {
@@ -77,7 +77,8 @@ macro_rules! dispatcher {
                 answer
             }
 
-            /// Reads an update. Its text is dropped before the client gets it, since both may be long. The streams of turns
+            /// Reads an update. The JSON text is dropped before the client gets the update, so that text and value are
+            /// not both in memory. The streams of turns
             /// get it first.
             fn read_update(&self, params: Option<RawJson>) {
                 let bytes = params.as_ref().map_or(0, RawJson::len);

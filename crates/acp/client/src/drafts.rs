@@ -51,7 +51,7 @@ macro_rules! drafts {
                 self.gated(&request, "providers", has_providers)
             }
 
-            /// `providers/set`: where, and with which headers, the agent reaches a provider.
+            /// `providers/set`: sets the address and the headers by which the agent reaches a provider.
             pub fn set_provider(&self, request: SetProviderRequest) -> Call<SetProviderResponse> {
                 self.gated(&request, "providers", has_providers)
             }

@@ -64,14 +64,14 @@
 //! # What is done for you
 //!
 //! - A call fails without being sent, with an error that names the rule: a method that the agent did not advertise, a mode or
-//!   a value that the session did not offer, a relative path, a second `initialize`, and any call before the first. An agent
-//!   that answers with another version is an error.
+//!   a value that the session did not offer, a relative path, a second `initialize`, and any call before `initialize`. An
+//!   agent that answers with another version is an error.
 //! - A method that the client did not advertise answers "method not found", even where the client implements it. A relative
 //!   path in a request of the agent is refused too. An option that the agent did not offer is never selected.
-//! - Dropping a `prompt`, or its time limit, cancels the turn.
+//! - A turn is cancelled when its `prompt` is dropped or times out.
 //! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled` and drops the client's
-//!   futures for them. That includes requests that arrive before the agent has answered the prompt, but none after that
-//!   answer, whether the caller awaited it or not.
+//!   futures for them. That includes requests that arrive before the agent's answer to the prompt, even if the prompt was
+//!   dropped, and no later ones.
 //! - Updates arrive in order, and all updates of a turn before its `prompt` returns.
 //! - Lists are read page by page, as far as the caller needs: [`AgentHandle::sessions`].
 //! - Unknown members and messages are kept or ignored, and never fatal. Items of lists and optional members that cannot be

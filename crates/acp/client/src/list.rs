@@ -95,7 +95,7 @@ impl<L: Listing> Sessions<L> {
     ///
     /// # Errors
     ///
-    /// When a page cannot be had.
+    /// When a page cannot be fetched or decoded, or the limit of pages is reached.
     pub async fn try_next(&mut self) -> Result<Option<L::Item>, CallError> {
         self.next().await.transpose()
     }

@@ -1,4 +1,4 @@
-//! Checks of requests before they are sent.
+//! Checks of messages against what the other side offered, before they are sent or after they arrive.
 
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! The state of a connection of version 1: the open turns, whose permission requests end with them.
+
 pub(crate) mod initialized;
 pub(crate) mod options;
 pub(crate) mod prompt;

@@ -16,7 +16,7 @@ use crate::deadline::{Deadline, HalfClose, Position};
 use crate::error::ProxyError;
 use crate::names;
 use crate::next::Next;
-use crate::proxied::{driven, ends};
+use crate::proxied::{driven, duplex_ends};
 use crate::proxy::Proxy;
 use crate::relay::run;
 use crate::side::Direction;
@@ -109,7 +109,7 @@ impl Conductor {
 
     /// Returns a transport to an agent with the chain in front of it. See [`proxied`](crate::proxied).
     pub fn in_front_of(self, agent: impl Transport + Send + 'static) -> impl Transport + Send {
-        let (near, client) = ends();
+        let (near, client) = duplex_ends();
         driven(near, self.serve(client, agent))
     }
 

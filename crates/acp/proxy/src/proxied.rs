@@ -39,12 +39,12 @@ pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
 
 /// Returns a transport to an agent with a proxy in front of it; see [`proxied`].
 pub fn proxied_with<P: Proxy, A: Transport>(proxy: P, agent: A, config: Config) -> impl Transport {
-    let (near, client) = ends();
+    let (near, client) = duplex_ends();
     driven(near, relay_with(proxy, client, agent, config))
 }
 
-/// Returns the near end for [`driven`], and the far end for its driver.
-pub(crate) fn ends() -> (Duplex, Duplex) {
+/// Returns the two ends of a channel: the near end for [`driven`], and the far end for its driver.
+pub(crate) fn duplex_ends() -> (Duplex, Duplex) {
     duplex(PACKETS)
 }
 

@@ -8,7 +8,7 @@ use agentwire_transport::{Transport, TransportError};
 
 use crate::deadline::after;
 
-/// The time without progress of a side after which the other side is read beyond `high_water`.
+/// If a side accepts no frames for this long, the other side is read up to the backlog limit, not only to `high_water`.
 const READ_ON: Duration = Duration::from_secs(5);
 
 /// The direction of a message.

@@ -117,7 +117,7 @@ impl RemoteClient {
         self.peer.refuse_notify(CallError::not_allowed(AuthStatusUpdateNotification::NAME, why))
     }
 
-    /// Returns the agent's capabilities.
+    /// Returns the capabilities that this agent has advertised.
     pub(super) fn agent(&self) -> Option<&AgentCapabilities> {
         self.state.handshake.get().map(|handshake| &handshake.agent.agent_capabilities)
     }

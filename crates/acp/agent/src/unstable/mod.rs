@@ -51,8 +51,8 @@
 //! ```
 //!
 //! The rules for the methods of version 1 apply here too. A method that the agent did not advertise (see
-//! `AgentCapabilitiesAdditions` in the schema crate) answers "method not found". A message whose capability the client did
-//! not advertise fails without being sent.
+//! `AgentCapabilitiesAdditions` in the schema crate) answers "method not found". A message whose capability was not
+//! advertised (by the client, or by the agent for `mcp/message` and `auth/status_update`) fails without being sent.
 
 mod additions;
 mod drafts;

@@ -73,7 +73,7 @@ impl RemoteClient {
             .map_err(|why| CallError::not_allowed(UpdateSessionNotification::NAME, why))
     }
 
-    /// `session/request_permission`: asks the user. When the prompt of this handle is cancelled or ends, the request is
+    /// `session/request_permission`: asks the user. When the prompt or work of this handle is cancelled or ends, the request is
     /// withdrawn, and this returns the outcome `cancelled`.
     pub fn request_permission(
         &self,
@@ -90,7 +90,7 @@ impl RemoteClient {
         self.question(&request, checked, RequestPermissionResponse::cancelled)
     }
 
-    /// `elicitation/create`: asks the user for input other than a permission. When the prompt of this handle is cancelled or
+    /// `elicitation/create`: asks the user for input other than a permission. When the prompt or work of this handle is cancelled or
     /// ends, the request is withdrawn, and this returns the action `cancel`.
     pub fn create_elicitation(
         &self,

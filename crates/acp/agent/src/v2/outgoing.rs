@@ -14,7 +14,7 @@ pub(crate) fn check_auth_methods(methods: &[AuthMethod]) -> CheckResult {
     check_unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
 }
 
-/// Options have ids of their own and values that they can have.
+/// Checks that the ids of options are unique, and that each current value is one of the option's values.
 pub(crate) fn check_config_options(options: &[SessionConfigOption]) -> CheckResult {
     check_unique("configuration options", options.iter().map(|option| &*option.config_id))?;
     for option in options {

@@ -105,8 +105,8 @@ impl Sessions {
         self.table.lock()
     }
 
-    /// Sends an update and records its effect. Both happen under one lock, because sending may wait: so the record
-    /// matches the last update sent, and no update of a session follows its close.
+    /// Polls the sending of an update and records its effect, under one lock. So the record matches the last update sent, and
+    /// no update of a session follows its close. A send that is pending records nothing and is polled again.
     pub(crate) fn send(
         &self,
         notification: &UpdateSessionNotification,
@@ -281,7 +281,7 @@ impl Sessions {
         }
     }
 
-    /// Removes a session that is neither closed nor has running work.
+    /// Removes a session if it is open and no work runs in it.
     pub(crate) fn forget(&self, session: &SessionId) {
         let mut table = self.table();
         if table.sessions.get(session).is_some_and(|session| !session.is_closed && session.foreground == 0) {

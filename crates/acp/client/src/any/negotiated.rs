@@ -51,8 +51,8 @@ impl Answer {
     }
 }
 
-/// The selected version. It is set when the answer arrives: the messages right behind the answer are of that version,
-/// and are delivered before the caller gets the answer.
+/// The selected version. It is set when the answer arrives, because the messages that follow the answer have that version
+/// and are handled before the caller gets the answer.
 #[derive(Debug, Default)]
 pub(crate) struct NegotiatedVersion {
     /// 0 before it is agreed on.
@@ -66,8 +66,8 @@ impl NegotiatedVersion {
         self.lock().push(id);
     }
 
-    /// Inspects a packet that arrives.
-    pub(crate) fn look(&self, direction: Direction, packet: &Packet) {
+    /// Sets the version if the packet is an answer to `initialize`.
+    pub(crate) fn inspect(&self, direction: Direction, packet: &Packet) {
         if self.version() != 0 || direction == Direction::Out {
             return;
         }

@@ -1,3 +1,5 @@
+//! A prompt of version 1: a future of its answer, or a stream of the events of its turn.
+
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -18,7 +20,7 @@ use crate::session::updates::{Limit, Reader};
 /// A prompt. Awaiting it returns the answer to `session/prompt`; [`updates`](Self::updates) returns a stream of the
 /// turn. The prompt is sent at the first poll of either.
 ///
-/// Dropping it cancels the turn, and so does the end of its time, if it has one.
+/// The turn is cancelled when this is dropped or its time limit expires.
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall<R = PromptResponse> {
     call: Call<R>,
@@ -209,7 +211,7 @@ impl<R: DeserializeOwned + Send + 'static> Stream for Turn<R> {
         if this.done {
             return Poll::Ready(None);
         }
-        // First the answer, then the updates: whatever came before the answer is there when the answer is.
+        // The call is polled first: when it has its answer, all updates before the answer are queued.
         this.poll_call(cx);
         match this.reader.as_ref().and_then(|reader| reader.take(PromptRequest::NAME)) {
             Some(Ok(update)) => Poll::Ready(Some(Ok(TurnEvent::Update(update)))),

@@ -1,3 +1,5 @@
+//! A prompt of version 2: a future of the end of its turn, or a stream of the events of the turn.
+
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

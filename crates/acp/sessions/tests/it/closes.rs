@@ -1,4 +1,4 @@
-//! Nothing is said of a session behind the answer that it is closed.
+//! After the answer to `session/close` the agent sends nothing about the session.
 
 use agentwire_acp_sessions::schema::{AvailableCommand, StopReason};
 use agentwire_acp_sessions::{Turn, agent};

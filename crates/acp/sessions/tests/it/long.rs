@@ -1,4 +1,4 @@
-//! Updates that are longer than a client takes.
+//! Updates over the length that a client accepts.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The conversation as a model takes it.
+//! The conversation as messages for a model.
 
 use std::sync::{Arc, Mutex};
 

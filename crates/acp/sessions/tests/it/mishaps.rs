@@ -1,4 +1,4 @@
-//! Failures between a session, its store and its client, and the guarantees that hold all the same.
+//! Failures of the store or the client during a session, and the guarantees that they must not break.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;

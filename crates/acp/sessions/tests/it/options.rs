@@ -1,4 +1,4 @@
-//! Modes, options, and who may come in.
+//! Modes, options and authentication.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A client that speaks raw JSON and knows none of our types, so that it cannot share their mistakes.
+//! A client that sends and reads raw JSON without this project's types, so that it cannot share their mistakes.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! An MCP server in this process whose list of tools changes whenever the test wants.
+//! An MCP server in this process whose list of tools the test changes.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

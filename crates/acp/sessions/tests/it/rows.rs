@@ -1,19 +1,19 @@
-//! The protocol's demands on an agent that are met here, and the tests that show it.
+//! The requirements of the protocol on an agent, and the tests that check them.
 //!
 //! The ids are those of the project's list of what version 1 demands. The names of tests bear them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The test that shows a requirement.
+/// The place of the test of a requirement.
 enum Where {
     /// With the agent of the README, as a program: in `on_the_wire.rs`.
     Program,
     /// With agents that offer more than it does: modes, options, plans, a login, terminals. In the other files.
     Richer,
-    /// In another crate, which carries this.
+    /// In another crate, on which this one is built.
     Below(&'static str),
-    /// Nowhere: it is up to who writes the agent, or there is no such thing to see.
+    /// Nowhere: the agent's author decides it, or it cannot be observed. The text is the reason.
     Author(&'static str),
 }
 use Where::{Author, Below, Program, Richer};

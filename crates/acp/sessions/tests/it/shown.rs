@@ -1,4 +1,4 @@
-//! The tool that the person is shown is the one that is called, whatever servers list by then.
+//! The tool that the user is shown is the one that is called, even if servers change their lists.
 
 use agentwire_acp_sessions::schema::StopReason;
 use agentwire_acp_sessions::{SessionAgent, Turn, agent};

@@ -1,4 +1,4 @@
-//! The behaviour of every store, and the particulars of the one in a directory.
+//! The behaviour of every store, and that of `FileStore` alone.
 
 use std::collections::BTreeSet;
 use std::fs;

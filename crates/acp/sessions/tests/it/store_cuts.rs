@@ -1,4 +1,4 @@
-//! Journals that are cut off, and such that are damaged, at every byte: within what the disk held, and behind it.
+//! Journals that are cut off or damaged at every byte, within the synced bytes and after them.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Random histories, in a directory and in memory: both are the same.
+//! Random operations on a store in a directory and on one in memory have the same results.
 
 use agentwire_acp_sessions::{
     FileStore, Fsync, ListQuery, MemoryStore, SessionHeader, SessionStore, StoreError, Timestamp,

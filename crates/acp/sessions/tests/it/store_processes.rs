@@ -1,4 +1,4 @@
-//! Stores in processes of their own, which are killed, or run out of disk.
+//! Stores in separate processes, which are killed or run out of disk space.
 //!
 //! A test starts such a process from this very program: itself, with the directory in the environment, by which it knows
 //! that it is the child.

@@ -1,4 +1,4 @@
-//! The time at which records are stored, and the effects of a failure; with a store that the test delays or breaks.
+//! The order of storing and sending, and the effects of failures, with a store that the test delays or breaks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
-//! Many sessions on one connection, each of which waits for everything at once, under cancels at random moments.
+//! Many sessions on one connection, each of which waits for tools, questions and terminals at once, with cancels at random
+//! moments.
 //!
 //! The clock is virtual, so the order of things follows from the seed alone, and a hang shows as time without end.
 

@@ -1,4 +1,4 @@
-//! Turns: what is said in them, and how they end.
+//! Turns: their updates, and how they end.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
