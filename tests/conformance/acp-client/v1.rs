@@ -62,7 +62,7 @@ impl Agent {
     async fn initialized(&self) -> Result<AgentHandle, Failure> {
         let _one_at_a_time = self.initializing.lock().await;
         let agent = self.handle();
-        if agent.greeting().is_none() {
+        if agent.initialize_response().is_none() {
             let mut capabilities = self.toolkit.capabilities();
             capabilities.auth.terminal = true;
             let request = InitializeRequest::new(ProtocolVersion::V1)
@@ -112,7 +112,7 @@ impl Agent {
     }
 
     async fn authenticate(&self, agent: &AgentHandle, method: &str) -> Result<Value, Failure> {
-        let offered = agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        let offered = agent.initialize_response().map(|answer| &*answer.auth_methods).unwrap_or_default();
         let terminal = offered.iter().find_map(|offered| match offered {
             AuthMethod::Terminal(terminal) if terminal.id.as_str() == method => Some(terminal.clone()),
             _ => None,
@@ -193,7 +193,7 @@ impl Connection for Agent {
         }
         let agent = self.initialized().await?;
         match step {
-            "initialize" => encode(&agent.greeting()),
+            "initialize" => encode(&agent.initialize_response()),
             "authenticate" => self.authenticate(&agent, params["method"].as_str().unwrap_or_default()).await,
             "logout" => encode(&agent.logout(LogoutRequest::new()).await?),
             "new_session" | "load_session" | "resume_session" => self.open(&agent, step, &params).await,

@@ -64,13 +64,13 @@ impl AgentHandle {
 
     /// Returns the agent's name and version, or `None` if it sent none.
     pub fn info(&self) -> Option<&Implementation> {
-        self.greeting().and_then(|answer| answer.agent_info.as_ref())
+        self.initialize_response().and_then(|answer| answer.agent_info.as_ref())
     }
 
     /// `authenticate`: authenticates the user, by a method of type `agent` that the agent offered.
     pub fn authenticate(&self, request: AuthenticateRequest) -> Call<AuthenticateResponse> {
-        self.checked(&request, |greeting| {
-            let method = greeting
+        self.checked(&request, |response| {
+            let method = response
                 .auth_methods
                 .iter()
                 .find(|method| method.id().as_deref() == Some(&*request.method_id));
@@ -91,12 +91,12 @@ impl AgentHandle {
 
     /// `session/new`: creates a session.
     pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
-        let call = self.checked(&request, |greeting| {
+        let call = self.checked(&request, |response| {
             rules::session_setup(
                 &request.cwd,
                 &request.additional_directories,
                 &request.mcp_servers,
-                &greeting.agent_capabilities,
+                &response.agent_capabilities,
             )
         });
         self.remember(None, call)
@@ -104,8 +104,8 @@ impl AgentHandle {
 
     /// `session/load`: opens a stored session. All its updates are delivered before this returns.
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
-        let call = self.checked(&request, |greeting| {
-            let agent = &greeting.agent_capabilities;
+        let call = self.checked(&request, |response| {
+            let agent = &response.agent_capabilities;
             rules::advertised("loadSession", agent.load_session)?;
             rules::session_setup(&request.cwd, &request.additional_directories, &request.mcp_servers, agent)
         });
@@ -114,8 +114,8 @@ impl AgentHandle {
 
     /// `session/resume`: opens a stored session without replaying its updates.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
-        let call = self.checked(&request, |greeting| {
-            let agent = &greeting.agent_capabilities;
+        let call = self.checked(&request, |response| {
+            let agent = &response.agent_capabilities;
             rules::advertised("sessionCapabilities.resume", agent.session_capabilities.resume.is_some())?;
             rules::session_setup(&request.cwd, &request.additional_directories, &request.mcp_servers, agent)
         });
@@ -125,8 +125,8 @@ impl AgentHandle {
     /// `session/close`: ends a session and its running turns. Permission requests of the session that wait for
     /// the user are answered `cancelled` at once.
     pub fn close_session(&self, request: CloseSessionRequest) -> Call<CloseSessionResponse> {
-        let call = self.checked(&request, |greeting| {
-            let close = &greeting.agent_capabilities.session_capabilities.close;
+        let call = self.checked(&request, |response| {
+            let close = &response.agent_capabilities.session_capabilities.close;
             rules::advertised("sessionCapabilities.close", close.is_some())?;
             self.shared.cancel_turns(&request.session_id);
             Ok(())
@@ -174,7 +174,7 @@ impl AgentHandle {
         name: &'static str,
         has: impl FnOnce(&AgentCapabilities) -> bool,
     ) -> Call<M::Response> {
-        self.checked(request, |greeting| rules::advertised(name, has(&greeting.agent_capabilities)))
+        self.checked(request, |response| rules::advertised(name, has(&response.agent_capabilities)))
     }
 
     /// Runs a turn whose request holds the prompt and may hold more.
@@ -184,8 +184,8 @@ impl AgentHandle {
         prompt: &PromptRequest,
     ) -> PromptCall<M::Response> {
         let mut id = None;
-        let call = self.checked(request, |greeting| {
-            rules::prompt(&prompt.prompt, &greeting.agent_capabilities)?;
+        let call = self.checked(request, |response| {
+            rules::prompt(&prompt.prompt, &response.agent_capabilities)?;
             id = Some(self.peer.reserve_call());
             Ok(())
         });
@@ -203,8 +203,8 @@ impl AgentHandle {
     }
 
     fn list_page(&self, request: &ListSessionsRequest) -> Call<ListSessionsResponse> {
-        self.checked(request, |greeting| {
-            let list = &greeting.agent_capabilities.session_capabilities.list;
+        self.checked(request, |response| {
+            let list = &response.agent_capabilities.session_capabilities.list;
             rules::advertised("sessionCapabilities.list", list.is_some())?;
             rules::absolute(request.cwd.as_deref())
         })

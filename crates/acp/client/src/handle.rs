@@ -22,13 +22,13 @@ macro_rules! handle {
             }
 
             /// Returns the agent's answer to `initialize`, or `None` before it has arrived.
-            pub fn greeting(&self) -> Option<&InitializeResponse> {
+            pub fn initialize_response(&self) -> Option<&InitializeResponse> {
                 self.shared.initialized.agent()
             }
 
             /// Returns the agent's capabilities, or `None` before `initialize` is answered.
             pub fn capabilities(&self) -> Option<&AgentCapabilities> {
-                self.greeting().map(|answer| &answer.$capabilities)
+                self.initialize_response().map(|answer| &answer.$capabilities)
             }
 
             /// `session/list`: all stored sessions, one by one. A page is requested when the one before is used up.

@@ -45,12 +45,12 @@ impl AgentHandle {
 
     /// Returns the agent's name and version, or none before `initialize` is answered.
     pub fn info(&self) -> Option<&Implementation> {
-        self.greeting().map(|answer| &answer.info)
+        self.initialize_response().map(|answer| &answer.info)
     }
 
     /// `auth/login`: authenticates the user, by a method of type `agent` that the agent offered.
     pub fn login(&self, request: LoginAuthRequest) -> Call<LoginAuthResponse> {
-        self.checked(&request, |greeting| rules::login(&request.method_id, greeting))
+        self.checked(&request, |response| rules::login(&request.method_id, response))
     }
 
     /// `auth/logout`: ends the authentication. Only for an agent that offers a method to log in.
@@ -60,9 +60,9 @@ impl AgentHandle {
 
     /// `session/new`: begins a conversation.
     pub fn new_session(&self, request: NewSessionRequest) -> Call<NewSessionResponse> {
-        let call = self.checked(&request, |greeting| {
+        let call = self.checked(&request, |response| {
             let NewSessionRequest { cwd, additional_directories, mcp_servers, .. } = &request;
-            rules::session_setup(cwd, additional_directories, mcp_servers, &greeting.capabilities)
+            rules::session_setup(cwd, additional_directories, mcp_servers, &response.capabilities)
         });
         self.remember(None, call)
     }
@@ -70,9 +70,9 @@ impl AgentHandle {
     /// `session/resume`: opens a stored session. With [`ReplayFrom`](agentwire_acp_schema::v2::ReplayFrom) its updates
     /// from there on are delivered before this returns. The session's state is always delivered before this returns.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
-        let call = self.checked(&request, |greeting| {
+        let call = self.checked(&request, |response| {
             let ResumeSessionRequest { cwd, additional_directories, mcp_servers, .. } = &request;
-            rules::session_setup(cwd, additional_directories, mcp_servers, &greeting.capabilities)
+            rules::session_setup(cwd, additional_directories, mcp_servers, &response.capabilities)
         });
         self.remember(Some(request.session_id), call)
     }
@@ -80,14 +80,14 @@ impl AgentHandle {
     /// `session/close`: closes a session and ends its work, also in the background. Succeeds where the agent does not
     /// know the session.
     pub fn close_session(&self, request: CloseSessionRequest) -> CloseCall {
-        let call = self.checked(&request, |greeting| rules::sessions(&greeting.capabilities).map(drop));
+        let call = self.checked(&request, |response| rules::sessions(&response.capabilities).map(drop));
         CloseCall { call, shared: self.shared.clone(), session_id: request.session_id }
     }
 
     /// `session/delete`: makes the agent forget a conversation.
     pub fn delete_session(&self, request: DeleteSessionRequest) -> Call<DeleteSessionResponse> {
-        let call = self.checked(&request, |greeting| {
-            advertised("session.delete", rules::sessions(&greeting.capabilities)?.delete.is_some())
+        let call = self.checked(&request, |response| {
+            advertised("session.delete", rules::sessions(&response.capabilities)?.delete.is_some())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
         call.on_answer(move |_| shared.forget(&session_id))
@@ -98,7 +98,7 @@ impl AgentHandle {
     ///
     /// Dropping it cancels the turn, and so does the end of its time, if it has one.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall {
-        let rule = |greeting: &InitializeResponse| rules::prompt(&request.prompt, &greeting.capabilities);
+        let rule = |response: &InitializeResponse| rules::prompt(&request.prompt, &response.capabilities);
         let checked = self.shared.initialized.check(PromptRequest::NAME, rule);
         PromptCall::new(self.peer.clone(), self.shared.clone(), request, checked)
     }
@@ -106,7 +106,7 @@ impl AgentHandle {
     /// `session/cancel`: ends what the session does in the foreground; the turn then ends as cancelled. Permission
     /// requests that wait for the user are the agent's to take back.
     pub fn cancel(&self, notification: CancelSessionNotification) -> Notify<'_> {
-        let rule = |greeting: &InitializeResponse| rules::sessions(&greeting.capabilities).map(drop);
+        let rule = |response: &InitializeResponse| rules::sessions(&response.capabilities).map(drop);
         match self.shared.initialized.check(CancelSessionNotification::NAME, rule) {
             Ok(()) => self.peer.notify(&notification),
             Err(error) => self.peer.refuse_notify(error),
@@ -132,8 +132,8 @@ impl AgentHandle {
     }
 
     fn list_page(&self, request: &ListSessionsRequest) -> Call<ListSessionsResponse> {
-        self.checked(request, |greeting| {
-            rules::sessions(&greeting.capabilities)?;
+        self.checked(request, |response| {
+            rules::sessions(&response.capabilities)?;
             absolute(request.cwd.as_deref())
         })
     }

@@ -70,17 +70,17 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
 }
 
 /// Checks that the agent offers a method to log in.
-pub(crate) fn offers_login(greeting: &InitializeResponse) -> Result<(), String> {
-    match greeting.auth_methods.is_empty() {
+pub(crate) fn offers_login(response: &InitializeResponse) -> Result<(), String> {
+    match response.auth_methods.is_empty() {
         true => Err("the agent offers no way to authenticate".into()),
         false => Ok(()),
     }
 }
 
 /// Checks that the agent offers this method to log in and carries it out itself.
-pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Result<(), String> {
-    offers_login(greeting)?;
-    match greeting.auth_methods.iter().find(|offered| offered.method_id().as_deref() == Some(method)) {
+pub(crate) fn login(method: &AuthMethodId, response: &InitializeResponse) -> Result<(), String> {
+    offers_login(response)?;
+    match response.auth_methods.iter().find(|offered| offered.method_id().as_deref() == Some(method)) {
         Some(AuthMethod::Agent(_)) => Ok(()),
         Some(_) => Err("a method that is not of type \"agent\" is used outside of the protocol".into()),
         None => Err("the agent did not offer that method".into()),

@@ -9,7 +9,7 @@ use crate::recorder::{Recorder, begin, greeting, refused};
 #[tokio::test(start_paused = true)]
 async fn init_01_initialize_comes_first() {
     check!("INIT-01-initialize-first", &Recorder::default(), async |agent| {
-        assert!(agent.greeting().is_none() && agent.capabilities().is_none());
+        assert!(agent.initialize_response().is_none() && agent.capabilities().is_none());
         for error in [
             refused(agent.new_session(NewSessionRequest::new("/repo"))).await,
             refused(agent.prompt(PromptRequest::new("s", "hello"))).await,
@@ -32,7 +32,7 @@ async fn init_01_initialize_comes_first() {
         assert_eq!(answer.protocol_version, ProtocolVersion::V1);
         assert_eq!(agent.info().unwrap().name, "raw");
         assert!(agent.capabilities().unwrap().load_session);
-        assert_eq!(agent.greeting(), Some(&answer));
+        assert_eq!(agent.initialize_response(), Some(&answer));
         let error = refused(agent.initialize(greeting())).await;
         assert_eq!(error, "initialize: this connection has been initialized already");
         Ok(())
@@ -45,7 +45,7 @@ async fn init_01_initialize_comes_first() {
 async fn init_08_a_version_that_we_do_not_speak() {
     let error = check!("INIT-08-unsupported-version", &Recorder::default(), async |agent| {
         let error = agent.initialize(greeting()).await.unwrap_err();
-        assert!(agent.greeting().is_none());
+        assert!(agent.initialize_response().is_none());
         let later = refused(agent.new_session(NewSessionRequest::new("/repo"))).await;
         assert!(later.contains("have succeeded"), "{later}");
         Err::<(), _>(error.into())

@@ -78,7 +78,8 @@ impl Settings {
             outcome => return outcome,
         };
         let Some(select) = &self.authenticate else { return Err(refused) };
-        let methods = agent.greeting().map(|answer| answer.auth_methods.clone()).unwrap_or_default();
+        let methods =
+            agent.initialize_response().map(|answer| answer.auth_methods.clone()).unwrap_or_default();
         let Some(method) = select(methods).await else { return Err(refused) };
         agent.authenticate(AuthenticateRequest::new(method)).timeout(self.authenticate_timeout).await?;
         call().await

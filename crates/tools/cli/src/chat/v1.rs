@@ -66,7 +66,7 @@ impl AgentAdapter for Adapter {
     }
 
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError> {
-        if self.agent.greeting().is_none() {
+        if self.agent.initialize_response().is_none() {
             let request = InitializeRequest::new(ProtocolVersion::V1)
                 .client_capabilities(capabilities(&self.toolkit))
                 .client_info(client_info());
@@ -76,7 +76,7 @@ impl AgentAdapter for Adapter {
     }
 
     fn initialized(&self) -> Option<&InitializeResponse> {
-        self.agent.greeting()
+        self.agent.initialize_response()
     }
 
     fn info(&self) -> Option<&Implementation> {
@@ -92,7 +92,8 @@ impl AgentAdapter for Adapter {
     }
 
     fn login_methods(&self) -> Vec<LoginMethod> {
-        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        let methods =
+            self.agent.initialize_response().map(|answer| &*answer.auth_methods).unwrap_or_default();
         methods.iter().filter_map(LoginMethod::v1).collect()
     }
 

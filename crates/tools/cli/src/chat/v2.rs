@@ -123,7 +123,7 @@ impl AgentAdapter for Adapter {
     }
 
     fn initialized(&self) -> Option<&InitializeResponse> {
-        self.agent.greeting()
+        self.agent.initialize_response()
     }
 
     fn info(&self) -> Option<&Implementation> {
@@ -140,7 +140,8 @@ impl AgentAdapter for Adapter {
     }
 
     fn login_methods(&self) -> Vec<LoginMethod> {
-        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        let methods =
+            self.agent.initialize_response().map(|answer| &*answer.auth_methods).unwrap_or_default();
         methods.iter().filter_map(LoginMethod::v2).collect()
     }
 

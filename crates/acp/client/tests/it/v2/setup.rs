@@ -11,7 +11,7 @@ use crate::recorder::refused;
 #[tokio::test(start_paused = true)]
 async fn initialize_comes_first_and_once() {
     check_v2!("INIT-first", &Recorder::default(), async |agent| {
-        assert!(agent.greeting().is_none());
+        assert!(agent.initialize_response().is_none());
         for error in [
             refused(agent.new_session(NewSessionRequest::new("/repo"))).await,
             refused(agent.prompt(PromptRequest::new("s", "hello"))).await,
@@ -27,7 +27,7 @@ async fn initialize_comes_first_and_once() {
         assert_eq!(error, "initialize: this client speaks version 2 of the protocol, and asks for no other");
         let answer = agent.initialize(greeting()).await?;
         assert_eq!(agent.info().unwrap().name, "raw");
-        assert_eq!(agent.greeting(), Some(&answer));
+        assert_eq!(agent.initialize_response(), Some(&answer));
         assert!(agent.capabilities().unwrap().session.is_some());
         let error = refused(agent.initialize(greeting())).await;
         assert_eq!(error, "initialize: this connection has been initialized already");
