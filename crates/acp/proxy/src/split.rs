@@ -61,10 +61,11 @@ impl Role {
         }
     }
 
-    /// Returns how many bytes of that channel may be queued here, so that the other channel can be read behind them.
+    /// Returns how many bytes of that channel may be queued here, so that the packets of the other channel after them can be
+    /// read.
     ///
     /// Both channels share one transport. If each stopped the other at once, a client and an agent that flood each other
-    /// would stop a chain for good. A conductor's limit is larger than what its components can hold.
+    /// would block a chain for ever. A conductor's limit is larger than what its components can hold.
     fn limit(self) -> usize {
         match self {
             Self::Component => 1 << 20,

@@ -24,7 +24,7 @@ impl Default for Limit {
     }
 }
 
-/// Follows the updates of a reader's session, also where the reader keeps none.
+/// Sees each update of a reader's session, even if the reader queues none.
 pub(crate) trait Observer<U> {
     /// Called for each update. Returns whether to wake the reader.
     fn observe(&mut self, update: &U) -> bool;
@@ -89,7 +89,7 @@ impl<U: Clone, O: Observer<U>> Readers<U, O> {
         woken.iter().for_each(|inbox| inbox.reader.wake_all());
     }
 
-    /// Reads a session from now on. Without a limit no updates are kept.
+    /// Starts to read a session. Without a limit no updates are queued.
     pub(crate) fn read(&self, session: &SessionId, limit: Option<Limit>, observer: O) -> Reader<U, O> {
         let queue = Queue { updates: VecDeque::new(), bytes: 0, limit, excess: None, observer };
         let inbox = Arc::new(Inbox { queue: Mutex::new(queue), reader: Wakers::default() });
@@ -118,7 +118,7 @@ struct Queue<U, O> {
     updates: VecDeque<(U, usize)>,
     /// The sum of their lengths.
     bytes: usize,
-    /// `None` if the reader takes no updates, or no more of them.
+    /// `None` if no updates are queued, or no more of them.
     limit: Option<Limit>,
     /// The limit that an update exceeded. From then on no update is queued.
     excess: Option<Excess>,
@@ -161,7 +161,7 @@ impl<U, O> Inbox<U, O> {
 }
 
 impl<U: Clone, O: Observer<U>> Inbox<U, O> {
-    /// Keeps an update. Returns whether to wake the reader.
+    /// Queues an update. Returns whether to wake the reader.
     fn put(&self, update: &U, bytes: usize) -> bool {
         let queue = &mut *self.lock();
         let wakes = queue.observer.observe(update);
@@ -190,12 +190,12 @@ pub(crate) struct Reader<U, O> {
 }
 
 impl<U, O> Reader<U, O> {
-    /// Registers the task for the next update, and for what the observer wakes for. To be called before looking at either.
+    /// Registers the task for the next update, and for the wake-ups of the observer. Must be called before either is checked.
     pub(crate) fn register(&self, cx: &Context<'_>) {
         self.inbox.reader.register(0, cx.waker());
     }
 
-    /// Takes the oldest update. Returns an error behind the last one where an update was over the limit.
+    /// Takes the oldest update. If an update exceeded the limit, returns an error after the last queued one.
     pub(crate) fn take(&self, method: &'static str) -> Option<Result<U, CallError>> {
         let mut queue = self.inbox.lock();
         if let Some((update, bytes)) = queue.updates.pop_front() {
@@ -206,7 +206,7 @@ impl<U, O> Reader<U, O> {
         Some(Err(CallError::unusable(method, excess.to_string())))
     }
 
-    /// Keeps no more updates.
+    /// Stops queueing updates.
     pub(crate) fn close(&self) {
         self.inbox.lock().limit = None;
     }

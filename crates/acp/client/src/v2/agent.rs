@@ -1,3 +1,5 @@
+//! The handle that calls an agent of version 2.
+
 use agentwire_acp_schema::v2::{
     AgentCapabilities, CancelSessionNotification, CancelTerminalRequest, CancelTerminalResponse,
     CancelToolCallRequest, CancelToolCallResponse, CloseSessionRequest, DeleteSessionRequest,

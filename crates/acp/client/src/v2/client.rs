@@ -1,3 +1,5 @@
+//! The trait of a client of version 2.
+
 use agentwire_acp_schema::v2::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
     RequestPermissionRequest, RequestPermissionResponse, UpdateSessionNotification,
@@ -15,8 +17,8 @@ agentwire_peer::method_trait! {
     /// for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `C: Client + 'static` can
-    /// spawn what [`connect`](super::connect) or [`start`](super::start) returns. `&C`, `Box<C>` and `Arc<C>` are clients
-    /// where `C` is one, and so are `Box<dyn Client>` and `Arc<dyn Client>`, for a client that is chosen at run time. Each
+    /// spawn the future of [`connect`](super::connect) or [`start`](super::start). `&C`, `Box<C>` and `Arc<C>` implement
+    /// `Client` if `C` does, and so do `Box<dyn Client>` and `Arc<dyn Client>`, for a client that is chosen at run time. Each
     /// request through a pointer costs one allocation more.
     pub trait Client;
 
@@ -35,15 +37,16 @@ agentwire_peer::method_trait! {
 
     notifications:
 
-    /// `session/update`: called for each update of a session, one by one, in order. All updates of a turn come before its
-    /// end, so this must not take long.
+    /// `session/update`: called for each update of a session, one by one, in order. It must not take long, because a turn ends
+    /// only after it was called for all updates of the turn.
     fn session_update(notification: UpdateSessionNotification);
 
     /// `elicitation/complete`: called when the user has done what an elicitation's URL was for. Called only for URLs that the
     /// user agreed to visit, or is being asked about, and once for each.
     fn complete_elicitation(notification: CompleteElicitationNotification) = ();
 
-    /// Called for a `session/update` that cannot be read in this version. The default ignores it. An update of an unknown
+    /// Called for a `session/update` that cannot be decoded or exceeds [`Config::value_limit`](crate::Config::value_limit). The
+    /// default ignores it. An update of an unknown
     /// kind is not among these; it has a variant of its own.
     fn unreadable_update(params: Option<RawJson>, why: &Error) = ();
 

@@ -1,3 +1,5 @@
+//! The request that closes a session, which also ends the session's turns here.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Passes the requests of an agent of version 2 to the client.
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -59,7 +61,7 @@ impl<C: Client> Dispatch<C> {
         Ok(response)
     }
 
-    /// Notes what an update changes in the state of its session.
+    /// Records the change that an update makes to the state of its session.
     fn note(&self, notification: &UpdateSessionNotification) {
         let UpdateSessionNotification { session_id, update, .. } = notification;
         if let SessionUpdate::ConfigOptionUpdate(update) = update {

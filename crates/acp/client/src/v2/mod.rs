@@ -43,12 +43,13 @@
 //!
 //! - **A prompt is answered when it is part of the conversation**, and not when the agent is done. [`PromptCall`]
 //!   and [`Turn`] complete when the agent sends the state `idle`.
-//! - **Permission requests are the agent's to take back**, with `$/cancel_request`. Cancelling a session leaves them to
-//!   it. One that is taken back is answered `cancelled`, and the question to the person is dropped.
-//! - There are no files, terminals and modes of the client's to ask for. `session/resume` replays where it is asked to.
-//! - Closing a session that the agent does not know has worked: [`close_session`](AgentHandle::close_session).
+//! - **The agent withdraws its permission requests**, with `$/cancel_request`. Cancelling a session does not end them here.
+//!   A withdrawn request is answered `cancelled`, and the client's future for it is dropped.
+//! - The client has no methods for files and terminals, and there are no modes. `session/resume` replays the session if the
+//!   request has `replayFrom`.
+//! - Closing a session that the agent does not know succeeds: [`close_session`](AgentHandle::close_session).
 //!
-//! Updates patch what has an id. Putting them together is for a layer above.
+//! Updates of messages, tool calls and terminals are patches. This crate does not merge them.
 
 mod agent;
 mod client;

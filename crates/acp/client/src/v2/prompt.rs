@@ -22,16 +22,16 @@ use super::ConnectionState;
 use super::turn_end::EndDetector;
 use crate::session::updates::{Limit, Reader};
 
-/// How long an idle agent that has not sent the message may send no update before the turn is over.
+/// How long an idle agent that has not sent the message may send no update before the turn ends.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// A prompt. Awaiting it returns the state in which the agent has become idle; [`updates`](Self::updates) returns a
 /// stream of the turn. The prompt is sent at the first poll of either.
 ///
 /// The answer to `session/prompt` reports only that the message is part of the session. The first `idle` after the
-/// message ends the turn. Where the agent was idle before it answered, and neither the message nor work has followed,
-/// the turn ends after 5 s without an update. Dropping it before its end cancels the foreground work of the session; so
-/// does its time limit.
+/// message ends the turn. If the agent was idle before it answered, and neither the message nor work has followed,
+/// the turn ends after 5 s without an update. The foreground work of the session is cancelled if this is dropped before the
+/// end, or if its time limit expires.
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall(PromptState);
 
@@ -106,7 +106,7 @@ impl fmt::Debug for PromptCall {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnEvent {
-    /// Something happened in the session.
+    /// An update of the session.
     Update(SessionUpdate),
     /// The turn has ended. No event follows.
     Stopped(TurnEnd),
@@ -123,7 +123,7 @@ pub struct TurnEnd {
 }
 
 impl TurnEnd {
-    /// Returns why the work ended, where the agent reports it. An error is a reason too.
+    /// Returns why the work ended, or `None` if the agent did not report it. An error is a reason too.
     pub fn stop_reason(&self) -> Option<&IdleStopReason> {
         self.state.stop_reason.as_ref()
     }
@@ -131,7 +131,7 @@ impl TurnEnd {
 
 /// A turn as a stream. It ends with [`TurnEvent::Stopped`] or with an error.
 ///
-/// It returns the updates of the session from its first poll on, in order. Updates right behind the end may be among
+/// It returns the updates of the session from its first poll on, in order. Updates right after the end may be among
 /// them. The client's [`session_update`](super::Client::session_update) is called for all of them too. Two concurrent
 /// turns of one session both return all updates. Dropping the stream before its end cancels the foreground work of the
 /// session.
@@ -156,7 +156,7 @@ impl Turn {
         self
     }
 
-    /// Returns the next event, or none after the end.
+    /// Returns the next event, or `None` after the end.
     ///
     /// Dropping the future loses nothing; call it again.
     pub async fn next(&mut self) -> Option<Result<TurnEvent, CallError>> {
@@ -199,13 +199,13 @@ struct PromptState {
     peer: Peer,
     shared: Arc<ConnectionState>,
     session_id: SessionId,
-    /// None after the answer, or where a rule keeps the prompt from being sent.
+    /// `None` after the answer, or if a rule prevents sending the prompt.
     call: Option<Call<Receipt>>,
     /// Whether the message is part of the session.
     accepted: bool,
     /// The outcome of the turn, until it is returned.
     outcome: Option<Result<IdleStateUpdate, CallError>>,
-    /// None before the first poll and after the end.
+    /// `None` before the first poll and after the end.
     reader: Option<Reader<SessionUpdate, EndDetector>>,
     closed: Option<WhenClosed>,
     timeout: Option<Duration>,
@@ -222,7 +222,7 @@ impl PromptState {
         if self.done {
             return Poll::Ready(None);
         }
-        // First how it ends, then the updates: whatever came before the end is there when the end is.
+        // The end is polled first: when it is known, all updates before it are queued.
         self.poll_end(cx);
         self.poll_quiet(cx);
         match self.reader.as_ref().and_then(|reader| reader.take(PromptRequest::NAME)) {
@@ -243,7 +243,7 @@ impl PromptState {
         Poll::Ready(self.outcome.take().map(stopped))
     }
 
-    /// Listens, and begins to count the time.
+    /// Starts to read the session's updates, and starts the time limit.
     fn begin(&mut self) {
         if self.reader.is_none()
             && let Some(call) = self.call.take()

@@ -1,3 +1,5 @@
+//! The state of a connection of version 2.
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -1,3 +1,5 @@
+//! The states of the sessions of a connection, from their updates.
+
 use std::collections::{HashMap, HashSet};
 
 use agentwire_acp_schema::v2::{Patch, SessionId, SessionUpdate, StateUpdate, TerminalId, ToolCallId};
@@ -27,7 +29,7 @@ struct SessionState {
     /// Tool calls and terminals that can be cancelled now.
     calls: HashSet<ToolCallId>,
     terminals: HashSet<TerminalId>,
-    /// Whether there were more of them than are kept.
+    /// Whether the limit was exceeded, so that not all of them are kept.
     overflown: bool,
 }
 
@@ -87,7 +89,7 @@ impl SessionStates {
         drop(forgotten);
     }
 
-    /// Where not all calls or terminals are kept, the agent decides.
+    /// Returns true if not all calls or terminals are kept, so that the agent decides.
     fn can(&self, session: &SessionId, has: impl FnOnce(&SessionState) -> bool) -> bool {
         let states = self.lock();
         match states.by_id.get(session) {
@@ -125,7 +127,7 @@ impl SessionState {
     }
 }
 
-/// Puts an id in or takes it out, and counts the bytes of all of them. False if there is no room for it.
+/// Adds or removes an id, and updates the bytes of all ids. Returns false if there is no room for the id.
 fn put<T>(ids: &mut HashSet<T>, id: &T, is_in: bool, bytes: &mut usize) -> bool
 where
     T: Clone + Eq + std::hash::Hash + std::ops::Deref<Target = str>,

@@ -1,3 +1,5 @@
+//! Closes the two sides of a relay, within the deadlines of its chain.
+
 use std::future::Future;
 use std::task::Context;
 use std::time::Instant;
@@ -110,7 +112,7 @@ where
         }
     }
 
-    /// Sets the timer for the first deadline that is ahead, and acts if it has rung.
+    /// Sets the timer for the next deadline, and acts if it has expired.
     pub(crate) fn poll_timer(&mut self, cx: &mut Context<'_>) {
         let now = self.now();
         let deadlines = self.position.drained().into_iter();

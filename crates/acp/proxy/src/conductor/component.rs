@@ -1,3 +1,5 @@
+//! Runs a proxy as a component, in its own process.
+
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
@@ -15,10 +17,10 @@ use crate::relay::run;
 use crate::side::Direction;
 use crate::split::{Role, split};
 
-/// Runs a proxy as a component of its own, mostly a process on stdio, until its conductor closes it.
+/// Runs a proxy as a separate component, usually a process on stdio, until its conductor closes it.
 ///
 /// Its one transport carries messages to and from the client plainly, and those to and from the agent in
-/// `proxy/successor`. The proxy sees none of that, nor that `initialize` comes as `proxy/initialize`: the same type works
+/// `proxy/successor`. The proxy sees neither these envelopes nor `proxy/initialize`, so the same type works
 /// in [`relay`](crate::relay) and [`proxied`](crate::proxied). The older names, `_proxy/initialize` and
 /// `_proxy/successor`, are accepted too, and used if the conductor uses them.
 ///
@@ -39,7 +41,7 @@ pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(),
     serve_with(proxy, conductor, Config::new()).await
 }
 
-/// Runs a proxy as a component of its own; see [`serve`].
+/// Runs a proxy as a separate component; see [`serve`].
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 /// Defines a version's answer to `elicitation/create`.
 ///
-/// Version 1 refuses a field's value of another type, version 2 keeps it: its variant stands in the braces. Each version
+/// Version 1 refuses a field's value of another type, version 2 keeps it: its variant is in the braces. Each version
 /// implements `Deserialize` for `ElicitationContentValue`.
 macro_rules! elicitation_response_types {
     (unknown values: { $($unknown_value:tt)* }) => {

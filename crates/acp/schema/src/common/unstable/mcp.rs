@@ -81,7 +81,7 @@ pub struct MessageMcpNotification {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum MessageMcpResponse {
-    /// Well. It is taken for that also when there is an error beside the result.
+    /// A result. An answer that also has an error is read as this.
     Result {
         /// MCP's result, as it is; it may be null.
         result: RawJson,
@@ -90,7 +90,7 @@ pub enum MessageMcpResponse {
         #[cfg_attr(feature = "schema", schemars(extend("x-deserialize-default-on-error" = true)))]
         meta: Option<Meta>,
     },
-    /// Badly.
+    /// An error.
     Error {
         /// MCP's error.
         error: McpError,

@@ -19,7 +19,7 @@ pub struct PlanMarkdown {
     pub meta: Option<Meta>,
 }
 
-/// A plan that stands in a file.
+/// A plan whose content is in a file.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct PlanFile {

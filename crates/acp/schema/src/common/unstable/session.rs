@@ -92,11 +92,11 @@ pub enum SessionArchiveFilter {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum SystemPromptMode {
-    /// They stay, and the client's are added.
+    /// The client's instructions are added to the agent's.
     #[wire("append")]
     Append,
-    /// The client's stand in place of those that the agent has by default. Tools, permissions and the agent's description of
-    /// the workspace are another matter. Only where the agent has the capability `systemPrompt.mode.override`.
+    /// The client's instructions replace the agent's default ones. Tools, permissions and the agent's description of the
+    /// workspace are not affected. Requires the capability `systemPrompt.mode.override`.
     #[wire("override")]
     Override,
     /// A string that this version of the crate does not know, unchanged.

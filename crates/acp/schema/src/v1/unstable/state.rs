@@ -42,7 +42,7 @@ empty_object! {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct IdleStateUpdate {
-    /// Why the work ended. On the wire what belongs to a reason stands beside it.
+    /// Why the work ended. On the wire the members of a reason are siblings of it.
     #[wire(union, read = IdleStopReason::read, schema(with = "IdleStopReason"))]
     pub stop_reason: Option<IdleStopReason>,
     /// How many tokens the work has used.

@@ -60,7 +60,7 @@ pub struct RequiresActionStateUpdate {
 #[non_exhaustive]
 pub struct IdleStateUpdate {
     /// Why the work ended. An agent should send it when work has just ended, and may repeat it later. On the wire the
-    /// members of a reason stand beside it.
+    /// members of a reason are siblings of it.
     #[wire(union, read = read_stop_reason, schema(with = "IdleStopReason"))]
     pub stop_reason: Option<IdleStopReason>,
     /// All background work. An empty list means no background work, a missing member leaves it unknown.
