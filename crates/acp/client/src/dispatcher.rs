@@ -3,8 +3,8 @@
 /// Defines the handler of a connection, which passes the messages of the agent to a client. `$Update` is the notification
 /// type of an update.
 ///
-/// The invoking module defines the methods of `Dispatch` that differ between the versions: `dispatch` for a request, `note` for what an
-/// update changes in the state of its session, and `late_answer`.
+/// The invoking module defines the methods of `Dispatch` that differ between the versions: `dispatch` for a
+/// request, `note` for the changes of an update in the state of its session, and `late_answer`.
 macro_rules! dispatcher {
     ($Update:ident) => {
         /// Puts a [`Client`] behind a connection.

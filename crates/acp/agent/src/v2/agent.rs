@@ -20,7 +20,8 @@ agentwire_peer::method_trait! {
     /// An agent that speaks the draft of version 2: the methods that an editor calls.
     ///
     /// The default methods answer like an agent without the feature: the list of sessions is empty, closing a session succeeds,
-    /// and every session or option of another request is unknown. Methods run concurrently, even within one session. Each method may call the client and wait for the answer.
+    /// and every session or option of another request is unknown. Methods run concurrently, even within one session. Each
+    /// method may call the client and wait for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures must be `Send`, so code that is generic over `A: Agent + 'static`
     /// can spawn the future of [`serve`](super::serve). `&A`, `Box<A>` and `Arc<A>` implement `Agent` if `A` does. So do

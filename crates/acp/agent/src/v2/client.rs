@@ -90,8 +90,8 @@ impl RemoteClient {
         self.question(&request, checked, RequestPermissionResponse::cancelled)
     }
 
-    /// `elicitation/create`: asks the user for input other than a permission. When the prompt or work of this handle is cancelled or
-    /// ends, the request is withdrawn, and this returns the action `cancel`.
+    /// `elicitation/create`: asks the user for input other than a permission. When the prompt or work of this handle is
+    /// cancelled or ends, the request is withdrawn, and this returns the action `cancel`.
     pub fn create_elicitation(
         &self,
         request: CreateElicitationRequest,
