@@ -5,7 +5,7 @@
 //! The transport has two forms. In the legacy era, from 2025-03-26 to 2025-11-25, a client opens a *session* with
 //! `initialize`, and later requests carry the session's id; a stream that is cut can be resumed. In the *modern* era,
 //! since 2026-07-28, each request describes its client, and closing its response cancels it. One endpoint serves both,
-//! side by side, and one client uses the form of each message.
+//! side by side, and one client sends each message in its form.
 //!
 //! ```text
 //!            POST, GET, DELETE
@@ -13,9 +13,9 @@
 //!            JSON, events          (tower)              └─ an Exchange: one request, one future
 //! ```
 //!
-//! It knows the rules of the transport, and of MCP what `agentwire-mcp-wire` has: revisions, headers and the names of a
-//! handful of methods. It knows no handlers: what serves an endpoint is a [`Service`](agentwire_transport::Service). A connection is a [`Transport`](agentwire_transport::Transport), as
-//! is the client.
+//! The crate implements the rules of the transport. Of MCP it knows what `agentwire-mcp-wire` has: revisions, headers and the
+//! names of a few methods. It has no handlers: a [`Service`](agentwire_transport::Service) serves an endpoint. A connection is a
+//! [`Transport`](agentwire_transport::Transport), and so is the client.
 //!
 //! ```
 //! # #[cfg(feature = "hyper")]
@@ -45,8 +45,8 @@
 //!
 //! # What it will not do
 //!
-//! It answers no request of a handler's. Its only state of MCP is the revision of each session, and in the client the header
-//! marks of tools. It does not authenticate, log, compress or terminate TLS: layers in front of the endpoint do. All work
+//! It answers no request in place of a handler. Its only state of MCP is the revision of each session, and in the client the
+//! header marks of tools. It does not log, compress or terminate TLS: layers in front of the endpoint do. All work
 //! happens while its futures and streams are polled; only the connections of hyper's client pool run in tasks.
 //!
 //! # Invariants
@@ -60,7 +60,7 @@
 //! The specification is at <https://modelcontextprotocol.io/specification>, under *Transports*.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+// The facade `futures` would bring crates that are not needed here. Tests depend on it, and use the same paths.
 #[cfg(all(not(test), any(feature = "client", feature = "server")))]
 extern crate futures_util as futures;
 

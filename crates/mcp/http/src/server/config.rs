@@ -16,7 +16,7 @@ use crate::server::endpoint_store::EndpointStore;
 use crate::server::nodes::sealed::sealed_sessions::SealedSessions;
 use crate::server::warning::Warnings;
 
-/// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
+/// The settings of an endpoint. Each limit has a default that suits a server on the loopback interface.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,26 +48,26 @@ pub struct EndpointConfig {
     pub(crate) limits: Limits,
     /// How many messages a batch may have (default 1024).
     pub(crate) batch_limit: usize,
-    /// How many bytes of the [`request_budget`](Self::request_budget) the bodies may take that belong to no session and
-    /// are still being read (default 16 MiB, of which one caller gets half). One more gets 503. What has arrived in
-    /// one piece with its head does not count.
+    /// How many bytes of the [`request_budget`](Self::request_budget) incomplete bodies may take whose requests belong to no
+    /// session (default 16 MiB). One caller has half of that. Beyond it a body gets 503. A body that arrives in one piece with
+    /// the head of its request does not count.
     pub(crate) sessionless_body_budget: usize,
     /// How many requests without a session may be unanswered (default 10,000). One more gets 503.
     pub(crate) exchange_limit: usize,
     /// How many requests of one session may be unanswered, and how many GET streams it may have open (default 256
     /// each). One more gets 429.
     pub(crate) stream_limit: usize,
-    /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
-    /// unanswered, which else would wait for a client that does not read (default 1 MiB). When they are used up the whole
-    /// session waits, until [`slow_reader_timeout`](Self::slow_reader_timeout) cuts a client that does not read. A message that
-    /// is longer than the high-water mark counts as if it were no longer.
+    /// How many bytes a session queues for [full streams](Self::high_water), beyond their room, while other requests of it are
+    /// unanswered (default 1 MiB). At this limit the whole session waits, until
+    /// [`slow_reader_timeout`](Self::slow_reader_timeout) cuts a stream whose client does not read. A message that is longer
+    /// than [`high_water`](Self::high_water) counts as `high_water` bytes.
     pub(crate) session_high_water: usize,
     /// How long a session may be without an unanswered request, without an open stream and without anything from its
-    /// client before it ends (default 30 min). A request that is never answered keeps its session, so what serves it
+    /// client before it ends (default 30 min). A request that is never answered keeps its session, so its handler
     /// should have a time limit of its own.
     pub(crate) idle: Duration,
-    /// How long a client may leave a full stream unread while other requests of its session wait for that, because
-    /// [`session_high_water`](Self::session_high_water) is used up, before the stream is cut (default 2 s).
+    /// How long a client may leave a full stream unread once [`session_high_water`](Self::session_high_water) is used up and
+    /// other requests of the session wait for that (default 2 s). Then the stream is cut.
     pub(crate) slow_reader_timeout: Duration,
     /// How long a client should wait before it resumes a stream that ended early (default 1 s). A stream of 2025-11-25
     /// begins with it.
@@ -75,15 +75,17 @@ pub struct EndpointConfig {
     /// How long a client should wait before it resumes a stream that runs at another node, or whose node shuts down (default
     /// 100 ms).
     pub(crate) moved_retry: Duration,
-    /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
-    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to 10 seconds, and then gets
-    /// 503, as it does at once where as many wait already as there may be sessions: [`session_limit`](Self::session_limit) of all,
+    /// How many sessions of other nodes may be loaded at once (default 64). One [`Caller`](crate::server::Caller) has an eighth of
+    /// them. Requests of one session share one load.
+    ///
+    /// A request that needs a further load waits for up to 10 seconds, and then gets 503. It gets 503 at once if too many
+    /// requests wait already: [`session_limit`](Self::session_limit) in total, or
     /// [`caller_session_limit`](Self::caller_session_limit) of one caller. Only with a [`node`](Self::node) or
     /// [sealed sessions](Self::sealed_sessions).
     pub(crate) load_limit: usize,
-    /// How many responses may follow streams that run at other nodes (default 256), of which one [`Caller`](crate::server::Caller) has an
-    /// eighth: each waits for up to 2 s, one for each stream. Others end at once, and their clients come back after
-    /// [`moved_retry`](Self::moved_retry). Only with a [`node`](Self::node).
+    /// How many responses may wait for events of streams that run at other nodes (default 256), each for up to 2 s. One
+    /// [`Caller`](crate::server::Caller) has an eighth of them, and each stream has one. Any other such response ends at once,
+    /// and its client comes back after [`moved_retry`](Self::moved_retry). Only with a [`node`](Self::node).
     pub(crate) follower_limit: usize,
     pub(crate) record_limits: RecordLimits,
     /// Closes each stream of 2025-11-25 after this time, so that clients come back for the rest instead of holding
@@ -149,33 +151,32 @@ impl EndpointConfig {
         }
     }
 
-    /// The names of this server that the `Host` header may have, with their port where that is not the default one,
-    /// such as `example.com` or `192.0.2.1:8080`, in place of the default: the names of the loopback interface with any port.
-    /// Anything else gets 403.
+    /// Sets the values that the `Host` header may have, such as `example.com` or `192.0.2.1:8080`: the port is left out if it is
+    /// the default one. The default is the names of the loopback interface, with any port. Any other host gets 403.
     ///
-    /// This is what protects a local server from a web page whose name was made to point to it.
+    /// This protects a local server from a web page whose host name was made to resolve to it (DNS rebinding).
     #[must_use]
     pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
         self.guard = self.guard.hosts(hosts);
         self
     }
 
-    /// Does not check the `Host` header. Right where a proxy in front of the endpoint does.
+    /// Does not check the `Host` header. Right only if a proxy in front of the endpoint does.
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.guard = self.guard.any_host();
         self
     }
 
-    /// Serves only requests with a bearer token that the function knows (default: every request). Requests are then of the
-    /// [`Principal`] that it names; sessions, tasks and limits belong to that, and handlers find it in the extensions of the
-    /// [`Head`](crate::server::Head). A request without a token, or with one that the function does not know, gets 401 with
+    /// Serves only requests with a bearer token for which the function returns a [`Principal`] (default: every request).
+    /// Sessions, tasks and limits belong to that principal, and handlers find it in the extensions of the
+    /// [`Head`](crate::server::Head). A request without a token, or with one for which the function returns `None`, gets 401 with
     /// `WWW-Authenticate`, which web pages may read.
     ///
-    /// The function is called for each request and must not wait: it looks a token up, or verifies its signature. Where that
-    /// takes I/O, a layer in front of the endpoint does it, see [`Endpoint`](crate::server::Endpoint); `agentwire-mcp-auth` has
-    /// one for access tokens. What a caller may do is for an [`OperationCheck`](crate::server::OperationCheck). `==` on a secret takes
-    /// a time that depends on it; look up its hash where that matters.
+    /// The function is called for each request and must not block: it looks a token up, or verifies its signature. A check that
+    /// takes I/O is a layer in front of the endpoint, see [`Endpoint`](crate::server::Endpoint); `agentwire-mcp-auth` has one for
+    /// access tokens. An [`OperationCheck`](crate::server::OperationCheck) limits the operations of a caller. `==` on a secret
+    /// takes a time that depends on it; look up its hash if that matters.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -193,21 +194,20 @@ impl EndpointConfig {
         self
     }
 
-    /// The web pages that may call: values of the `Origin` header, such as `https://app.example.com`, in place of the default,
-    /// which is the pages of the loopback interface. Any other origin, `null` included, gets 403; a request without one, as
-    /// programs make it, is taken.
+    /// Sets the web pages that may call, by values of the `Origin` header such as `https://app.example.com`. The default is the
+    /// pages of the loopback interface. Any other origin, `null` included, gets 403. A request without an `Origin`, as programs
+    /// send it, is served.
     ///
-    /// Browsers learn by CORS which pages may call: preflights are answered, and pages may read responses and their
-    /// `Mcp-Session-Id`, `Retry-After` and `WWW-Authenticate`. See [`Endpoint::cors`](crate::server::Endpoint::cors) where
-    /// a layer in front of the endpoint answers, too.
+    /// The endpoint answers CORS preflights, and lets these pages read responses and their `Mcp-Session-Id`, `Retry-After` and
+    /// `WWW-Authenticate`. A layer that answers in front of the endpoint uses [`Endpoint::cors`](crate::server::Endpoint::cors).
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
         self.guard = self.guard.origins(origins);
         self
     }
 
-    /// Takes calls from any web page. Only right where every call is authenticated in a way that a browser does
-    /// not do by itself.
+    /// Serves any web page. Right only if every call is authenticated by something that a browser does not send by itself, such
+    /// as a bearer token.
     #[must_use]
     pub fn any_origin(mut self) -> Self {
         self.guard = self.guard.any_origin();
@@ -243,21 +243,21 @@ pub struct Limits {
     /// How long the body of a request may take to arrive (default 30 s). A slower one gets 408.
     #[build(default = Duration::from_secs(30))]
     pub body_timeout: Duration,
-    /// How many bytes of memory all requests may take that are being read or have no answer yet, together with all answers
-    /// and events that have not been written to their clients (default 64 MiB). One request
-    /// more gets 503. A request counts with its head and its body, and as 8 KiB if
-    /// they are shorter; so does the stream of a GET. A stream that answers a request without a session counts as
-    /// [`high_water`](EndpointConfig::high_water) more, because as much may wait behind it.
+    /// How many bytes of memory unanswered requests may take, together with answers and events that have not been written to
+    /// their clients (default 64 MiB). A further request gets 503. A request counts its head and its body, and at least 8 KiB; so
+    /// does the stream of a GET. A stream that answers a request without a session counts
+    /// [`high_water`](EndpointConfig::high_water) bytes more, because as much may be queued behind it.
     ///
-    /// Since an answer is there before its length is known, the last one may be beyond the limit. After it, an answer that
-    /// would make it more is sent as an error that names the limit, and a stream with another message is cut; in a
-    /// session its client can resume it.
+    /// An answer exists before it is counted, so the last one may exceed the limit. Beyond it, each answer is replaced by an
+    /// error that names the limit, and a stream with any other message is cut; in a session its client can resume it.
     ///
-    /// This and the two limits below are never lower than what one body of [`body_limit`](EndpointConfig::body_limit) needs.
+    /// This limit, [`caller_request_budget`](EndpointConfig::caller_request_budget) and
+    /// [`sessionless_body_budget`](EndpointConfig::sessionless_body_budget) are never lower than what one body of
+    /// [`body_limit`](EndpointConfig::body_limit) needs.
     #[build(default = 64 << 20)]
     pub request_budget: usize,
-    /// How many bytes of the [`request_budget`](EndpointConfig::request_budget) the requests of one
-    /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 16 MiB). One more gets 503.
+    /// How many bytes of the [`request_budget`](EndpointConfig::request_budget) the requests and the unread answers of one
+    /// [`Caller`](crate::server::Caller) may take (default 16 MiB). A further request gets 503.
     #[build(default = 16 << 20)]
     pub caller_request_budget: usize,
     /// How many sessions may be open (default 10,000). One more gets 503, unless its caller has a session that it has
@@ -282,8 +282,8 @@ pub struct Limits {
     /// As many bytes of messages that belong to no request are kept while no GET stream is open; then the oldest is dropped.
     #[build(min = 1, default = 64 << 10)]
     pub high_water: usize,
-    /// How long a stream may be silent before a comment is sent on it (default 15 s), so that nothing on the way
-    /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
+    /// How long a stream may be silent before a comment is sent on it (default 15 s), so that no proxy closes it as idle. A
+    /// request whose answer takes longer than that is answered by a stream.
     #[build(default = Duration::from_secs(15))]
     pub keep_alive: Duration,
     /// How long a client may take from the answer to `initialize` to the next request of its session (default 60 s). Then
@@ -291,7 +291,7 @@ pub struct Limits {
     #[build(default = Duration::from_secs(60))]
     pub opening_timeout: Duration,
     /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then its messages
-    /// wait, and with them all others of the session while no other request is unanswered.
+    /// wait. All others of the session wait too, unless another request is unanswered.
     #[build(default = Duration::from_secs(30))]
     pub stall: Duration,
 }

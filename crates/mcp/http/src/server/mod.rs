@@ -2,7 +2,7 @@
 //! session as a [`Connection`], each request without a session as an [`Exchange`](agentwire_transport::Exchange), which runs within
 //! the response to it.
 //!
-//! # Which stream a message goes to
+//! # The stream of a message
 //!
 //! An answer, and a message `in_reply_to` an unanswered request, goes out on the response to the POST that brought the
 //! request. Every other message goes to the oldest stream that the client has opened with GET; while there is none, the
@@ -11,53 +11,54 @@
 //!
 //! # When a client leaves
 //!
-//! In a session, a response that the client closes cancels nothing: the messages go to the [`EventStore`], and a
-//! GET with `Last-Event-ID` has the rest. Without a session, it cancels the
-//! request: its future is dropped with the response.
+//! In a session, closing a response cancels nothing: its messages go to the [`EventStore`], and a GET with `Last-Event-ID`
+//! returns the rest. Without a session, closing the response cancels the request: its future is dropped with the response.
 //! `notifications/cancelled` ends the response to the request that it names, because no answer will come.
 //!
 //! # When a client does not read
 //!
-//! Each stream has room for [`high_water`](EndpointConfig::high_water) bytes. When it is full, the connection takes
-//! nothing more, so the handler waits for the client. A client that takes nothing for [`stall`](EndpointConfig::stall)
-//! has its stream cut. In a session that would be a wait for all. So while another request of the session is unanswered,
-//! or only answers are unread, the connection goes on: what is for the full stream is kept, up to
-//! [`session_high_water`](EndpointConfig::session_high_water) for all such streams of the session, and what is for the
-//! others goes out. When that is used up, the session waits for a client that reads; the stream of one that has taken
-//! nothing for [`slow_reader_timeout`](EndpointConfig::slow_reader_timeout) is cut. What is cut can be resumed, as far as
-//! the [`EventStore`] remembers.
+//! Each stream has room for [`high_water`](EndpointConfig::high_water) unread bytes. While it is full, the connection takes no
+//! message, so the handler waits for the client. A stream whose client reads nothing for [`stall`](EndpointConfig::stall) is cut.
 //!
-//! So what waits in memory is bounded. For each stream that is `high_water` and one message, for the session
-//! `session_high_water`, of which a message takes no more than `high_water` however long it is.
+//! In a session, one full stream would hold up all others. So the connection goes on while another request of the session is
+//! unanswered, or if all full streams have ended. Messages for full streams are queued, up to
+//! [`session_high_water`](EndpointConfig::session_high_water) bytes for all of them together. Beyond that the session waits, and
+//! a stream whose client has read nothing for [`slow_reader_timeout`](EndpointConfig::slow_reader_timeout) is cut. A stream that
+//! was cut can be resumed, as far as the [`EventStore`] has its events.
+//!
+//! So the unread bytes are bounded: for each stream by `high_water` and one message, and for the session by `session_high_water`
+//! beyond that, where a longer message counts as `high_water` bytes.
 //!
 //! # When a client takes too much
 //!
-//! Sessions, the bytes of requests that are read or unanswered and, with `serve`, connections are also limited for each
-//! [`Caller`]: its [`Principal`] if a layer names one, else its address. An unused session gives way to a new one of its caller,
-//! an idle connection to a new one, and the events that a [`MemoryEventStore`] holds of the caller with most to new events.
+//! Sessions, and the bytes of requests that are being read or unanswered, are also limited for each [`Caller`]: its
+//! [`Principal`] if a layer names one, else its address. `serve` limits the connections of each address. At a limit, a new
+//! session replaces an unused one of its caller, and a new connection replaces an idle one. A full [`MemoryEventStore`] drops
+//! events of the caller that has most.
 //!
 //! # Statuses
 //!
 //! | status | when |
 //! |---|---|
-//! | 202 | a notification or an answer was taken |
-//! | 204 | a session was deleted; a web page that may call asked whether it may (`OPTIONS`) |
-//! | 400 | no message; no session id; an unknown protocol version or event; headers that contradict the body; a batch where there are none; a request id in flight |
-//! | 401 | no token, or one that [`bearer`](EndpointConfig::bearer) does not know |
-//! | 403 | a foreign `Host` or `Origin`; what an [`OperationCheck`] does not allow |
-//! | 404 | a session that is not known; without sessions, a method that is not |
-//! | 405 | any method but GET, POST and DELETE; without sessions, but POST; `OPTIONS` without an `Origin` |
-//! | 406, 415 | `Accept`, `Content-Type` |
-//! | 408, 413 | a body that is too slow, too long |
-//! | 500 | what served the session has gone without an answer; no task [runs](Endpoint::run) the endpoint |
-//! | 429 | a limit of the session |
-//! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down; the store of several nodes is away |
+//! | 202 | a notification or an answer was accepted |
+//! | 204 | a session was deleted; the CORS preflight (`OPTIONS`) of a web page that may call |
+//! | 400 | the body is not a message; the session id is missing; the protocol version or the event id is unknown; headers contradict the body; a batch in a revision without batches; a request id that is in flight |
+//! | 401 | the token is missing, or [`bearer`](EndpointConfig::bearer) does not accept it |
+//! | 403 | a foreign `Host` or `Origin`; an operation that an [`OperationCheck`] refuses |
+//! | 404 | an unknown session; without a session, an unknown method |
+//! | 405 | an HTTP method other than GET, POST and DELETE; in a modern revision, other than POST; `OPTIONS` without an `Origin` |
+//! | 406, 415 | `Accept` allows no form of the response; `Content-Type` is not JSON |
+//! | 408, 413 | the body takes too long; the body is too long |
+//! | 429 | a limit of the session is reached |
+//! | 500 | the service has ended without an answer; no task [runs](Endpoint::run) the endpoint |
+//! | 503 | a limit of the caller or of the endpoint is reached; the endpoint shuts down; the store that several nodes share is away |
 //!
 //! # Inside
 //!
-//! Each module uses only modules below it. From below: the settings, budgets and time of an endpoint (`Config`, `Quota`, `Clock`,
-//! together `Resources`); response streams and running exchanges; sessions and their connections; `EndpointCore`, which adds the
-//! service; the response to one request; `Endpoint`; and `serve`, which binds it to a socket.
+//! From the inside out, the parts are: `Resources`, the settings, quotas and clock of an endpoint; `ResponseStream` and
+//! `RunningExchange`, one response that is being written and one request that runs without a session; `Session` and its
+//! `Connection`; `EndpointCore`, which adds the service; `ResponseFuture`, the response to one request; `Endpoint`; and `serve`,
+//! which binds it to a socket. `nodes` adds the work of several nodes to each of them.
 //!
 //! The body of a request without a session is read twice before its arguments are decoded: once for the envelope (`Frame::parse`), once
 //! for the members of the params that a layer below the handler reads (`ParamsMembers`). Their positions stay with the request's head
