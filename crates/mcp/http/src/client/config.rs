@@ -11,9 +11,7 @@ use crate::client::Wait;
 use crate::client::url::server_url::ServerUrl;
 use crate::client::url::shown_url::shown_url;
 
-/// The address of a server, and the way to speak to it.
-///
-/// Every limit has a default that fits most servers.
+/// The URL of a server, and the settings of a client for it. Every limit has a default that fits most servers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,20 +34,19 @@ pub struct Config {
     #[build(skip)]
     named_in_url: bool,
     pub(crate) limits: Limits,
-    /// Sets how long the body of a response may be silent (default 5 min); a comment breaks the silence. A stream
-    /// that can be resumed then is.
+    /// Sets how long the body of a response may be silent (default 5 min); a comment breaks the silence. After that the stream
+    /// is resumed if it can be.
     pub(crate) idle_timeout: Duration,
-    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where no server listens any more, a call
-    /// fails after two or three times. A message is never sent twice.
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). A call whose server refuses connections fails
+    /// after two or three times. A message is never sent twice.
     pub(crate) retries: u32,
-    /// Sets how long to wait before a stream is resumed (default 500 ms), where the server has not said. Each
-    /// failure doubles it, and some chance is added, so that many clients do not come back at once.
+    /// Sets how long to wait before a stream is resumed (default 500 ms), unless the server has sent `retry`. Each
+    /// failure doubles it, and a random part is added, so that many clients do not come back at once.
     pub(crate) retry_delay: Duration,
     /// Sets the shortest wait before a stream is resumed (default 100 ms), also where the server asks for less with
     /// `retry: 0`.
     pub(crate) shortest_retry_delay: Duration,
-    /// Sets the longest wait before a stream is resumed (default 60 s). A server that asks for more gets its stream
-    /// given up instead.
+    /// Sets the longest wait before a stream is resumed (default 60 s). A stream whose server asks for more is given up.
     pub(crate) longest_retry_delay: Duration,
     /// Sets whether a session opens a stream for the server's own requests and notifications (default true). Without it these
     /// arrive on the streams of requests only, if the server sends them there: changes of lists and resources seldom do.
@@ -166,7 +163,8 @@ impl Config {
 #[non_exhaustive]
 #[build(new, of = Config, at = limits)]
 pub struct Limits {
-    /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
+    /// Sets how long a connection may take to be made (default 10 s). An [`HttpClient`](crate::client::HttpClient) of your own
+    /// has a limit of its own.
     #[build(default = Duration::from_secs(10))]
     pub connect_timeout: Duration,
     /// Sets how long the headers of the response to a request may take (default 5 min). A server that answers

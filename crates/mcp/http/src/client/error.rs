@@ -35,14 +35,14 @@ pub enum HttpError {
     /// No response came: the name does not resolve, no server listens, TLS fails, or the connection broke first.
     #[error("no HTTP response")]
     Unsent(#[source] BoxError),
-    /// The [`HttpClient`](crate::client::HttpClient) has not sent the request, or has kept its response, for a reason of its own: its
-    /// error was a [`Declined`].
+    /// The [`HttpClient`](crate::client::HttpClient) has not sent the request, or not returned its response, for a reason of its own:
+    /// its error was a [`Declined`].
     #[error("the HTTP client declined the request")]
     Declined(#[source] BoxError),
     /// The response broke off, and could not be resumed.
     #[error("the HTTP response broke off")]
     Broken(#[source] BoxError),
-    /// Something took longer than it may.
+    /// A step took longer than its limit.
     #[error("{wait} took longer than {after:?}")]
     #[non_exhaustive]
     TimedOut {
@@ -216,8 +216,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Whether the server has no room for the request at present (429 or 503). The server has not begun the request
-    /// then, and a JSON-RPC error in the body is not its answer. `Retry-After` among the headers may say when to try
-    /// again.
+    /// then, and a JSON-RPC error in the body is not its answer. The header `Retry-After` may name the time of a retry.
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
     }

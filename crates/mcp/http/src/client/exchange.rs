@@ -53,7 +53,7 @@ pub(crate) struct Exchange {
     requests: Arc<Requests>,
     purpose: Purpose,
     state: ExchangeState,
-    /// Arrivals that are passed on first.
+    /// Arrivals that `next` returns before anything else.
     ready: VecDeque<Arrival>,
     last_event_id: Option<HeaderValue>,
     backoff: Backoff,
@@ -67,7 +67,7 @@ enum ExchangeState {
     Send(HeaderMap, Bytes),
     Read(EventStream),
     Wait(Duration),
-    /// Until then, at most.
+    /// Reads on until this time, at most.
     Linger(EventStream, Instant),
     Over,
 }
@@ -188,7 +188,7 @@ impl Exchange {
                 };
             }
             // A server that has sent `retry` ends the stream on purpose.
-            Ok(None) if self.backoff.is_told() => self.wait(HttpError::NoAnswer),
+            Ok(None) if self.backoff.has_retry() => self.wait(HttpError::NoAnswer),
             Ok(None) => {
                 let found = events.unread().map(str::to_owned).or_else(|| self.ignored.take());
                 let other = found.map(|found| HttpError::OtherContent { found });
@@ -281,8 +281,8 @@ impl Exchange {
             && matches!(self.purpose, Purpose::Listen { .. })
             && self.last_event_id.take().is_some()
         {
-            // The server has forgotten the stream, or another node had it. A new one brings what comes from now on. No failure: it names
-            // no event, so it cannot be refused for that again.
+            // The server has forgotten the stream, or another node had it. A new stream has only later messages. This does not count as a
+            // failure: the new stream names no event, so it cannot be refused for that again.
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
         } else {

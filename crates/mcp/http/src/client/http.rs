@@ -48,7 +48,7 @@ pub struct Http {
     requests: Arc<Requests>,
     /// All streams that are being read, or will be.
     exchanges: SelectAll<BoxStream<'static, Arrival>>,
-    /// Those whose requests wait for an answer, by each of their ids.
+    /// The exchanges with unanswered requests, by the id of each request.
     calls: HashMap<RequestId, PendingCall>,
     next_serial: u64,
     /// The POST of a notification or an answer.
@@ -171,16 +171,16 @@ impl Http {
     }
 
     fn poll_posting(&mut self, cx: &mut Context<'_>) {
-        let Some(Poll::Ready(said)) = self.posting.as_mut().map(|posting| posting.poll_unpin(cx)) else {
+        let Some(Poll::Ready(posted)) = self.posting.as_mut().map(|posting| posting.poll_unpin(cx)) else {
             return;
         };
         self.posting = None;
-        match said {
+        match posted {
             // The next request gets the same refusal. Unlike a notification, a request can be sent again in another
             // session.
             PostOutcome { kind: MessageKind::Initialized, outcome: Err(HttpError::SessionExpired) } => {}
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => self.expire(),
-            // Some servers refuse the notification and serve the session all the same. Where they refuse this too, that is reported.
+            // Some servers refuse the notification and serve the session all the same. A refusal of the GET is reported.
             PostOutcome { kind: MessageKind::Initialized, .. } if self.requests.config.listen => {
                 self.add(Exchange::listen(self.requests.clone()));
             }

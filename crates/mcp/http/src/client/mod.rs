@@ -28,9 +28,9 @@
 //!  messages of the server's own accord ◀── GET, opened after `notifications/initialized`
 //! ```
 //!
-//! The rules are derived from the messages that pass. A request that names its revision in `_meta` stands
-//! alone: its headers repeat its body, marked arguments of tools included, and it belongs to no session. Any other
-//! belongs to the session that `initialize` began; its id and version are taken from the answer to that.
+//! Each message decides how it is sent. A request that names its revision in `_meta` belongs to no session: its headers repeat
+//! parts of its body, marked arguments of tools included. Any other message belongs to the session that `initialize` began; the
+//! session's id and version come from the answer to that.
 //!
 //! # When something fails
 //!
@@ -39,7 +39,7 @@
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
 //! | a 4xx of `server/discover` that is about the request, such as 400 and 404 | a packet: the error in the body, or -32601 |
 //! | any other refusal, also 401, 403, 429 and 503 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
-//! | no connection, no answer in time, an answer that is none | [`Packet::RequestFailed`] |
+//! | no connection, no answer in time, a body that is not an answer | [`Packet::RequestFailed`] |
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
 //! | a stream is cut off and has none, or is modern | [`Packet::RequestFailed`]; the request is not sent again |
 //! | 404 in a session | the request fails with [`HttpError::SessionExpired`], and the transport ends with it |
@@ -48,10 +48,9 @@
 //! | the GET stream is cut off, and a new one is opened that continues nothing | [`Packet::Gap`] without an `end` |
 //! | the GET stream is refused (405, 401, 403, …) or given up | [`Packet::Gap`] with the `end`; the session continues without |
 //!
-//! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. One whose
-//! server repeats comments, or streams without messages, goes on for as
-//! long as its caller wants: give calls a deadline. [`HttpError`] shows how an error of the layers above is asked for
-//! what happened here.
+//! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. A server that repeats
+//! comments, or streams without messages, can delay a call without end: give calls a deadline. [`HttpError`] shows how to find
+//! it in an error of the layers above.
 //!
 //! # Trace context
 //!
@@ -61,8 +60,8 @@
 //!
 //! # Compression
 //!
-//! The clients of this crate take answers compressed by gzip. All limits count what comes out, and an event that has arrived is
-//! not held back by it. An [`HttpClient`] of your own may do the same; what it leaves compressed is
+//! The clients of this crate take answers compressed by gzip. All limits count decompressed bytes, and decompression does not
+//! delay an event that has arrived. An [`HttpClient`] of your own may do the same; a body that it leaves compressed fails with
 //! [`HttpError::ContentEncoding`].
 //!
 //! # Cancelling
@@ -83,8 +82,8 @@
 //!
 //! # What it will not do
 //!
-//! It does not ask for tokens (`agentwire-mcp-auth` wraps an [`HttpClient`] for that), begins no session again, and tries no other transport.
-//! A transport that is dropped without being closed leaves its session to the server.
+//! It does not obtain tokens (`agentwire-mcp-auth` wraps an [`HttpClient`] for that), does not open a session again, and tries no
+//! other transport. A transport that is dropped without being closed does not end its session at the server.
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
 //!

@@ -41,7 +41,7 @@ pub(crate) enum Trust {
 impl Trust {
     /// Those of the platform, with the provider of cryptography of the process or of the features.
     pub(crate) fn platform() -> Result<Self, rustls::Error> {
-        // Named in full, because rustls panics where several providers are built in and none was chosen.
+        // Chosen here, because rustls panics if several providers are built in and none is installed.
         let provider = CryptoProvider::get_default().cloned().or_else(built_in);
         let missing = || rustls::Error::General("there is no `CryptoProvider`".into());
         Ok(Self::Platform(provider.ok_or_else(missing)?))
@@ -80,7 +80,7 @@ fn built_in() -> Option<Arc<CryptoProvider>> {
     None
 }
 
-/// Connects to the host of a URL, within a time.
+/// Connects to the host of a URL, within a time limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     direct: HttpConnector,
@@ -96,7 +96,7 @@ impl Connector {
         let mut direct = HttpConnector::new();
         direct.set_nodelay(true);
         direct.enforce_http(false);
-        // Of several addresses each has its share of that time, so that one which is silent leaves some to the others.
+        // Each of several addresses gets a share of this time, so a silent one leaves time for the others.
         direct.set_connect_timeout(Some(timeout));
         Self { direct, proxies, trust, tls: Arc::default(), timeout }
     }
@@ -153,7 +153,7 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// The way to a server, or to the proxy in front of it.
+/// Connects to a server, or to the proxy in front of it; TLS with the server is on top.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyConnector {
     direct: HttpConnector,
@@ -208,8 +208,8 @@ enum RemoteEnd {
 }
 
 impl Connection for ClientConnection {
-    /// Only whether requests name the whole URL, as a proxy wants it. What was agreed with a proxy holds for no server
-    /// behind it.
+    /// Reports only whether requests must name the whole URL, as for a proxy. The protocol that a proxy has chosen does not
+    /// hold for the server behind it.
     fn connected(&self) -> Connected {
         Connected::new().proxy(self.end == RemoteEnd::Proxy)
     }

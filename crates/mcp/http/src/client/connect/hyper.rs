@@ -27,8 +27,7 @@ const KEPT: Duration = Duration::from_secs(90);
 /// It runs on tokio. A clone shares its connections.
 ///
 /// It takes answers that are compressed by gzip, and sends `Accept-Encoding`, unless
-/// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count what
-/// comes out.
+/// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count decompressed bytes.
 ///
 /// # Proxies
 ///
@@ -53,9 +52,9 @@ const KEPT: Duration = Duration::from_secs(90);
 ///
 /// # Cryptography
 ///
-/// The feature `rustls` brings that of aws-lc, `rustls-ring` that of `ring`, and `rustls-no-provider` none. What the program
-/// has installed by [`install_default`](rustls::crypto::CryptoProvider::install_default) comes before both, and aws-lc before
-/// `ring`.
+/// The feature `rustls` brings the provider aws-lc, `rustls-ring` brings `ring`, and `rustls-no-provider` none. A provider that
+/// the program has installed by [`install_default`](rustls::crypto::CryptoProvider::install_default) is used before both, and
+/// aws-lc before `ring`.
 ///
 /// `ring` takes less time to build and makes a smaller program. It lacks the post-quantum key exchange X25519MLKEM768, and
 /// signatures by keys on the curve P-521.
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proxy_is_told_the_whole_url_and_who_asks() {
+    async fn proxy_receives_the_whole_url_and_the_credentials() {
         let (proxy, client) = proxied().await;
         let sending = tokio::spawn(client.send(get("http://server.test/mcp?a=1")));
         let (head, mut stream) = head(&proxy).await;
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn to_an_https_url_a_proxy_makes_a_tunnel_for_tls() {
+    async fn proxy_tunnels_tls_for_an_https_url() {
         let (proxy, client) = proxied().await;
         let sending = tokio::spawn(client.send(get("https://server.test/mcp")));
         let (head, mut stream) = head(&proxy).await;

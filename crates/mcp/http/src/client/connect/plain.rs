@@ -38,7 +38,7 @@ impl Plain {
         Self { client, proxies }
     }
 
-    /// Whether it can send to this place: one that is not behind TLS, a proxy or a password in the URL.
+    /// Whether it can send to this URL: `http`, without a proxy, and without a password in it.
     pub(crate) fn reaches(&self, url: &Uri) -> bool {
         url.scheme() == Some(&Scheme::HTTP)
             && url.authority().is_some_and(|authority| !authority.as_str().contains('@'))

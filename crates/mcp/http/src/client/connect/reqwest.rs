@@ -66,8 +66,8 @@ impl Reqwest {
     }
 }
 
-/// Takes a client with settings of its own. It must follow no redirects: `reqwest` would send the headers of
-/// this protocol along to wherever it is sent.
+/// Takes a client with settings of its own. It must follow no redirects: `reqwest` would send the headers of this protocol to
+/// any origin.
 impl From<::reqwest::Client> for Reqwest {
     fn from(client: ::reqwest::Client) -> Self {
         Self(Clients::Given(client))

@@ -10,8 +10,8 @@ use crate::client::Config;
 /// The shortest wait, whatever the configuration.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// The delay before a stream is resumed, and for how long that is tried. [`agentwire_sync::Backoff`] knows no floor that the
-/// server sets, and its chance shortens a pause.
+/// The delay before a stream is resumed, and the number of attempts. [`agentwire_sync::Backoff`] has no floor that the server
+/// sets, and its random part shortens a pause.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     /// The server's `retry`.
@@ -25,8 +25,8 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Whether the server has said how long to wait.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether the server has sent `retry`.
+    pub(crate) fn has_retry(&self) -> bool {
         self.retry.is_some()
     }
 
@@ -77,7 +77,7 @@ impl Backoff {
 /// `retry` is that of the server. `None` if it exceeds the longest wait.
 fn delay(config: &Config, retry: Option<Duration>, failures: u32, fruitless: u32) -> Option<Duration> {
     let longest = config.longest_retry_delay;
-    // What a server asks for has a floor: with `retry: 0` it would be asked as often as it can answer.
+    // The server's `retry` has a floor: with `retry: 0` it would be polled as often as it can answer.
     let least = if retry.is_some() { config.shortest_retry_delay.max(LEAST) } else { LEAST };
     if retry.is_some_and(|retry| retry > longest) {
         return None;
@@ -90,7 +90,7 @@ fn delay(config: &Config, retry: Option<Duration>, failures: u32, fruitless: u32
             doubled.min(longest).max(retry.unwrap_or_default())
         }
     };
-    // What the server asks for is the least, so chance only adds to it.
+    // The server's `retry` is a minimum, so the random part is only added.
     let base = base.max(least);
     Some(base + base.mul_f64(random_fraction() / 4.0))
 }

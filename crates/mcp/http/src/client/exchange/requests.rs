@@ -78,7 +78,7 @@ impl Requests {
     /// Sends a message.
     pub(crate) async fn post(&self, headers: HeaderMap, body: Bytes, wait: Wait) -> Result<Reply, HttpError> {
         let mut all = self.config.headers.clone();
-        // Those of the user that have the same name give way, all of them.
+        // They replace all headers of the user that have the same name.
         headers.keys().for_each(|name| drop(all.remove(name)));
         all.extend(headers);
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -110,7 +110,7 @@ impl Requests {
         headers
     }
 
-    /// The headers that say which session a request belongs to.
+    /// The headers with the session of a request and its version.
     pub(crate) fn session_headers(&self) -> HeaderMap {
         let session = self.session();
         let mut headers = HeaderMap::with_capacity(8);
@@ -197,7 +197,7 @@ impl Refusal {
     }
 }
 
-/// An error of JSON-RPC, whose id is left out where the server could not tell it.
+/// An error of JSON-RPC. Its id is absent if the server could not read that of the request.
 #[derive(Deserialize)]
 struct ErrorAnswer {
     error: ErrorObject,

@@ -30,12 +30,12 @@ pub(crate) enum MessageKind {
     Initialize,
     Initialized,
     Discover,
-    /// Its answer decides on the headers of calls.
+    /// Its answer has the marks of arguments that calls repeat as headers.
     ListTools,
     CallTool,
     /// It is not answered while its subscription lasts.
     Listen,
-    /// A request of ours is no longer waited for.
+    /// The caller of this request no longer waits for its answer.
     Cancelled(Option<RequestId>),
 }
 
@@ -55,7 +55,7 @@ impl Route {
                     }
                 }
             }
-            // What is written for it is the error that it is answered with.
+            // It is written as the error that answers it.
             Frame::Malformed(_) => route.answers = true,
         }
         route

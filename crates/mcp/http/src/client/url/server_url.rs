@@ -14,7 +14,7 @@ pub(crate) struct ServerUrl {
 }
 
 impl ServerUrl {
-    /// Reads an absolute URL of the scheme `http` or `https`. `None` if it is none.
+    /// Reads an absolute URL of the scheme `http` or `https`. `None` for any other text.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let url: Uri = text.parse().ok()?;
         if !matches!(url.scheme_str(), Some("http" | "https")) {
@@ -35,8 +35,7 @@ impl ServerUrl {
     }
 }
 
-/// Whether the port, if there is one, is a number that ports have. `Uri::port_u16` returns `None` for any
-/// other, as if the default port was meant.
+/// Whether the port is absent, empty or a valid number. `Uri::port_u16` alone does not distinguish an invalid port from none.
 fn has_valid_port(url: &Uri) -> bool {
     let authority = url.authority().map_or("", |authority| authority.as_str());
     let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read() {
+    fn server_urls_are_read() {
         for (text, url, credentials) in [
             ("http://localhost", "http://localhost/", None),
             ("https://[::1]:8443/mcp?a=b@c:d#e", "https://[::1]:8443/mcp?a=b@c:d", None),

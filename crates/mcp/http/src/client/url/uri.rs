@@ -16,8 +16,8 @@ pub enum OriginError {
 /// Resolves a reference such as a `Location` against `base`, if the result has the origin of `base`: headers for one origin
 /// must not get to another.
 ///
-/// The scheme and the authority are always those of `base`, letter by letter, so that no two readers of a URI can
-/// disagree on whose it is.
+/// The scheme and the authority are always those of `base`, letter by letter, so that no two parsers of a URI can
+/// disagree on its origin.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ fn absolute(base: &Uri, reference: &str) -> Option<String> {
     (!scheme.contains(['/', '?'])).then(|| reference.to_owned())
 }
 
-/// A path whose `.` and `..` are followed, and its query as it is.
+/// A path with its `.` and `..` segments resolved, and its unchanged query.
 fn without_dots(path: &str) -> String {
     let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
     let mut kept = Vec::new();

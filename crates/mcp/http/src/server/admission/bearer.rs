@@ -19,7 +19,7 @@ pub(crate) enum Unauthorized {
     Invalid,
     /// The function panicked. The panic hook has reported it.
     Panicked,
-    /// Its header cannot be read in one way.
+    /// It has several `Authorization` headers.
     Denied(Denied),
 }
 
@@ -31,7 +31,7 @@ impl From<Denied> for Unauthorized {
 
 type Check = dyn Fn(&str) -> Option<Principal> + Send + Sync;
 
-/// The author's function, which knows whose a token is.
+/// The function of the program that returns the principal of a token.
 #[derive(Clone)]
 pub(crate) struct BearerCheck(Arc<Check>);
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_needed() {
+    fn refusal_names_the_bearer_scheme() {
         let check = BearerCheck::new(|_| None);
         for (sent, challenge) in [(None, "Bearer"), (Some("Bearer x"), r#"Bearer error="invalid_token""#)] {
             let headers = sent.map(|sent| (AUTHORIZATION, HeaderValue::from_static(sent)));

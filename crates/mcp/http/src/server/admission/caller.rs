@@ -41,7 +41,7 @@ impl RemoteAddr {
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// A caller, by a name that no other has.
+    /// A principal with a unique name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }

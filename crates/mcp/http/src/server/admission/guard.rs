@@ -37,15 +37,15 @@ pub struct Guard {
 enum Names {
     /// Those of the loopback interface: `localhost`, `127.0.0.1` and `[::1]`, with any port.
     Loopback,
-    /// These, in lower case.
-    These(Vec<String>),
+    /// The listed names, in lower case.
+    Listed(Vec<String>),
     /// Any.
     Any,
 }
 
 impl Names {
-    pub(crate) fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
+    pub(crate) fn listed<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::Listed(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
     }
 }
 
@@ -58,7 +58,7 @@ impl Guard {
     /// Sets which names the `Host` header may have; see [`EndpointConfig::hosts`](crate::server::EndpointConfig::hosts).
     #[must_use]
     pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
-        self.hosts = Names::these(hosts);
+        self.hosts = Names::listed(hosts);
         self
     }
 
@@ -72,7 +72,7 @@ impl Guard {
     /// Sets which web pages may call; see [`EndpointConfig::origins`](crate::server::EndpointConfig::origins).
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
-        self.origins = Names::these(origins);
+        self.origins = Names::listed(origins);
         self
     }
 
@@ -83,7 +83,7 @@ impl Guard {
         self
     }
 
-    /// Looks at who a request is for and which web page makes it, whatever its method is.
+    /// Checks the `Host` and the `Origin` of a request with any method.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Guard {
         let (origin, other) = (origins.next(), origins.next());
         let origin = origin.filter(|origin| other.is_none() && self.origins.allow_origin(origin.as_bytes()));
         CorsHeaders::allowing(origin.map(|origin| match self.origins {
-            // What a page may send is then not in the answer.
+            // The answer does not repeat text of the request.
             Names::Any => HeaderValue::from_static("*"),
             _ => origin.clone(),
         }))
@@ -108,8 +108,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// 415 where it is not JSON, 413 where it is longer than `limit` bytes. One that does not say how long it is has
-    /// to be measured as it comes.
+    /// 415 if it is not JSON, 413 if it is longer than `limit` bytes. A body without `Content-Length` has to be measured while
+    /// it is read.
     pub fn admit_json(headers: &HeaderMap, limit: usize) -> Result<(), Denied> {
         admit_body(&Fields::of(headers), limit)
     }
@@ -118,7 +118,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// 406 where it does not.
+    /// 406 if it does not.
     pub fn admit_events(headers: &HeaderMap) -> Result<(), Denied> {
         admit_stream(&Fields::of(headers))
     }
@@ -158,7 +158,7 @@ pub(crate) enum Accepts {
 
 impl Accepts {
     pub(crate) fn of(fields: &Fields<'_>) -> Option<Self> {
-        if accepts_what_all_do(fields) {
+        if has_usual_accept(fields) {
             return Some(Self::Both);
         }
         match (accepts(fields, JSON), accepts(fields, EVENTS)) {
@@ -214,7 +214,7 @@ fn is_json(fields: &Fields<'_>) -> bool {
 }
 
 /// Whether the Accept header is, to the letter, what most clients send, which allows both forms.
-fn accepts_what_all_do(fields: &Fields<'_>) -> bool {
+fn has_usual_accept(fields: &Fields<'_>) -> bool {
     fields.only(Field::Accept).is_some_and(|value| {
         matches!(
             value.as_bytes(),
@@ -266,14 +266,14 @@ impl Names {
         match self {
             Self::Any => true,
             Self::Loopback => std::str::from_utf8(host).is_ok_and(is_loopback),
-            Self::These(names) => names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(host)),
+            Self::Listed(names) => names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(host)),
         }
     }
 
     fn allow_origin(&self, origin: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::These(names) => names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(origin)),
+            Self::Listed(names) => names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(origin)),
             Self::Loopback => std::str::from_utf8(origin).is_ok_and(|origin| {
                 let host = origin.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
                 host.is_some_and(|(_, host)| is_loopback(host))
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_loopback_interface() {
+    fn loopback_names_are_recognized() {
         for name in ["localhost", "LocalHost:1", "127.0.0.1:8080", "127.9.9.9", "[::1]", "[::1]:80"] {
             assert!(is_loopback(name), "{name}");
         }
@@ -318,18 +318,18 @@ mod tests {
     }
 
     #[test]
-    fn origins() {
+    fn only_allowed_origins_are_admitted() {
         let own = ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"];
         assert!(own.iter().all(|origin| Names::Loopback.allow_origin(origin.as_bytes())));
         let foreign =
             ["null", "http://evil.example", "http://localhost.evil", "file://localhost", "localhost"];
         assert!(!foreign.iter().any(|origin| Names::Loopback.allow_origin(origin.as_bytes())));
-        let listed = Names::These(vec!["https://app.example".to_owned()]);
+        let listed = Names::Listed(vec!["https://app.example".to_owned()]);
         assert!(listed.allow_origin(b"https://App.example") && !listed.allow_origin(b"http://app.example"));
     }
 
     #[test]
-    fn accepted_media_types_are_the_client_s() {
+    fn accept_header_selects_the_forms_of_an_answer() {
         let accepted = |values: &[&str]| Accepts::of(&Fields::of(&headers(ACCEPT, values)));
         for good in [
             &["application/json, text/event-stream"][..],
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn content_types() {
+    fn only_json_content_types_are_admitted() {
         for good in ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;x=1"] {
             assert!(is_json(&Fields::of(&headers(CONTENT_TYPE, &[good]))), "{good}");
         }

@@ -1,4 +1,4 @@
-//! The check of what a request asks for, once its body is read: which method, and of which tool, prompt or resource.
+//! The check of the operations in a body: the method of each message, and the tool, prompt or resource that it names.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::server::response::refusal::Refusal;
 /// The members of the params that name an operation. A message that repeats one of them would be read in two ways.
 const NAMES: &[Member] = &[Member::Name, Member::Uri, Member::TaskId];
 
-/// One thing that a POST asks for: a request, or a notification.
+/// A request or a notification in a POST.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Operation<'a> {
@@ -35,7 +35,7 @@ impl<'a> Operation<'a> {
 
 type Check = dyn Fn(&[Operation<'_>]) -> Result<(), Denied> + Send + Sync;
 
-/// Decides whether the sender of a request may do what the body asks for.
+/// Decides whether the sender of a POST may perform the operations in its body.
 ///
 /// A layer that authenticates puts one into the extensions of each request, beside the
 /// [`Principal`](crate::server::Principal). The endpoint calls it for each POST that brings requests or notifications, in

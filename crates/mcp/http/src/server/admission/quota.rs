@@ -58,7 +58,7 @@ pub(crate) const MIN_COST: usize = 8 << 10;
 const REMEMBERED: usize = 64;
 
 impl Used {
-    /// The account of a caller, for one reservation more.
+    /// Adds a reservation to the account of a caller. Returns the key of the account.
     fn open(&mut self, caller: &Caller) -> usize {
         if self.accounts.get(self.last).is_none_or(|account| account.caller != *caller) {
             self.last = match self.by_caller.get(caller) {
@@ -75,7 +75,7 @@ impl Used {
         self.last
     }
 
-    /// A reservation less, of so much.
+    /// Removes a reservation of this amount from an account.
     fn close(&mut self, account: usize, amount: usize) {
         self.shrink(account, amount);
         self.accounts[account].reservations -= 1;
@@ -108,7 +108,7 @@ enum Excess {
 #[derive(Debug)]
 pub struct Reservation {
     quota: Quota,
-    /// Where its caller is counted. The account is there as long as this is.
+    /// The key of the caller's account, which exists at least as long as this reservation.
     account: usize,
     amount: usize,
 }
@@ -146,8 +146,8 @@ impl Quota {
         self.open(caller, amount, Excess::Refused)
     }
 
-    /// Takes a part, whatever its size, unless one of the limits is reached already: for what is there before it can be
-    /// refused, such as an answer. So what is taken is at most the limit and one such part.
+    /// Takes a part of any size, unless one of the limits is reached already. It is for memory that is in use before it can be
+    /// refused, such as an answer. So at most the limit and one such part are taken.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Quota {
         self.open(caller, amount, Excess::Last)
     }
 
-    /// Takes a part of what has been accounted for already, whatever the limits.
+    /// Takes a part without a check of the limits, for memory that another reservation has counted until now.
     pub(crate) fn reserve_moved(&self, caller: &Caller, amount: usize) -> Reservation {
         let mut used = self.used();
         let account = used.open(caller);
@@ -174,7 +174,7 @@ impl Quota {
         Ok(Reservation { quota: self.clone(), account, amount })
     }
 
-    /// Takes so much more for an account.
+    /// Adds `more` to an account, within the limits.
     fn grow(
         &self,
         used: &mut Used,
@@ -217,7 +217,7 @@ impl Reservation {
         self.quota.used().accounts[self.account].caller.clone()
     }
 
-    /// Takes more, so that it is at least so much.
+    /// Raises the reservation to at least `amount`.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Reservation {
         self.grow(amount, Excess::Refused)
     }
 
-    /// Takes more, so that it is at least so much, unless one of the limits is reached already; see
+    /// Raises the reservation to at least `amount`, unless one of the limits is reached already; see
     /// [`Quota::reserve_last`].
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl Reservation {
         self.grow(amount, Excess::Last)
     }
 
-    /// Gives back what is more than so much.
+    /// Gives back the part above `amount`.
     pub fn shrink_to(&mut self, amount: usize) {
         if let Some(less) = self.amount.checked_sub(amount).filter(|less| *less > 0) {
             self.quota.used().shrink(self.account, less);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_who_have_nothing_are_forgotten() {
+    fn callers_without_a_reservation_are_forgotten() {
         let quota = Quota::new(1000, 6);
         let held: Vec<_> = (0..100).map(|last| quota.reserve(&caller(last), 6).unwrap()).collect();
         for network in 0..10_000_u32 {
@@ -316,7 +316,7 @@ mod tests {
             (used.accounts.len(), used.by_caller.len())
         };
         assert!(accounts <= 200 && accounts == callers, "{accounts} {callers}");
-        assert!(quota.reserve(&caller(99), 1).is_err(), "who has something is remembered");
+        assert!(quota.reserve(&caller(99), 1).is_err(), "a caller with a reservation is remembered");
         drop(held);
         assert!(quota.reserve(&caller(99), 6).is_ok());
     }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_hold_what_is_reserved_for_them() {
+    fn bytes_hold_their_reservation_until_the_last_part_is_dropped() {
         let quota = Quota::new(10, 10);
         let mut bytes = quota.reserve(&caller(1), 3).unwrap().held_by(Bytes::from_static(b"abc"));
         let part = bytes.split_to(1);

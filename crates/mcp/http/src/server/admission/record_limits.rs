@@ -1,4 +1,4 @@
-//! How large the record of a session may become that several nodes share.
+//! Limits on the size of the session records that several nodes share.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_store::SessionRecord;
