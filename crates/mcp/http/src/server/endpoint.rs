@@ -4,7 +4,7 @@ pub(crate) mod clock;
 pub(crate) mod drain;
 pub(crate) mod endpoint_core;
 pub(crate) mod endpoint_counts;
-pub(crate) mod incoming;
+pub(crate) mod new_connections;
 pub(crate) mod readiness;
 pub(crate) mod resources;
 pub(crate) mod service;
@@ -24,7 +24,7 @@ use http::HeaderMap;
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
 use crate::server::endpoint::endpoint_counts::EndpointCounts;
-use crate::server::endpoint::incoming::Incoming;
+use crate::server::endpoint::new_connections::NewConnections;
 use crate::server::endpoint::service::SharedService;
 use crate::server::endpoint::spawned_tasks::SpawnedTasks;
 use crate::server::nodes::{self, BusListener};
@@ -157,7 +157,7 @@ type Jobs = mpsc::UnboundedReceiver<BoxFuture<'static, ()>>;
 struct EndpointInner {
     core: Arc<EndpointCore>,
     /// The sessions, and work for them, until [`Endpoint::run`] takes them.
-    connections: Mutex<Option<(Incoming, Jobs)>>,
+    connections: Mutex<Option<(NewConnections, Jobs)>>,
     /// Receives the messages of other nodes until this is dropped.
     _listener: Arc<BusListener>,
 }
@@ -212,7 +212,7 @@ impl Endpoint {
         let (connections, coming) = mpsc::unbounded();
         let (jobs, coming_jobs) = mpsc::unbounded();
         let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections, jobs));
-        let connections = Incoming::new(core.clone(), coming);
+        let connections = NewConnections::new(core.clone(), coming);
         let listener = nodes::listen(&core);
         let connections = Mutex::new(Some((connections, coming_jobs)));
         Self { inner: Arc::new(EndpointInner { core, connections, _listener: listener }) }

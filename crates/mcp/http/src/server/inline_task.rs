@@ -224,19 +224,19 @@ mod tests {
                 })
             })
             .collect();
-        let ringer = std::thread::spawn(move || {
-            for rung in 1..=4000 {
+        let sender = std::thread::spawn(move || {
+            for sent in 1..=4000 {
                 give.unbounded_send(()).unwrap();
                 let begun = std::time::Instant::now();
-                while counted.load(Ordering::SeqCst) < rung {
-                    assert!(begun.elapsed().as_secs() < 60, "wake {rung} was lost");
+                while counted.load(Ordering::SeqCst) < sent {
+                    assert!(begun.elapsed().as_secs() < 60, "wake {sent} was lost");
                     std::thread::yield_now();
                 }
             }
         });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let runs = std::thread::spawn(move || runtime.block_on(handle));
-        ringer.join().unwrap();
+        sender.join().unwrap();
         runs.join().unwrap();
         pollers.into_iter().for_each(|poller| poller.join().unwrap());
     }

@@ -174,8 +174,8 @@ impl Decoder {
             Data::One(line) => Some(text(line)?),
             Data::Many(lines) => Some(text(lines.freeze())?),
         };
-        let says_something = event.data.is_some() || event.id.is_some() || event.retry.is_some();
-        Ok(says_something.then_some(event))
+        let is_event = event.data.is_some() || event.id.is_some() || event.retry.is_some();
+        Ok(is_event.then_some(event))
     }
 
     /// Takes the next line without its end; an empty one ends an event.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_read_as_the_format_says() {
+    fn fields_are_read_by_the_rules_of_the_format() {
         let events = whole(
             b"id: 7\nretry: 50\n\nid\nevent: endpoint\ndata: x\n\nid: a\0b\nevent:\nretry: +5\ndata: y\n\n",
         );
@@ -373,7 +373,7 @@ mod tests {
     fn invalid_utf8_is_an_error_at_once() {
         assert!(matches!(decode([b"data: a\xFFb\n\n".to_vec()]), Err(DecodeError::NotUtf8(_))));
         assert!(matches!(decode([b"id: \xE6\x97\n".to_vec()]), Err(DecodeError::NotUtf8(_))));
-        assert_eq!(data(b": \xFF\n\ndata: c\n\n"), ["c"], "nobody reads a comment");
+        assert_eq!(data(b": \xFF\n\ndata: c\n\n"), ["c"], "comments are not decoded");
     }
 
     #[test]

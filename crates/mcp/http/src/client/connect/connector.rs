@@ -51,14 +51,12 @@ impl Trust {
     async fn settings(self) -> Result<ClientConfig, BoxError> {
         match self {
             Self::Given(settings) => Ok(*settings),
-            Self::Platform(provider) => {
-                tokio::task::spawn_blocking(|| trusting_the_platform(provider)).await?
-            }
+            Self::Platform(provider) => tokio::task::spawn_blocking(|| platform_config(provider)).await?,
         }
     }
 }
 
-fn trusting_the_platform(provider: Arc<CryptoProvider>) -> Result<ClientConfig, BoxError> {
+fn platform_config(provider: Arc<CryptoProvider>) -> Result<ClientConfig, BoxError> {
     check_certificates()?;
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(versions.try_with_platform_verifier()?.with_no_client_auth())

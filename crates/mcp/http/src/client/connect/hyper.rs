@@ -20,7 +20,7 @@ use crate::client::exchange::inflate;
 use crate::client::{Body, BoxError, HttpClient, HttpClientError};
 
 /// How long an unused connection stays open.
-const KEPT: Duration = Duration::from_secs(90);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// [`HttpClient`] by hyper: HTTP/1.1 with connections that are kept, HTTP/2 with the feature `http2`, and TLS by rustls.
 ///
@@ -101,7 +101,7 @@ impl Hyper {
         let proxies = Arc::new(proxies);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(KEPT)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build(Connector::new(proxies.clone(), connect_timeout, trust));
         Self { client, proxies }
     }

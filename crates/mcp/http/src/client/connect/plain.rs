@@ -16,7 +16,7 @@ use crate::client::connect::proxies::Proxies;
 use crate::client::{Body, BoxError};
 
 /// How long an unused connection stays open: as long as `reqwest` keeps one.
-const KEPT: Duration = Duration::from_secs(90);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// HTTP/1.1 without TLS and proxy, as for most servers on the same machine, by hyper's client: it takes three fifths of
 /// `reqwest`'s time.
@@ -33,7 +33,7 @@ impl Plain {
         connector.set_connect_timeout(Some(connect_timeout));
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(KEPT)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build(connector);
         Self { client, proxies }
     }
@@ -59,8 +59,9 @@ mod tests {
 
     #[test]
     fn plain_urls_are_requested_directly() {
-        let reaches =
-            |proxies: Proxies, url: &str| Plain::new(KEPT, Arc::new(proxies)).reaches(&url.parse().unwrap());
+        let reaches = |proxies: Proxies, url: &str| {
+            Plain::new(IDLE_TIMEOUT, Arc::new(proxies)).reaches(&url.parse().unwrap())
+        };
         let none = || Proxies::new(Matcher::builder().build(), "");
         assert!(reaches(none(), "http://127.0.0.1:8080/mcp") && reaches(none(), "http://[::1]/"));
         assert!(!reaches(none(), "https://127.0.0.1/") && !reaches(none(), "http://user:secret@127.0.0.1/"));

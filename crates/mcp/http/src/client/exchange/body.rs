@@ -18,7 +18,7 @@ const REFUSAL_LIMIT: usize = 64 << 10;
 const EXCERPT: usize = 256;
 
 /// The body of a response, with a limit on how long it may be silent.
-pub(crate) struct Incoming {
+pub(crate) struct TimedBody {
     body: Body,
     idle_timeout: Duration,
     /// Made at the first wait, and only moved by those after it.
@@ -26,7 +26,7 @@ pub(crate) struct Incoming {
     waiting: bool,
 }
 
-impl Incoming {
+impl TimedBody {
     pub(crate) fn new(body: Body, idle_timeout: Duration) -> Self {
         Self { body, idle_timeout, alarm: None, waiting: false }
     }

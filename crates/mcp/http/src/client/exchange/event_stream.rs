@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::client::exchange::body::Incoming;
+use crate::client::exchange::body::TimedBody;
 use crate::client::{Body, HttpError};
 use crate::sse::{Decoder, Event};
 
@@ -16,17 +16,17 @@ const PIECES_AT_ONCE: u32 = 16;
 /// It is for other transports over an [`HttpClient`](crate::client::HttpClient); [`Http`](crate::client::Http) reads its
 /// streams by itself.
 pub struct EventStream {
-    body: Incoming,
+    body: TimedBody,
     decoder: Decoder,
 }
 
 impl EventStream {
     /// Reads a body. No line of it is longer than `limit` bytes; without an `idle_timeout` it may be silent for ever.
     pub fn new(body: Body, idle_timeout: Option<Duration>, limit: usize) -> Self {
-        Self::of(Incoming::new(body, idle_timeout.unwrap_or(Duration::MAX)), limit)
+        Self::of(TimedBody::new(body, idle_timeout.unwrap_or(Duration::MAX)), limit)
     }
 
-    pub(crate) fn of(body: Incoming, limit: usize) -> Self {
+    pub(crate) fn of(body: TimedBody, limit: usize) -> Self {
         Self { body, decoder: Decoder::new(limit) }
     }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::client::exchange::body;
-use crate::client::exchange::body::{Incoming, REFUSAL_TIME};
+use crate::client::exchange::body::{REFUSAL_TIME, TimedBody};
 use crate::client::exchange::param_headers::ParamHeaders;
 use crate::client::url::redirect::send_within_origin;
 use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait};
@@ -43,7 +43,7 @@ pub(crate) struct SessionHeaders {
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Incoming,
+    pub(crate) body: TimedBody,
 }
 
 /// The kind of a response's body.
@@ -133,7 +133,7 @@ impl Requests {
         *request.headers_mut() = headers;
         let (_, response) = send_within_origin(&*self.client, request, wait, after).await?;
         let (head, body) = response.into_parts();
-        let body = Incoming::new(body, self.config.idle_timeout);
+        let body = TimedBody::new(body, self.config.idle_timeout);
         Ok(Reply { status: head.status, headers: head.headers, body })
     }
 }
@@ -192,7 +192,7 @@ impl Refusal {
     /// It is for other transports over an [`HttpClient`]; [`Http`](crate::client::Http) does it by itself.
     pub async fn read(response: Response<Body>) -> (Self, Option<RequestId>) {
         let (head, body) = response.into_parts();
-        let body = Incoming::new(body, REFUSAL_TIME);
+        let body = TimedBody::new(body, REFUSAL_TIME);
         Reply { status: head.status, headers: head.headers, body }.refusal().await
     }
 }

@@ -21,8 +21,8 @@ pub(crate) struct Resources {
     pub(crate) clock: Arc<Clock>,
     /// Bytes of requests that are read or unanswered.
     pub(crate) requests: Quota,
-    /// Those of their bodies that are still being read and belong to no session.
-    pub(crate) opening: Quota,
+    /// Bytes of incomplete bodies that belong to no session.
+    pub(crate) sessionless_bodies: Quota,
     pub(crate) nodes: EndpointNodes,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
@@ -47,13 +47,13 @@ pub(crate) enum NoExchange {
 impl Resources {
     pub(crate) fn new(config: EndpointConfig, jobs: UnboundedSender<BoxFuture<'static, ()>>) -> Self {
         // Both limits have room for the longest body.
-        let opening_of_caller = (config.sessionless_body_budget / 2).max(config.limits.longest_request());
-        let opening = Quota::new(config.sessionless_body_budget.max(opening_of_caller), opening_of_caller);
+        let of_caller = (config.sessionless_body_budget / 2).max(config.limits.longest_request());
+        let sessionless_bodies = Quota::new(config.sessionless_body_budget.max(of_caller), of_caller);
         let drain = Arc::new(Drain::new());
         Self {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
-            opening,
+            sessionless_bodies,
             nodes: EndpointNodes::new(&config),
             config,
             clock: Arc::new(Clock::new(drain.clone())),

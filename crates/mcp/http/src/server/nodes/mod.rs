@@ -8,7 +8,7 @@
 //! | the session | the methods of [`Session`](session), such as `opened`, `create`, `outgoing`, `leave` and `delete_unused` | nothing to do |
 //! | a request | [`RequestPreparation`](load::preparation::RequestPreparation): loads the session, or forwards parts of the frame | continues at once |
 //! | a POST or a GET | [`take_numbers`](record::take_numbers): takes more numbers for streams | nothing |
-//! | a resumed stream | [`Following`](resume::Following): finds the rest at another node | the stream has ended |
+//! | a resumed stream | [`StreamLocator`](resume::StreamLocator): finds the rest at another node | the stream has ended |
 //! | the endpoint | [`listen`], [`run`] and [`tick`]: messages of other nodes, jobs, time | nothing |
 //! | the settings | `loads_sessions`, `shared_node` and `is_shared` of [`EndpointConfig`] | false or `None` |
 //! | [`Endpoint::check`](crate::server::Endpoint::check) | `Node::check`: a write to the store | not called |

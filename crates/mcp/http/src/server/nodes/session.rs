@@ -178,11 +178,11 @@ impl Session {
             frame => self.peers.receive(frame),
         };
         let packet = |frame| match head {
-            Some(head) => head.brings(frame),
+            Some(head) => head.packet(frame),
             None => Packet::new(frame),
         };
         state.inbox.extend(before.into_iter().chain(frame).map(|frame| (packet(frame), None)));
-        let waker = state.stream.take();
+        let waker = state.packet_waker.take();
         drop(state);
         waker.into_iter().for_each(Waker::wake);
     }

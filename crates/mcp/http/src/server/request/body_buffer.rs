@@ -4,10 +4,10 @@ use bytes::Bytes;
 
 /// The bytes of a body that have arrived. A body that arrives in one piece is not copied.
 #[derive(Debug)]
-pub struct BodyBuffer(Read);
+pub struct BodyBuffer(Buffer);
 
 #[derive(Debug)]
-enum Read {
+enum Buffer {
     /// Nothing, or one piece.
     Whole(Bytes),
     Pieces(Vec<u8>),
@@ -15,7 +15,7 @@ enum Read {
 
 impl Default for BodyBuffer {
     fn default() -> Self {
-        Self(Read::Whole(Bytes::new()))
+        Self(Buffer::Whole(Bytes::new()))
     }
 }
 
@@ -23,8 +23,8 @@ impl BodyBuffer {
     /// How many bytes have arrived.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Read::Whole(bytes) => bytes.len(),
-            Read::Pieces(bytes) => bytes.len(),
+            Buffer::Whole(bytes) => bytes.len(),
+            Buffer::Pieces(bytes) => bytes.len(),
         }
     }
 
@@ -37,8 +37,8 @@ impl BodyBuffer {
     pub fn capacity_with(&self, more: usize, expected: usize) -> usize {
         let needed = self.len() + more;
         match &self.0 {
-            Read::Whole(whole) if whole.is_empty() => needed,
-            Read::Pieces(pieces) if pieces.capacity() >= needed => pieces.capacity(),
+            Buffer::Whole(whole) if whole.is_empty() => needed,
+            Buffer::Pieces(pieces) if pieces.capacity() >= needed => pieces.capacity(),
             _ => (2 * needed).min(expected).max(needed),
         }
     }
@@ -47,14 +47,14 @@ impl BodyBuffer {
     pub fn push(&mut self, data: Bytes, expected: usize) {
         let capacity = self.capacity_with(data.len(), expected);
         match &mut self.0 {
-            Read::Whole(whole) if whole.is_empty() => *whole = data,
-            Read::Whole(whole) => {
+            Buffer::Whole(whole) if whole.is_empty() => *whole = data,
+            Buffer::Whole(whole) => {
                 let mut pieces = Vec::with_capacity(capacity);
                 pieces.extend_from_slice(whole);
                 pieces.extend_from_slice(&data);
-                self.0 = Read::Pieces(pieces);
+                self.0 = Buffer::Pieces(pieces);
             }
-            Read::Pieces(pieces) => {
+            Buffer::Pieces(pieces) => {
                 pieces.reserve_exact(capacity - pieces.len());
                 pieces.extend_from_slice(&data);
             }
@@ -64,8 +64,8 @@ impl BodyBuffer {
     /// Takes the body out.
     pub fn take(&mut self) -> Bytes {
         match std::mem::take(self).0 {
-            Read::Whole(bytes) => bytes,
-            Read::Pieces(bytes) => bytes.into(),
+            Buffer::Whole(bytes) => bytes,
+            Buffer::Pieces(bytes) => bytes.into(),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Head {
     /// The head of a request of the client at that address, with headers that take so many bytes. Where no address is given, the
     /// extensions may tell.
     pub(crate) fn new(mut parts: Parts, len: usize, remote: Option<RemoteAddr>) -> Self {
-        let told = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
+        let from_extensions = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
         if parts.extensions.is_empty() {
             // A head may be kept for as long as a session, and an empty table takes memory.
             parts.extensions = Extensions::new();
@@ -63,7 +63,7 @@ impl Head {
         let (params, session) = (OnceLock::new(), OnceLock::new());
         Self {
             parts,
-            remote: remote.or(told),
+            remote: remote.or(from_extensions),
             len,
             accepts: Accepts::Both,
             reservation: None,
@@ -95,7 +95,7 @@ impl Head {
 
     /// One that is kept as long as a session. Its texts are copied, because they are slices of all that was read with
     /// them.
-    pub(crate) fn kept(&self) -> Self {
+    pub(crate) fn copied(&self) -> Self {
         let mut parts = self.parts.clone();
         let mut texts = BytesMut::with_capacity(parts.headers.values().map(HeaderValue::len).sum());
         for value in parts.headers.values_mut() {
@@ -120,8 +120,8 @@ impl Head {
         self
     }
 
-    /// A packet that came with this.
-    pub(crate) fn brings(self: &Arc<Self>, frame: impl Into<Frame>) -> Packet {
+    /// A packet whose source is this head.
+    pub(crate) fn packet(self: &Arc<Self>, frame: impl Into<Frame>) -> Packet {
         Packet::Frame { frame: frame.into(), in_reply_to: None, source: Some(self.clone()) }
     }
 

@@ -16,7 +16,7 @@ use crate::header;
 use crate::server::admission::operation::{Call, call_of};
 use crate::server::request::fields::{Field, Fields, single};
 use crate::server::response::refusal::Refusal;
-use crate::server::session::deliver::asked;
+use crate::server::session::deliver::request_ids;
 use crate::server::{EndpointConfig, Head};
 
 /// The outcome of a POST.
@@ -41,7 +41,7 @@ impl PostTarget {
         };
         match frame {
             Frame::Single(Message::Request(request)) => Some(request.id.clone()),
-            Frame::Batch(messages) => asked(messages).first().map(|_| RequestId::NULL),
+            Frame::Batch(messages) => request_ids(messages).first().map(|_| RequestId::NULL),
             _ => None,
         }
     }
@@ -297,15 +297,15 @@ pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revis
     if messages.iter().any(initializes) {
         return refuse("initialize cannot be part of a batch");
     }
-    let asked = asked(messages);
+    let ids = request_ids(messages);
     // Without a request there is no answer that could say what is wrong with one of them.
-    if asked.is_empty()
+    if ids.is_empty()
         && let Some(malformed) = messages.iter().find_map(|message| message.as_ref().err())
     {
         return Err(Refusal::malformed(malformed.clone()));
     }
-    let mut seen = HashSet::with_capacity(asked.len());
-    match asked.iter().find(|id| !seen.insert(*id)) {
+    let mut seen = HashSet::with_capacity(ids.len());
+    match ids.iter().find(|id| !seen.insert(*id)) {
         Some(twice) => Err(Refusal::in_flight(twice.clone())),
         None => Ok(()),
     }

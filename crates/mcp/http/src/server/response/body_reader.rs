@@ -24,15 +24,15 @@ pub(super) struct BodyReader<B> {
     read: BodyBuffer,
     /// The memory that the request takes, once there is more than what came with its head.
     reservation: Option<Reservation>,
-    /// That of its body, while it is read and belongs to no session.
-    opening: Option<Reservation>,
+    /// The memory of its body, while that is incomplete and belongs to no session.
+    sessionless: Option<Reservation>,
     timeout: Option<Pin<Box<Sleep>>>,
 }
 
 impl<B> BodyReader<B> {
     pub(super) fn new(head: Arc<Head>, post_headers: PostHeaders, body: B) -> Self {
         let read = BodyBuffer::default();
-        Self { head, post_headers, body, read, reservation: None, opening: None, timeout: None }
+        Self { head, post_headers, body, read, reservation: None, sessionless: None, timeout: None }
     }
 
     pub(super) fn head(&self) -> Arc<Head> {
@@ -78,7 +78,7 @@ where
                 }
                 Poll::Ready(None) => {
                     let reservation = self.reservation(core, self.read.len())?;
-                    self.opening = None;
+                    self.sessionless = None;
                     return Poll::Ready(Ok((self.read.take(), reservation)));
                 }
                 Poll::Pending => break,
@@ -95,11 +95,11 @@ where
     /// Reserves memory for a request of which more has to be waited for.
     fn reserve(&mut self, core: &EndpointCore, body: usize) -> Result<(), Refusal> {
         let reservation = self.reservation(core, body)?;
-        if let Some(opening) = &mut self.opening {
-            opening.grow_to(body).map_err(Refusal::too_many_bytes)?;
+        if let Some(sessionless) = &mut self.sessionless {
+            sessionless.grow_to(body).map_err(Refusal::too_many_bytes)?;
         } else if body > 0 && !self.is_in_session(core) {
-            let opening = core.resources.opening.reserve(&self.head.caller(), body);
-            self.opening = Some(opening.map_err(Refusal::too_many_bytes)?);
+            let sessionless = core.resources.sessionless_bodies.reserve(&self.head.caller(), body);
+            self.sessionless = Some(sessionless.map_err(Refusal::too_many_bytes)?);
         }
         self.reservation = Some(reservation);
         Ok(())

@@ -319,7 +319,7 @@ fn open<B>(
     let (session, header) = session.opened(&request, resources).map_err(refuse)?;
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
-    let head = Arc::new(head.kept());
+    let head = Arc::new(head.copied());
     let reader = session.begin(request, reservation, &head, resources);
     let ended = || if core.resources.is_closing() { Refusal::closing() } else { Refusal::unknown_session() };
     let reader = reader.ok_or_else(|| refuse(ended()))?;

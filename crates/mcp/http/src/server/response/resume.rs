@@ -14,7 +14,7 @@ use crate::server::Body;
 use crate::server::admission::quota::{QuotaExceeded, Reservation};
 use crate::server::endpoint::resources::Resources;
 use crate::server::endpoint_store::EndpointStore;
-use crate::server::nodes::resume::{Following, StreamLocation};
+use crate::server::nodes::resume::{StreamLocation, StreamLocator};
 use crate::server::response::heads::event_stream;
 use crate::server::response::refusal::Refusal;
 use crate::server::response::replay_piece::{AfterReplay, ReplayPiece};
@@ -48,7 +48,7 @@ impl ResumedResponse {
             live,
             resources: resources.clone(),
             store,
-            following: Following::default(),
+            locator: StreamLocator::default(),
         };
         let refuse = move |failure: Failure| failure.into_refusal(&resources);
         let first = async move { missed.next().await.map_err(refuse) };
@@ -94,7 +94,7 @@ struct MissedEvents {
     live: Option<ResumedStream>,
     resources: Arc<Resources>,
     store: EndpointStore,
-    following: Following,
+    locator: StreamLocator,
 }
 
 impl MissedEvents {
@@ -144,8 +144,8 @@ impl MissedEvents {
 
     /// The stream has not ended, and does not run here.
     async fn follow(mut self, text: Bytes, runs: Option<StreamRun>) -> Result<ReplayPiece, Failure> {
-        let Self { session, after, resources, store, following, .. } = &mut self;
-        let then = match following.find((session, after.stream), runs, store, resources).await? {
+        let Self { session, after, resources, store, locator, .. } = &mut self;
+        let then = match locator.find((session, after.stream), runs, store, resources).await? {
             StreamLocation::Nothing => AfterReplay::End,
             StreamLocation::Here(reader) => AfterReplay::Live(reader),
             StreamLocation::Stored => AfterReplay::More(self.more()),

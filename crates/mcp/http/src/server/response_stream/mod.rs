@@ -156,7 +156,7 @@ impl ResponseStream {
             wake(state, StreamState::all);
         } else {
             // A connection that waits for the reader to leave learns of the end when the reader has read it.
-            wake(state, |state| [state.reader.take()]);
+            wake(state, |state| [state.reader_waker.take()]);
         }
         full
     }
@@ -201,16 +201,16 @@ impl ResponseStream {
             state.end();
         }
         // Nothing waits for room on a stream that has ended.
-        wake(state, |state| [state.reader.take(), state.sink.take()]);
+        wake(state, |state| [state.reader_waker.take(), state.room_waker.take()]);
     }
 
     /// Ends the stream because its exchange has ended, and drops the wakers of the exchange.
     pub(crate) fn detach(&self) {
         let mut state = self.lock();
         state.end();
-        state.sink = None;
-        state.stream = None;
-        wake(state, |state| [state.reader.take()]);
+        state.room_waker = None;
+        state.exchange_waker = None;
+        wake(state, |state| [state.reader_waker.take()]);
     }
 
     /// Ends the stream: no more frames will be put in here. The stream of a GET goes on where its session is loaded.
@@ -239,7 +239,7 @@ impl ResponseStream {
         if !state.is_full(high_water) {
             return Poll::Ready(());
         }
-        set(&mut state.sink, cx);
+        set(&mut state.room_waker, cx);
         Poll::Pending
     }
 
@@ -250,20 +250,20 @@ impl ResponseStream {
             return None;
         }
         if let Some(cx) = cx {
-            set(&mut state.sink, cx);
+            set(&mut state.room_waker, cx);
         }
         Some(Overfull { beyond: state.beyond, ended: state.ended })
     }
 
     /// Takes the waker of the connection that waits for room.
     pub(crate) fn take_sink(&self) -> Option<Waker> {
-        self.lock().sink.take()
+        self.lock().room_waker.take()
     }
 
     /// Cuts the stream if its reader has taken nothing for more than `ticks`. Called while other requests wait for it.
     pub(crate) fn cut(&self, now: u32, ticks: u32) {
         let mut state = self.lock();
-        if state.attached && now.wrapping_sub(state.moved) > ticks {
+        if state.attached && now.wrapping_sub(state.last_activity) > ticks {
             state.cut(Cut::SlowReader);
             wake(state, StreamState::all);
         }
@@ -276,7 +276,7 @@ impl ResponseStream {
             return Poll::Ready(!state.ended);
         }
         // Also where it should end already: it may be cut later.
-        set(&mut state.stream, cx);
+        set(&mut state.exchange_waker, cx);
         if state.is_closing { Poll::Ready(false) } else { Poll::Pending }
     }
 
@@ -331,7 +331,7 @@ impl ResponseStream {
         }
         sse::comment(state.queue.tail());
         state.queue.grown();
-        state.moved = now;
+        state.last_activity = now;
     }
 
     fn lock(&self) -> MutexGuard<'_, StreamState> {
@@ -346,8 +346,8 @@ impl TimedStream for ResponseStream {
         if !state.attached {
             return;
         }
-        let quiet = now.wrapping_sub(state.moved);
-        let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
+        let quiet = now.wrapping_sub(state.last_activity);
+        let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.attached_at) >= time);
         if state.is_full(config.limits.high_water) && quiet >= ticks.stall {
             state.cut(Cut::Stalled);
         } else if outlived && state.primes && state.can_be_left() && self.remembers(config) {
@@ -365,13 +365,13 @@ impl TimedStream for ResponseStream {
     fn begin_shutdown(&self) {
         let mut state = self.lock();
         state.is_closing = true;
-        wake(state, |state| [state.stream.take()]);
+        wake(state, |state| [state.exchange_waker.take()]);
     }
 }
 
 /// Wakes the reader before, and what waited for it, since there is room now. Returns the number of the generation.
 fn wake_readers(state: MutexGuard<'_, StreamState>, before: Option<Waker>) -> u32 {
     let generation = state.generation;
-    wake(state, |state| [before, state.sink.take()]);
+    wake(state, |state| [before, state.room_waker.take()]);
     generation
 }

@@ -129,7 +129,7 @@ impl StreamReader {
         if !waits && let Some(form) = self.decide(&mut state, now) {
             return Poll::Ready(form);
         }
-        set(&mut state.reader, cx);
+        set(&mut state.reader_waker, cx);
         drop(state);
         self.register();
         Poll::Pending
@@ -210,14 +210,14 @@ impl StreamReader {
         }
         // Small pieces show that a slow client reads.
         if let Some(bytes) = state.queue.pop_some(STRIDE) {
-            state.moved = self.resources.now();
+            state.last_activity = self.resources.now();
             state.release();
             let bytes = self.count(&mut state, bytes);
             if was_full {
                 let (unread, before) = (state.unread(), state.beyond);
                 state.beyond = before.min(unread.saturating_sub(high_water));
                 if unread < high_water || state.beyond < before {
-                    wake(state, |state| [state.sink.take()]);
+                    wake(state, |state| [state.room_waker.take()]);
                 }
             }
             return Poll::Ready(Some(Ok(bytes)));
@@ -225,7 +225,7 @@ impl StreamReader {
         if state.ended && !state.is_held() {
             return Poll::Ready(None);
         }
-        set(&mut state.reader, cx);
+        set(&mut state.reader_waker, cx);
         Poll::Pending
     }
 
@@ -243,7 +243,7 @@ impl StreamReader {
     pub(crate) fn replay(&self, replayed: &mut Bytes) -> Bytes {
         let mut state = self.stream.lock();
         if state.generation == self.generation {
-            state.moved = self.resources.now();
+            state.last_activity = self.resources.now();
         }
         replayed.split_to(replayed.len().min(STRIDE))
     }
@@ -262,7 +262,7 @@ impl Drop for StreamReader {
         if state.generation == self.generation {
             state.leave();
             // The waker of the reader is its own.
-            let _reader = state.reader.take();
+            let _reader = state.reader_waker.take();
             wake(state, StreamState::all);
         }
     }

@@ -57,16 +57,16 @@ pub(super) struct StreamState {
     pub(super) place: u64,
     /// Whether the stream begins with an event without data.
     pub(super) primes: bool,
-    /// The tick of the reader's last read, or of its attachment.
-    pub(super) moved: u32,
+    /// The tick of the last read, comment or attachment.
+    pub(super) last_activity: u32,
     /// The tick of the reader's attachment.
-    pub(super) opened: u32,
+    pub(super) attached_at: u32,
     /// Wakes the reader, which waits for bytes.
-    pub(super) reader: Option<Waker>,
+    pub(super) reader_waker: Option<Waker>,
     /// Wakes the sink of the connection, or the exchange, which waits for room.
-    pub(super) sink: Option<Waker>,
+    pub(super) room_waker: Option<Waker>,
     /// Wakes the exchange, which waits for the reader to leave.
-    pub(super) stream: Option<Waker>,
+    pub(super) exchange_waker: Option<Waker>,
 }
 
 /// Why a stream was cut.
@@ -129,11 +129,11 @@ impl StreamState {
             generation: 0,
             place: 0,
             primes,
-            moved: 0,
-            opened: 0,
-            reader: None,
-            sink: None,
-            stream: None,
+            last_activity: 0,
+            attached_at: 0,
+            reader_waker: None,
+            room_waker: None,
+            exchange_waker: None,
         }
     }
 
@@ -175,13 +175,13 @@ impl StreamState {
         self.attached = true;
         self.cut = None;
         self.generation += 1;
-        (self.moved, self.opened) = (now, now);
-        self.reader.take()
+        (self.last_activity, self.attached_at) = (now, now);
+        self.reader_waker.take()
     }
 
     /// Takes all wakers.
     pub(super) fn all(&mut self) -> [Option<Waker>; 3] {
-        [self.reader.take(), self.sink.take(), self.stream.take()]
+        [self.reader_waker.take(), self.room_waker.take(), self.exchange_waker.take()]
     }
 
     /// Detaches the reader, and drops the unread bytes.

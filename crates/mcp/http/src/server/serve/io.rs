@@ -38,8 +38,8 @@ pub(crate) struct TimedSocket {
     head_timeout: Duration,
     /// How long a connection of HTTP/2 may be without a stream.
     idle_timeout: Duration,
-    /// Ends at that time or before it.
-    head_delay: Pin<Box<Sleep>>,
+    /// Fires at the time in `head`, or before it.
+    head_timer: Pin<Box<Sleep>>,
     /// While the client takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
     write_timeout: Duration,
@@ -60,8 +60,8 @@ impl TimedSocket {
         place: ConnectionSlot,
         Timeouts { head: head_timeout, idle: idle_timeout, write: write_timeout }: Timeouts,
     ) -> Self {
-        let head_delay = Box::pin(tokio::time::sleep(head_timeout));
-        let head = (0, head_delay.deadline());
+        let head_timer = Box::pin(tokio::time::sleep(head_timeout));
+        let head = (0, head_timer.deadline());
         Self {
             io,
             state,
@@ -71,7 +71,7 @@ impl TimedSocket {
             head,
             head_timeout,
             idle_timeout,
-            head_delay,
+            head_timer,
             stalled: None,
             write_timeout,
         }
@@ -91,16 +91,16 @@ impl TimedSocket {
             // A time too long for the clock is as good as none.
             let timeout = if lingers { self.idle_timeout.min(FAR) } else { self.head_timeout };
             self.head = (answered, now + timeout);
-            if self.head_delay.deadline() > self.head.1 {
-                self.head_delay.as_mut().reset(self.head.1);
+            if self.head_timer.deadline() > self.head.1 {
+                self.head_timer.as_mut().reset(self.head.1);
             }
         }
         loop {
-            ready!(self.head_delay.poll_unpin(cx));
-            if self.head_delay.deadline() >= self.head.1 {
+            ready!(self.head_timer.poll_unpin(cx));
+            if self.head_timer.deadline() >= self.head.1 {
                 break;
             }
-            self.head_delay.as_mut().reset(self.head.1);
+            self.head_timer.as_mut().reset(self.head.1);
         }
         if lingers {
             self.state.close(false);

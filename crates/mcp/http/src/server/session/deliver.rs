@@ -19,7 +19,7 @@ use crate::server::session::{DeliverError, Session};
 use crate::server::{AnswerForm, Head};
 
 /// A POST for which there is room. Its session is locked until the POST is [taken](Self::take).
-pub(crate) struct Admitted<'a> {
+pub(crate) struct AdmittedPost<'a> {
     session: &'a Session,
     state: MutexGuard<'a, SessionState>,
     requests: Requests,
@@ -51,7 +51,7 @@ impl Session {
         let requests = Requests::One(request.id.clone());
         let form = (resources.config.legacy_answer, head.accepts());
         let reader = self.register(&mut state, (number, requests), form, reservation, resources);
-        state.inbox.push_back((head.brings(Message::from(request)), None));
+        state.inbox.push_back((head.packet(Message::from(request)), None));
         Some(reader)
     }
 
@@ -61,7 +61,7 @@ impl Session {
         cx: &Context<'_>,
         frame: &Frame,
         resources: &Resources,
-    ) -> Poll<Result<Admitted<'_>, DeliverError>> {
+    ) -> Poll<Result<AdmittedPost<'_>, DeliverError>> {
         let mut state = self.lock();
         if state.closed {
             let goes_on = self.peers.goes_on();
@@ -85,7 +85,7 @@ impl Session {
         let Some(number) = number else {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         };
-        Poll::Ready(Ok(Admitted { session: self, state, requests, number }))
+        Poll::Ready(Ok(AdmittedPost { session: self, state, requests, number }))
     }
 
     /// The second step: the answers to requests come out of the reader from now on.
@@ -99,8 +99,8 @@ impl Session {
     ) -> StreamReader {
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let ids = requests.ids();
-        let asked = (ids.len(), self.peers.named(ids));
-        let stream = ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes);
+        let expected = (ids.len(), self.peers.named(ids));
+        let stream = ResponseStream::for_post(number, self.id, form, self.caller.clone(), expected, primes);
         let reader = StreamReader::open(stream, Some(reservation), resources);
         match requests {
             Requests::None => {}
@@ -125,7 +125,7 @@ impl Session {
         let given_up = cancelled.and_then(|id| state.routes.remove(&id));
         let is_drained = state.is_drained();
         state.inbox.push_back((packet, reservation));
-        let service = state.stream.take();
+        let service = state.packet_waker.take();
         // A new request may be one for which a full stream makes room.
         let held_up = (!state.full.is_empty()).then(|| state.full.take_waiting());
         drop(state);
@@ -150,7 +150,7 @@ impl Session {
     }
 }
 
-impl Admitted<'_> {
+impl AdmittedPost<'_> {
     /// Takes the frame. Returns the reader of the answers, if it has requests.
     pub(crate) fn take(
         self,
@@ -161,7 +161,7 @@ impl Admitted<'_> {
     ) -> Option<StreamReader> {
         let Self { session, mut state, requests, number } = self;
         let (before, frame) = session.peers.receive(frame);
-        state.inbox.extend(before.map(|before| (head.brings(before), None)));
+        state.inbox.extend(before.map(|before| (head.packet(before), None)));
         let frame = frame?;
         session.peers.expect(&frame, |id| state.routes.get(id).is_some());
         let (reader, reservation) = match requests {
@@ -173,7 +173,7 @@ impl Admitted<'_> {
             }
         };
         let wake = |service| session.wake_inline(service);
-        session.enqueue(state, (head.brings(frame), reservation), wake, resources);
+        session.enqueue(state, (head.packet(frame), reservation), wake, resources);
         reader
     }
 }
@@ -182,7 +182,7 @@ impl Requests {
     fn of(frame: &Frame) -> Self {
         match frame {
             Frame::Single(Message::Request(request)) => Self::One(request.id.clone()),
-            Frame::Batch(messages) => match asked(messages) {
+            Frame::Batch(messages) => match request_ids(messages) {
                 ids if ids.is_empty() => Self::None,
                 ids => Self::Many(ids),
             },
@@ -200,7 +200,7 @@ impl Requests {
 }
 
 /// The ids under which the messages of a batch are answered.
-pub(crate) fn asked(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
+pub(crate) fn request_ids(messages: &[Result<Message, Malformed>]) -> Vec<RequestId> {
     let id = |message: &Result<Message, Malformed>| match message {
         Ok(Message::Request(request)) => Some(request.id.clone()),
         Ok(_) => None,

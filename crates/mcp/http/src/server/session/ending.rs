@@ -51,7 +51,7 @@ impl Session {
         state.closed = true;
         state.unsent.clear();
         let listeners = std::mem::take(&mut state.listeners);
-        let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
+        let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.packet_waker.take());
         drop(state);
         wakers.for_each(Waker::wake);
         if !listeners.is_empty() {

@@ -43,7 +43,7 @@ impl FullStreams {
         routes: &PendingResponses,
         config: &EndpointConfig,
     ) -> Poll<()> {
-        let (beyond, running) = self.look(Some(cx), config);
+        let (beyond, running) = self.measure(Some(cx), config);
         if self.is_empty() {
             // Mostly no stream is full, and none is full twice.
             self.0 = Vec::new();
@@ -55,7 +55,7 @@ impl FullStreams {
 
     /// Forgets the streams that have room. Returns how many bytes the others are beyond theirs, and whether one of them has
     /// not ended.
-    fn look(&mut self, cx: Option<&Context<'_>>, config: &EndpointConfig) -> (usize, bool) {
+    fn measure(&mut self, cx: Option<&Context<'_>>, config: &EndpointConfig) -> (usize, bool) {
         let (mut beyond, mut running) = (0, false);
         self.0.retain(|stream| {
             let overfull = stream.overfull(cx, config.limits.high_water);
@@ -67,11 +67,11 @@ impl FullStreams {
     }
 
     /// Cuts the streams that are not read and for which others wait.
-    pub(super) fn relieve(&mut self, routes: &PendingResponses, now: u32, resources: &Resources) {
+    pub(super) fn cut_slow_readers(&mut self, routes: &PendingResponses, now: u32, resources: &Resources) {
         if self.is_empty() {
             return;
         }
-        let (beyond, _) = self.look(None, &resources.config);
+        let (beyond, _) = self.measure(None, &resources.config);
         if beyond >= resources.config.session_high_water && self.blocks_others(routes) {
             self.0.iter().for_each(|stream| stream.cut(now, resources.ticks.slow_reader_timeout));
         }

@@ -138,9 +138,9 @@ impl Session {
         if state.closed {
             return Poll::Ready(None);
         }
-        match &mut state.stream {
+        match &mut state.packet_waker {
             Some(waker) => waker.clone_from(cx.waker()),
-            stream => *stream = Some(cx.waker().clone()),
+            slot => *slot = Some(cx.waker().clone()),
         }
         Poll::Pending
     }
@@ -195,7 +195,7 @@ impl Session {
     /// open; or its sealed id has expired and no answer is owed.
     pub(crate) fn tick(&self, now: u32, resources: &Resources) -> bool {
         let state = &mut *self.lock();
-        state.full.relieve(&state.routes, now, resources);
+        state.full.cut_slow_readers(&state.routes, now, resources);
         // An answer is also waited for by a client that has lost its stream, and comes back for it.
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.last_request = now;

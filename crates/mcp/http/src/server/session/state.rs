@@ -20,8 +20,8 @@ use crate::server::session::pending::PendingResponses;
 pub(crate) struct SessionState {
     /// The packets from the client. A packet without requests has its memory reserved here; requests have it in their stream.
     pub(crate) inbox: VecDeque<(Packet, Option<Reservation>)>,
-    /// The half of the connection that waits for more.
-    pub(crate) stream: Option<Waker>,
+    /// Wakes the connection, which waits for packets.
+    pub(crate) packet_waker: Option<Waker>,
     /// The POSTs that wait for room in the inbox.
     pub(crate) posts: Vec<Waker>,
     /// The responses on which unanswered requests are answered.

@@ -181,7 +181,7 @@ async fn load(
     let session = with_peers(resources, session, record, &origin).await?;
     let session = Arc::new(session);
     prepare(resources, &session).await?;
-    let head = Arc::new(head.kept());
+    let head = Arc::new(head.copied());
     // Before other requests find the session, so that its service gets these first.
     for message in &messages {
         feed(&session, message, Some(&head));

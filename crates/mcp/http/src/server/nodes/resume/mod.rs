@@ -25,9 +25,9 @@ const SETTLE_ATTEMPTS: u32 = 10;
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
 const FOLLOW_ATTEMPTS: u32 = 20;
 
-/// The attempts of a response to find the rest of its stream.
+/// Finds the rest of a resumed stream, in several attempts.
 #[derive(Default)]
-pub(crate) struct Following {
+pub(crate) struct StreamLocator {
     /// How many times the store did not have the end of a stream that has ended here.
     settled: u32,
     /// How many times the store was asked for more of a stream that runs at another node.
@@ -50,7 +50,7 @@ pub(crate) enum StreamLocation {
     Away,
 }
 
-impl Following {
+impl StreamLocator {
     /// Finds the rest of a stream that does not run here and, by the store, has not ended.
     pub(crate) async fn find(
         &mut self,

@@ -18,13 +18,13 @@ use crate::server::nodes;
 /// It ends when the endpoint has shut down. Once it is dropped, the endpoint opens no session. It needs a tokio runtime
 /// with time.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct NewConnections {
     core: Arc<EndpointCore>,
     coming: UnboundedReceiver<Connection>,
     tick: Option<Pin<Box<Sleep>>>,
 }
 
-impl Incoming {
+impl NewConnections {
     pub(crate) fn new(core: Arc<EndpointCore>, coming: UnboundedReceiver<Connection>) -> Self {
         Self { core, coming, tick: None }
     }
@@ -46,7 +46,7 @@ impl Incoming {
     }
 }
 
-impl Stream for Incoming {
+impl Stream for NewConnections {
     type Item = Connection;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
