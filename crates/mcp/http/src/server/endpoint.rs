@@ -59,8 +59,8 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 /// use http::{Method, StatusCode};
 ///
-/// /// Answers with the name of the caller. A `Server` of `agentwire-mcp-server` stands here else, whose `Context::source` is
-/// /// the head.
+/// /// Answers with the name of the caller. A real program has a `Server` of `agentwire-mcp-server` here, whose
+/// /// `Context::source` is the head.
 /// async fn whoami(exchange: Exchange) -> Answer {
 ///     let head = exchange.source.as_ref().and_then(|source| source.downcast_ref::<Head>());
 ///     let caller = head.and_then(|head| head.extensions().get::<Principal>());
@@ -117,12 +117,12 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// # }
 /// ```
 ///
-/// A router of axum with [`shutdown`](Self::shutdown) is shown there.
+/// [`shutdown`](Self::shutdown) has an example with axum, too.
 ///
 /// # A stdio server behind HTTP
 ///
-/// Each session gets a process of its own, which ends with the session. A server on stdio cannot say which request a message
-/// belongs to, so what it sends beside answers goes to the stream that the client opens with GET.
+/// Each session gets a process of its own, which ends with the session. Over stdio a message does not name the request that it
+/// belongs to, so messages other than answers go to the stream that the client opens with GET.
 ///
 /// ```no_run
 /// use std::error::Error;
@@ -138,13 +138,13 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// }
 ///
 /// let service = connection_fn(async |connection| {
-///     // The client gets status 500 where there is no answer: the reason is for the operator.
+///     // The client gets status 500 without an answer: the reason is for the operator.
 ///     session(connection).await.unwrap_or_else(|error| eprintln!("{}", WithCauses::new(&*error)));
 /// });
 /// let endpoint = Endpoint::serving(EndpointConfig::new().era(Era::Legacy), service);
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
+#[must_use = "an endpoint serves no client until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
 pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
@@ -152,11 +152,11 @@ pub struct Endpoint {
 /// Futures that belong to sessions.
 type Jobs = mpsc::UnboundedReceiver<BoxFuture<'static, ()>>;
 
-/// Shuts the endpoint with the last handle.
+/// Ends the endpoint when the last handle is dropped.
 #[derive(Debug)]
 struct EndpointInner {
     core: Arc<EndpointCore>,
-    /// The sessions, and work for them, until [`Endpoint::run`] takes them.
+    /// The connections of new sessions, and futures that belong to sessions, until [`Endpoint::run`] takes them.
     connections: Mutex<Option<(NewConnections, Jobs)>>,
     /// Receives the messages of other nodes until this is dropped.
     _listener: Arc<BusListener>,
@@ -204,7 +204,7 @@ impl Endpoint {
     ///
     /// let endpoint = Endpoint::serving(EndpointConfig::new(), Echo);
     /// ```
-    #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
+    #[must_use = "an endpoint serves no client until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
     pub fn serving(
         config: EndpointConfig,
         service: impl Service<Connection> + Send + Sync + 'static,
@@ -222,7 +222,7 @@ impl Endpoint {
     /// server: sessions wait for it for a second, and then are refused with status 500. It ends when the endpoint has
     /// [shut down](Self::shutdown) and every session has ended.
     ///
-    /// Each session runs in a task of its own, so that one which is busy stalls no other. Dropping the future ends them. It needs
+    /// Each session runs in a task of its own, so that a busy one stalls no other. Dropping the future ends them. It needs
     /// a tokio runtime with time. Only the first call for an endpoint has an effect.
     #[must_use = "sessions are served while this future is polled: `tokio::spawn(endpoint.run())`"]
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -254,16 +254,16 @@ impl Endpoint {
         }
     }
 
-    /// Shuts the endpoint down: refuses what is new at once, lets what runs finish for up to `grace`, and cuts the rest. The
+    /// Shuts the endpoint down: refuses new requests at once, lets running ones finish for up to `grace`, and cuts the rest. The
     /// future completes when all of that is done, at the latest a second after `grace`. It needs a tokio runtime with time.
     ///
     /// From the call on, new requests and sessions get 503 with `Retry-After`. The client of a running call can still answer
-    /// what the call asks it, cancel it, and come back for a stream that it has lost. A session ends when its last request
+    /// the call's questions, cancel it, and resume a stream that it has lost. A session ends when its last request
     /// is answered, and so does its GET stream; [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing)
     /// completes in each exchange, so that a subscription ends with its result.
     ///
-    /// A request that is not answered within `grace` gets an error for that reason, and the future that serves it
-    /// is dropped. Its client has a second to read that.
+    /// A request that is not answered within `grace` gets an error that names the shutdown, and the future that serves it
+    /// is dropped. Its client has a second to read the error.
     ///
     /// [`Serve::shutdown`](crate::server::Serve::shutdown) calls this. Beside another web server, call it before that server
     /// stops taking connections:
@@ -287,7 +287,7 @@ impl Endpoint {
     /// axum::serve(listener, router).with_graceful_shutdown(drained).await
     /// # }
     /// ```
-    #[must_use = "requests are refused from the call on, but what runs is only awaited and cut while this future is polled"]
+    #[must_use = "requests are refused from the call on, but running ones are awaited and cut only while this future is polled"]
     pub fn shutdown(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
         let endpoint = self.clone();
         endpoint.core().begin_drain();

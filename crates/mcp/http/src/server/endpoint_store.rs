@@ -1,4 +1,4 @@
-//! The store of events, and the node whose streams it has. Catches the panics of a store.
+//! The event store of an endpoint, with its node if other nodes share the store. Catches the panics of the store.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 
 use crate::server::Caller;
 
-/// How many bytes of events are taken from the store at once.
+/// The most bytes of events in one replay.
 const PIECE: usize = 256 << 10;
 
 /// A store whose panics are caught: they would unwind through the endpoint and end sessions of other clients.
@@ -66,10 +66,10 @@ impl EndpointStore {
         stored(|| self.events.append(session, event, is_last))
     }
 
-    /// Stores that a stream has ended without a last event. Nothing to do where no other node asks for that.
+    /// Stores that a stream has ended without a last event. Does nothing if no other node shares the store.
     pub(crate) fn end(&self, session: SessionId, stream: u64) {
         if self.node.is_some() {
-            // The store completes it, and there is nothing to send that waits for it.
+            // The store completes it, and nothing that is sent waits for it.
             let _later = stored(|| self.events.end(session, stream));
         }
     }
@@ -114,7 +114,7 @@ fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -
     guard(call).map_or_else(StoreCall::panicked, StoreCall::Pending)
 }
 
-/// Completes when the store has done something. A panic of the store is an error.
+/// A running call of the store. Its panic is an error.
 pub(crate) enum StoreCall<T> {
     Pending(BoxFuture<'static, Result<T, StoreError>>),
     /// None if the store has panicked, or the result was taken.
@@ -137,7 +137,7 @@ impl<T> StoreCall<T> {
 }
 
 impl<T: Unpin> StoreCall<T> {
-    /// Whether the store has refused it at once.
+    /// Whether the call has already failed.
     pub(crate) fn is_refused(&mut self) -> bool {
         if let Some(result) = (&mut *self).now_or_never() {
             *self = Self::Ready(Some(result));

@@ -22,7 +22,7 @@ pub(crate) struct RunningExchange {
     is_closing: bool,
 }
 
-/// The service is dropped before the notifications: tasks that it has started see by their end that the client has left.
+/// The service is dropped before the notifications: their end means to tasks of the service that the client has left.
 struct Running {
     service: BoxFuture<'static, Response>,
     notifications: NotificationStream,

@@ -63,10 +63,10 @@ impl fmt::Display for EndpointWarning {
     }
 }
 
-/// At most one warning of each kind is given in so long.
+/// At most one warning of each kind is given in this time.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// A store that has not failed for so long has recovered.
+/// A store that has not failed for this time has recovered.
 const RECOVERED: Duration = Duration::from_secs(60);
 
 /// The most reasons that are reported of one outage.
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failure_of_the_store_is_told_once_for_each_reason() {
+    fn store_failure_is_reported_once_for_each_reason() {
         let (mut failure, start) = (StoreFailure::default(), Instant::now());
         let mut at = |seconds, reason: &str| failure.is_news(reason, start + Duration::from_secs(seconds));
         assert!(at(0, "full"));
@@ -180,7 +180,7 @@ mod tests {
         // The trials of a circuit alternate.
         assert!(at(300, "away") && !at(301, "away") && !at(302, "full"));
         assert!(at(302 + 60, "away"), "it has recovered in the meantime");
-        let told = (0..100).filter(|number| at(362, &number.to_string())).count();
-        assert_eq!(told, REASONS - 1);
+        let reported = (0..100).filter(|number| at(362, &number.to_string())).count();
+        assert_eq!(reported, REASONS - 1);
     }
 }

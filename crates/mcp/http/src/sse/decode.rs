@@ -10,7 +10,7 @@ use bytestring::ByteString;
 /// name of the field.
 pub const DEFAULT_EVENT_LIMIT: usize = DEFAULT_LINE_LIMIT + 64;
 
-/// Above this, a line that is all of a piece that arrived is shared with it, not copied.
+/// From this length on, a line shares the memory of the piece that arrived, and is not copied.
 const SHARE_FROM: usize = 16 << 10;
 
 /// An id longer than this is not remembered: it goes back in a header, and servers refuse long ones.
@@ -71,7 +71,7 @@ enum Data {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its name; none means `message`.
+    /// Its name; `None` means `message`.
     pub name: Option<ByteString>,
     /// Its lines of data, joined by LF; `None` if it had no such field.
     pub data: Option<ByteString>,

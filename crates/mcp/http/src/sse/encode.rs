@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Writes what comes before the data of an event, so that large data need not be copied to stand in it.
+/// Writes the lines before the data of an event, so that large data need not be copied.
 ///
 /// The data follows on the same line and must have no line break in it; [`END`] ends the event. Without a `name` it
 /// is a `message`. Neither `name` nor `id` may have a line break or a NUL in it.
@@ -44,16 +44,15 @@ pub fn event(name: Option<&str>, id: Option<&str>, data: &str, out: &mut Vec<u8>
     out.extend_from_slice(END);
 }
 
-/// Writes how long a reader waits before it comes back to a stream that ended, in whole milliseconds. It stands
-/// in the event that follows.
+/// Writes how long a reader waits before it comes back to a stream that ended, in whole milliseconds. It is part of
+/// the event that follows.
 pub fn retry(after: Duration, out: &mut Vec<u8>) {
     out.extend_from_slice(b"retry: ");
     decimal(u64::try_from(after.as_millis()).unwrap_or(u64::MAX), out);
     out.push(b'\n');
 }
 
-/// Writes a comment of one empty line, which readers pass over and which keeps what lies between from closing an
-/// idle stream.
+/// Writes an empty comment, which readers skip. It keeps proxies from closing an idle stream.
 pub fn comment(out: &mut Vec<u8>) {
     out.extend_from_slice(b":\n\n");
 }

@@ -1,4 +1,4 @@
-//! Server-sent events: the form in which a stream of messages stands in an HTTP body.
+//! Server-sent events: the format of a stream of messages in an HTTP body.
 //!
 //! A [`Decoder`] cuts the body of a response into [`Event`]s as it arrives; [`event`] and its kin write them. Neither
 //! does any I/O, and neither knows anything of MCP:

@@ -58,7 +58,7 @@ use crate::server::{Connection, EndpointConfig};
 /// let endpoint = Endpoint::serving(EndpointConfig::new(), connection_fn(session));
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
+#[must_use = "an endpoint serves no client until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
 pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
@@ -89,7 +89,7 @@ impl Endpoint {
     /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
     /// when the client leaves, and waits while the client does not read. So nothing is spawned. A panic in it ends that
     /// stream only.
-    #[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
+    #[must_use = "an endpoint serves no client until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
     pub fn serving(
         config: EndpointConfig,
         service: impl Service<Connection> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The time of an endpoint, in ticks, and what waits for it to pass.
+//! Counts the ticks of an endpoint, and calls or wakes the streams and exchanges that depend on them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(crate) trait TimedStream: fmt::Debug + Send + Sync {
     /// Does what is due at tick `now`.
     fn tick(&self, now: u32, config: &EndpointConfig, ticks: &Ticks);
 
-    /// Wakes what feeds the stream, which should end.
+    /// Wakes the exchange that feeds the stream, because it should end.
     fn begin_shutdown(&self);
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Clock {
     /// The task that counts ticks.
     task: AtomicWaker,
     entries: Mutex<Slab<Entry>>,
-    /// Learns of the end of each entry.
+    /// Is notified of the end of each entry.
     drain: Arc<Drain>,
 }
 
@@ -108,13 +108,13 @@ impl Clock {
         now
     }
 
-    /// Wakes all streams and exchanges, which should end.
+    /// Wakes all streams and exchanges, because they should end.
     pub(crate) fn begin_shutdown(&self) {
         self.streams().iter().for_each(|stream| stream.begin_shutdown());
         self.wake_exchanges(|_| true);
     }
 
-    /// Whether ticks are to be counted. If not, the task is woken when they are.
+    /// Whether ticks are to be counted. If not, the task is woken once they are to be.
     pub(crate) fn is_running(&self, cx: &Context<'_>) -> bool {
         self.task.register(cx.waker());
         self.running.load(Ordering::SeqCst)
@@ -130,7 +130,7 @@ impl Clock {
     /// Stops unless time matters to an entry or to something else. Returns whether it has stopped.
     pub(crate) fn stop_unless(&self, matters: impl FnOnce() -> bool) -> bool {
         self.running.store(false, Ordering::SeqCst);
-        // What was added before the clock stopped has found it running.
+        // An entry that was added before this store has found the clock running, and has not started it.
         let matters = matters() || !self.is_empty();
         self.running.fetch_or(matters, Ordering::SeqCst);
         !matters
@@ -150,8 +150,8 @@ impl Clock {
         self.register(Entry::Stream(stream))
     }
 
-    /// Has an exchange woken when the head delay has passed since the tick `since`, and when the endpoint begins to shut
-    /// down.
+    /// Registers an exchange to be woken when the head delay has passed since the tick `since`, and when the endpoint begins to
+    /// shut down.
     pub(crate) fn register_exchange(
         self: &Arc<Self>,
         registration: &mut Option<Registration>,
@@ -189,7 +189,7 @@ impl Clock {
         due.into_iter().for_each(Waker::wake);
     }
 
-    /// Has an exchange woken through this waker from now on.
+    /// Replaces the waker of an exchange.
     fn set_waker(&self, key: usize, new: &Waker) {
         let mut entries = self.entries.lock();
         let replaced = match entries.get_mut(key) {
@@ -199,7 +199,7 @@ impl Clock {
             _ => None,
         };
         drop(entries);
-        // It may be the last owner of a task, whose end uses these entries too.
+        // It may be the last owner of a task, and dropping the task locks these entries again.
         drop(replaced);
     }
 }
@@ -208,7 +208,7 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut entries = self.clock.entries.lock();
         let entry = entries.try_remove(self.key);
-        // The memory that a crowd took is given back when the crowd has gone.
+        // Releases the memory of many entries once the last has gone.
         if entries.is_empty() && entries.capacity() > 1024 {
             entries.shrink_to_fit();
         }

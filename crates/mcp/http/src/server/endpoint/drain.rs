@@ -1,4 +1,4 @@
-//! The phases of an endpoint's end: it refuses what is new, then it cuts what has not finished.
+//! The phases of an endpoint's shutdown: it refuses new requests, then it cuts those that have not finished.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -35,7 +35,7 @@ impl Drain {
         self.phase.load(Ordering::SeqCst) != OPEN
     }
 
-    /// Whether the grace is over, so that nothing goes on.
+    /// Whether the grace is over, so that unfinished work ends.
     pub fn is_cut(&self) -> bool {
         self.phase.load(Ordering::SeqCst) == CUT
     }
@@ -52,8 +52,8 @@ impl Drain {
         }
     }
 
-    /// Waits until `is_idle`, for up to `grace`. Then cuts the rest by `cut`, which notifies the clients, and lets them read that
-    /// for up to 1 s. Needs a tokio runtime with time.
+    /// Waits until `is_idle`, for up to `grace`. Then cuts the rest by `cut`, which sends errors to the clients, and lets them
+    /// read these for up to 1 s. Needs a tokio runtime with time.
     pub async fn finish(&self, grace: Duration, is_idle: impl Fn() -> bool, cut: impl FnOnce()) {
         if self.is_idle_within(grace, &is_idle).await {
             return;
@@ -65,7 +65,7 @@ impl Drain {
 
     async fn is_idle_within(&self, time: Duration, is_idle: impl Fn() -> bool) -> bool {
         let mut waiter = Waiter::new(&self.progress);
-        // The condition is looked at outside the lock: a part of the work that ends notes that with locks of its own.
+        // The condition is checked outside the monitor's lock, because work that ends calls `note_end` under locks of its own.
         let idle = poll_fn(|cx| {
             let noted = waiter.poll(cx, |()| None::<()>);
             if is_idle() { Poll::Ready(()) } else { noted.map(|()| ()) }

@@ -51,18 +51,18 @@ impl EndpointCore {
         }
     }
 
-    /// Gives a connection to the task that serves them. False if there is none; the connection has ended then.
+    /// Gives a connection to the task that serves them. Returns false if that task has ended; the connection is dropped then.
     pub(crate) fn offer(&self, connection: Connection) -> bool {
         self.connections.unbounded_send(connection).is_ok()
     }
 
-    /// Counts a session that is opened before a task serves sessions. Returns whether one may come in time: not where it was
-    /// dropped, nor while [`MAX_UNSERVED`] sessions wait for it.
+    /// Counts a session that is opened before a task serves sessions. Returns whether such a task may still begin: false if it
+    /// was dropped, and once [`MAX_UNSERVED`] sessions were opened without it.
     pub(crate) fn expects_run(&self) -> bool {
         !self.connections.is_closed() && self.unserved.fetch_add(1, Ordering::Relaxed) < MAX_UNSERVED
     }
 
-    /// Why no task serves a session: the endpoint has ended, or its task was not spawned.
+    /// The refusal of a request whose session no task serves: the endpoint has ended, or its task was not spawned.
     pub(crate) fn unserved_refusal(&self) -> Refusal {
         if self.resources.is_closing() { Refusal::closing() } else { Refusal::not_running() }
     }

@@ -1,6 +1,6 @@
-//! How much of an endpoint is open.
+//! The open sessions, streams and exchanges of an endpoint.
 
-/// How much of an [`Endpoint`](crate::server::Endpoint) is open.
+/// The numbers of open sessions, streams and exchanges of an [`Endpoint`](crate::server::Endpoint).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EndpointCounts {

@@ -13,7 +13,7 @@ use crate::server::endpoint::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::endpoint::drain::Drain;
 use crate::server::nodes::endpoint_nodes::EndpointNodes;
 
-/// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
+/// The settings, quotas and clock of an endpoint, which its streams, exchanges and sessions share.
 #[derive(Debug)]
 pub(crate) struct Resources {
     pub(crate) config: EndpointConfig,
@@ -29,7 +29,7 @@ pub(crate) struct Resources {
     /// How many futures that serve sessions have not ended.
     session_tasks: AtomicUsize,
     pub(crate) drain: Arc<Drain>,
-    /// To the task that serves the endpoint.
+    /// Futures for the task that serves the endpoint.
     jobs: UnboundedSender<BoxFuture<'static, ()>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct SessionTaskGuard(Arc<Resources>);
 
 /// Why an exchange does not begin.
 pub(crate) enum NoExchange {
-    /// There are as many as there may be, which is this number.
+    /// The limit, which is this number, is reached.
     TooMany(usize),
     /// The endpoint shuts down.
     Closing,
@@ -64,7 +64,7 @@ impl Resources {
         }
     }
 
-    /// Has the task that serves the endpoint run a future, which belongs to a session. None runs once the endpoint has ended.
+    /// Passes a future of a session to the task that serves the endpoint. Once the endpoint has ended it is dropped.
     pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
         let _ended = self.jobs.unbounded_send(job.boxed());
     }
@@ -82,7 +82,7 @@ impl Resources {
     /// Counts an exchange, unless there are too many or the endpoint closes.
     pub(crate) fn add_exchange(&self) -> Result<(), NoExchange> {
         let before = self.exchanges.fetch_add(1, Ordering::SeqCst);
-        // Looked at after it is counted: a shutdown that finds no exchange has closed the endpoint before.
+        // Checked after the exchange is counted: a shutdown that finds no exchange has closed the endpoint before.
         let refusal = if self.is_closing() {
             NoExchange::Closing
         } else if before >= self.config.exchange_limit {

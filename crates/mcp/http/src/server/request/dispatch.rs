@@ -45,7 +45,7 @@ impl Endpoint {
         self.answer_from(request, None)
     }
 
-    /// The same for a client at `remote`. Without that, the extensions are searched for an address.
+    /// The same for a client at `remote`. If that is `None`, the extensions may have an address.
     pub(crate) fn answer_from<B>(
         &self,
         request: Request<B>,
@@ -118,8 +118,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a request goes on with something that had begun before the endpoint closed: it belongs to a session that has
-    /// not ended, and opens no stream of its own.
+    /// Whether a request continues work that began before the endpoint closed: it belongs to a session that has not ended, and
+    /// opens no new stream.
     fn continues(&self, parts: &Parts, fields: &Fields<'_>) -> Result<bool, Refusal> {
         let resumes = fields.single(Field::LastEventId)?.is_some();
         let config = &self.core().resources.config;

@@ -1,4 +1,4 @@
-//! The headers that an endpoint looks at, found in one pass over all that a request has.
+//! The headers that an endpoint reads, found in one pass over all headers of a request.
 
 use agentwire_mcp_wire::header as names;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use crate::header;
 use crate::server::admission::denied::Denied;
 
-/// A header that is looked at before the body is read.
+/// A header that is checked before the body is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Host,
@@ -109,7 +109,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of a header, if it has one. Fails where there are several, which two readers could read differently.
+    /// The value of a header, if it has one. Fails if it has several, because two readers could choose different ones.
     pub(crate) fn single(&self, field: Field) -> Result<Option<&'a [u8]>, Denied> {
         match self.found[field as usize] {
             FieldValues::Nothing => Ok(None),

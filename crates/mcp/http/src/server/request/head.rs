@@ -45,15 +45,15 @@ pub struct Head {
     accepts: Accepts,
     /// The memory of the message that came with it.
     reservation: Option<Arc<Reservation>>,
-    /// Where the members of the message's params stand, once they were compared with the headers.
+    /// The positions of the members of the message's params, once the headers were compared with them.
     params: OnceLock<ParamsIndex>,
-    /// The session that the message names, once that was asked for. In a box, because a head is kept with each session.
+    /// The session that the message names, once it was looked up. Boxed, because a head is kept with each session.
     session: OnceLock<Option<Box<SessionId>>>,
 }
 
 impl Head {
-    /// The head of a request of the client at that address, with headers that take so many bytes. Where no address is given, the
-    /// extensions may tell.
+    /// The head of a request of the client at `remote`, whose headers take `len` bytes. If `remote` is `None`, the address is
+    /// taken out of the extensions.
     pub(crate) fn new(mut parts: Parts, len: usize, remote: Option<RemoteAddr>) -> Self {
         let from_extensions = if parts.extensions.is_empty() { None } else { parts.extensions.remove() };
         if parts.extensions.is_empty() {
@@ -93,8 +93,7 @@ impl Head {
         &self.parts.extensions
     }
 
-    /// One that is kept as long as a session. Its texts are copied, because they are slices of all that was read with
-    /// them.
+    /// A copy that may be kept as long as a session. Its texts are copied, because they are slices of a larger buffer.
     pub(crate) fn copied(&self) -> Self {
         let mut parts = self.parts.clone();
         let mut texts = BytesMut::with_capacity(parts.headers.values().map(HeaderValue::len).sum());
@@ -113,7 +112,7 @@ impl Head {
         Self { parts, remote, len, accepts, reservation: None, params, session }
     }
 
-    /// The same, which keeps memory reserved until it is dropped: the handler of the message holds it as its source.
+    /// The same head, which keeps memory reserved until it is dropped. The handler of the message holds the head as its source.
     #[must_use]
     pub fn holding(mut self, reservation: Reservation) -> Self {
         self.reservation = Some(Arc::new(reservation));
@@ -135,7 +134,7 @@ impl Head {
         Caller::new(self.extensions().get(), self.remote)
     }
 
-    /// Where the members of the message's params stand. They are read once, and handlers find the index in their
+    /// The positions of the members of the message's params. They are read once, and handlers find the index in their
     /// [`MessageSource`].
     pub(crate) fn params_index(&self, message: &Message) -> &ParamsIndex {
         self.params.get_or_init(|| ParamsIndex::of(message))
@@ -146,7 +145,7 @@ impl Head {
         self.len
     }
 
-    /// An empty table of headers: that of the request, where nothing else holds its head.
+    /// An empty table of headers, which reuses that of the request if nothing else holds the head.
     pub(crate) fn header_memory(head: &mut Arc<Self>) -> HeaderMap {
         let headers = Arc::get_mut(head).map(|head| std::mem::take(&mut head.parts.headers));
         let mut headers = headers.unwrap_or_default();
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_has_all_its_values() {
+    fn values_of_a_repeated_header_are_joined() {
         let request = Request::get("/").header("X-One", "1").header("x-two", "1").header("X-Two", "2");
         let head = Head::from(request.body(()).unwrap().into_parts().0);
         assert_eq!(head.header("x-ONE").as_deref(), Some(&b"1"[..]));
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_the_session_of_its_message() {
+    fn head_has_the_session_of_its_message() {
         let session = |text: &str| {
             let request = Request::get("/").header("Mcp-Session-Id", text).body(()).unwrap();
             let head: &dyn MessageSource = &Head::from(request.into_parts().0);

@@ -19,13 +19,13 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::deliver::request_ids;
 use crate::server::{EndpointConfig, Head};
 
-/// The outcome of a POST.
+/// The content of a POST, by its target.
 pub(crate) enum PostTarget {
-    /// It belongs to a session that should exist.
+    /// A frame for a session that should exist.
     Session(SessionId, Frame),
-    /// It opens one.
+    /// The request that opens a session.
     Initialize(Request),
-    /// It is modern.
+    /// A modern message, for an exchange of its own.
     Exchange(Message),
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn routed(
         Version::Unknown => {
             let version = single(head.headers(), &header::PROTOCOL_VERSION)?.unwrap_or_default();
             let version = String::from_utf8_lossy(version);
-            // The service may know a revision that the transport does not. It is not a session's, because the body names it too.
+            // The service may know a revision that the transport does not. The body names it too, so it has no sessions.
             if config.era.includes(Revision::LATEST)
                 && named_version(&frame, head).is_some_and(|named| named == version)
             {
@@ -166,7 +166,7 @@ fn is_modern(frame: &Frame) -> bool {
         return false;
     };
     let text = message.body().map_or("", RawJson::as_str).as_bytes();
-    // In a session hardly any message names a version, and to search for that costs less than to read.
+    // In a session hardly any message names a version, and this search costs less than to read the members.
     let names_version = |at| text[at] == b'\\' || text[at..].starts_with(b"/protocolVersion");
     if !memchr2_iter(b'/', b'\\', text).any(names_version) {
         return false;
@@ -222,7 +222,7 @@ fn copied(request: Request) -> Request {
 }
 
 /// Checks that a message may come without a session, and that its headers repeat the members that route it. The head
-/// keeps the places of the params' members.
+/// keeps the positions of the params' members.
 fn exchange(head: &Head, frame: Frame, version: &str) -> Result<PostTarget, Refusal> {
     let id = id_of(&frame);
     let message = match frame {
@@ -251,7 +251,7 @@ fn agree(head: &Head, message: &Message, version: &str) -> Result<(), &'static s
     };
     match one(header::METHOD)? {
         Some(value) if value == method.as_bytes() => {}
-        // The specification asks it of requests only.
+        // The specification requires the header on requests only.
         None if matches!(message, Message::Notification(_)) => {}
         Some(_) => return Err("the Mcp-Method header is not the method in the body"),
         None => return Err("the Mcp-Method header is missing"),
@@ -283,8 +283,8 @@ fn id_of(frame: &Frame) -> RequestId {
     }
 }
 
-/// Refuses what a session does not take: batches except in the one revision that has them, and in those, `initialize`,
-/// two requests with the same id, and what is not a message where nothing is answered.
+/// Refuses batches that a session does not take: all except in the one revision that has batches. There it refuses batches with
+/// `initialize`, with two requests of the same id, and with malformed messages but no request.
 pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revision>) -> Result<(), Refusal> {
     let Frame::Batch(messages) = frame else {
         return Ok(());
@@ -298,7 +298,7 @@ pub(crate) fn check_batch(frame: &Frame, revision: impl FnOnce() -> Option<Revis
         return refuse("initialize cannot be part of a batch");
     }
     let ids = request_ids(messages);
-    // Without a request there is no answer that could say what is wrong with one of them.
+    // Without a request there is no answer that could name the malformed message.
     if ids.is_empty()
         && let Some(malformed) = messages.iter().find_map(|message| message.as_ref().err())
     {

@@ -1,4 +1,4 @@
-//! Requests of a session.
+//! The parts of a POST and of a GET that belong to a session.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ pub(crate) struct Post {
     pub(crate) head: Arc<Head>,
 }
 
-/// The opening of a stream.
+/// A GET, which opens or resumes a stream.
 pub(crate) struct Get {
-    /// The event after which a stream is resumed.
+    /// The event after which a stream is resumed. `None` opens a new stream.
     pub(crate) after: Option<EventId>,
     pub(crate) reservation: Reservation,
 }

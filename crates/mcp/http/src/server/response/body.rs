@@ -18,9 +18,8 @@ use crate::server::running_exchange::StreamedExchange;
 
 /// The body of a response.
 ///
-/// Dropping it notifies the other side of a stream that the client has left. It fails with
-/// [`Stalled`](crate::server::Stalled), and with
-/// the errors of the body that it was [made of](Body::new).
+/// Dropping it means that the client has left. It fails with [`Stalled`](crate::server::Stalled), and with the errors of the body
+/// that it was [made of](Body::new).
 #[derive(Debug)]
 pub struct Body(Content);
 
@@ -36,7 +35,7 @@ enum Content {
     Stream(Box<StreamContent>),
     /// A stream that is resumed.
     Replayed(Box<ReplayContent>),
-    /// One that is not of this crate.
+    /// A body of another type.
     Foreign(Box<dyn Foreign>),
 }
 
@@ -46,8 +45,8 @@ struct Pieces {
     reservation: Option<Reservation>,
 }
 
-/// A stream of events that may go on. The service is dropped before the reader: it would take the reader's end for that of the
-/// client.
+/// A stream of events that may go on. The service is dropped before the reader: otherwise it would see the end of the reader as
+/// a client that has left.
 struct StreamContent {
     exchange: Option<StreamedExchange>,
     reader: StreamReader,
@@ -67,7 +66,7 @@ impl Body {
         Bytes::new().into()
     }
 
-    /// A body for which that memory is reserved until it has been written.
+    /// A body of one text. The memory stays reserved until the body has been written.
     pub(crate) fn text(text: Text, reservation: Option<Reservation>) -> Self {
         Self(match text.into_one() {
             Ok(text) => Content::Text { text, reservation },
@@ -172,7 +171,7 @@ impl StreamContent {
     }
 }
 
-/// A stream that is resumed: what its client has missed, and then what comes.
+/// A stream that is resumed: the events that its client has missed, and then the live ones.
 struct ReplayContent {
     text: Bytes,
     then: AfterReplay,
@@ -181,7 +180,7 @@ struct ReplayContent {
 }
 
 impl ReplayContent {
-    /// Starts the timers of the reader that the stream has got.
+    /// Gives the reader of a live stream the memory of the request, and starts its timers.
     fn enter(&mut self) {
         if let AfterReplay::Live(reader) = &mut self.then {
             if let Some(reservation) = self.reservation.take() {

@@ -43,7 +43,7 @@ use crate::server::{Body, Head, OperationCheck, Principal};
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
-/// Dropping it means that the client has left before it has got a response.
+/// Dropping it means that the client has left before the response.
 pub struct ResponseFuture<B> {
     core: Arc<EndpointCore>,
     cors: CorsHeaders,
@@ -53,7 +53,7 @@ pub struct ResponseFuture<B> {
 enum ResponseState<B> {
     /// Reads the body of a POST.
     Reading(BodyReader<B>),
-    /// Waits until the session is here, and has what of the request is for it.
+    /// Waits until the session is loaded at this node and prepared for the request.
     Preparing(RequestPreparation),
     /// Waits until the session has room for the message.
     Delivering(FrameDelivery),
@@ -100,12 +100,12 @@ impl<B> ResponseFuture<B> {
         Ok(Self::new(core, open_stream(core, session, get)?))
     }
 
-    /// The same for a session that is not here, and may be loaded.
+    /// The same for a session that is not open at this node, and may be loaded.
     pub(crate) fn loading(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
         Self::new(core, ResponseState::Preparing(RequestPreparation::get(core, id, head, get)))
     }
 
-    /// Ends a session that may not be here alone.
+    /// Ends a session that may be open at other nodes, too.
     pub(crate) fn deleting(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
         Self::new(core, ResponseState::Preparing(RequestPreparation::delete(core, id, head)))
     }
@@ -191,7 +191,7 @@ where
     }
 }
 
-/// Begins what the body of a POST asks for.
+/// Delivers the body of a POST: to a service, to its session or to a new session.
 fn begin<B>(
     core: &Arc<EndpointCore>,
     head: Arc<Head>,
@@ -243,7 +243,7 @@ fn deliver<B>(
     }
 }
 
-/// Brings a frame to a session that is here.
+/// Brings a frame to a session that is open at this node.
 fn deliver_to<B>(
     core: &Arc<EndpointCore>,
     session: Arc<Session>,
@@ -270,7 +270,7 @@ fn go_on<B>(core: &Arc<EndpointCore>, next: PreparedRequest) -> Result<ResponseS
     }
 }
 
-/// Opens or resumes a stream of a session that is here.
+/// Opens or resumes a stream of a session that is open at this node.
 fn open_stream<B>(
     core: &Arc<EndpointCore>,
     session: Arc<Session>,

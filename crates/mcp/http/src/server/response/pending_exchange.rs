@@ -140,7 +140,7 @@ impl PendingExchange {
             // The service holds the head of the request.
             ResponseForm::Stream => events(Body::stream(body, Some(exchange)), HeaderMap::new()),
             form => {
-                // The service is dropped before the body: it would take the body's end for that of the client.
+                // The service is dropped before the body: otherwise it would see the end of the body as a client that has left.
                 drop(exchange);
                 let headers = Head::header_memory(&mut self.head);
                 formed(form, headers, || None).unwrap_or_else(|| self.unanswered())

@@ -101,7 +101,7 @@ impl FrameDelivery {
 }
 
 impl PostedResponse {
-    /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
+    /// A request that opens a session. Its answer may refuse the session, so nothing is sent before it.
     pub(super) fn opening(
         reader: StreamReader,
         id: RequestId,

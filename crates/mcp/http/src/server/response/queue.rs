@@ -84,7 +84,7 @@ impl Queue {
         Some(piece)
     }
 
-    /// The only piece, if there is one and it can be sent at once.
+    /// The only piece, unless there are several or it is longer than [`STRIDE`].
     pub(crate) fn into_one(mut self) -> Result<Bytes, Self> {
         let is_one = self.pieces.len() + usize::from(!self.tail.is_empty()) == 1;
         if !is_one || self.len > STRIDE {

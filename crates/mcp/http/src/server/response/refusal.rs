@@ -128,7 +128,7 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
-    /// 503: the session has just left this node, or is changed by others all the time. It may be loaded again.
+    /// 503: the session has just left this node, or other nodes change it all the time. It may be loaded again.
     pub(crate) fn elsewhere() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the session is not at this node at present")
     }
@@ -276,7 +276,7 @@ impl From<DeliverError> for Refusal {
     }
 }
 
-/// An error response. It has no id where none could be read, as the schemas since 2025-11-25 require.
+/// An error response. Its id is absent if none could be read, as the schemas since 2025-11-25 require.
 fn error_text(id: RequestId, error: ErrorObject) -> Text {
     if !id.is_null() {
         return Text::of(&Frame::Malformed(Malformed::request(id, error)));

@@ -1,4 +1,4 @@
-//! A piece of a stream that its client has missed, and what comes behind it.
+//! A piece of a stream that its client has missed, and the continuation.
 
 use std::fmt;
 

@@ -22,7 +22,7 @@ use crate::server::response_stream::ResumedStream;
 use crate::server::session::Session;
 use crate::sse;
 
-/// About as many bytes stand around a remembered event.
+/// The usual bytes of an event's fields beside its data.
 const AROUND_EVENT: usize = 64;
 
 /// A resumed stream that waits for the events it has missed.
@@ -33,7 +33,7 @@ pub(super) struct ResumedResponse {
 }
 
 impl ResumedResponse {
-    /// A client resumes the stream after that event. `live` is its stream where that runs here.
+    /// Resumes the stream after the event `after`. `live` is the stream if it runs at this node.
     pub(super) fn new(
         session: Arc<Session>,
         after: EventId,
@@ -90,7 +90,7 @@ struct MissedEvents {
     session: Arc<Session>,
     /// The last event that the client has, or is about to be sent.
     after: EventId,
-    /// The stream, where it runs here.
+    /// The stream, if it runs at this node.
     live: Option<ResumedStream>,
     resources: Arc<Resources>,
     store: EndpointStore,
@@ -132,7 +132,7 @@ impl MissedEvents {
         }
     }
 
-    /// The pieces after the first: the head of the response has been sent, so the client comes back where one fails.
+    /// The pieces after the first. The head of the response has been sent, so a failure makes the client come back.
     fn more(self) -> BoxFuture<'static, ReplayPiece> {
         let resources = self.resources.clone();
         async move { self.next().await.unwrap_or_else(|_| come_back(Bytes::new(), &resources)) }.boxed()
@@ -142,7 +142,7 @@ impl MissedEvents {
         self.live.map_or(AfterReplay::End, |live| AfterReplay::Live(live.reader))
     }
 
-    /// The stream has not ended, and does not run here.
+    /// Finds the rest of a stream that has not ended and does not run at this node.
     async fn follow(mut self, text: Bytes, runs: Option<StreamRun>) -> Result<ReplayPiece, Failure> {
         let Self { session, after, resources, store, locator, .. } = &mut self;
         let then = match locator.find((session, after.stream), runs, store, resources).await? {
@@ -179,7 +179,7 @@ impl MissedEvents {
     }
 }
 
-/// The client comes back soon for the rest.
+/// Ends the response with a `retry`, so that the client comes back soon for the rest.
 fn come_back(text: Bytes, resources: &Resources) -> ReplayPiece {
     let mut text = Vec::from(text);
     sse::retry(resources.config.moved_retry, &mut text);

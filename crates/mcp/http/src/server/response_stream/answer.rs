@@ -1,4 +1,4 @@
-//! The HTTP status of an answer, and the answer that is sent where there is no room for one.
+//! The HTTP status of an answer, and the error that replaces an answer for which there is no room.
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
 use agentwire_mcp_wire::code as mcp_code;
@@ -25,7 +25,7 @@ pub(crate) fn answer_status(response: &Response, form: AnswerForm) -> Option<Sta
     status_of(response.outcome.as_ref().err().map(|error| error.code), form)
 }
 
-/// The status for an answer: that of its error, where it has one, else 200 if the form is JSON.
+/// The status for an answer: that of its error if it has one, else 200 if the form is JSON.
 pub(super) fn status_of(error: Option<i64>, form: AnswerForm) -> Option<StatusCode> {
     match error {
         Some(code::METHOD_NOT_FOUND) => Some(StatusCode::NOT_FOUND),

@@ -24,7 +24,7 @@ impl ResponseStream {
     }
 
     /// Writes the first event, without data, whose id allows the client to resume the stream. It waits until the store has the
-    /// stream. A stream that has ended begins without it: what follows is not remembered.
+    /// stream. A stream that has ended begins without it, because its events are not remembered.
     pub(super) fn prime(&self, state: &mut StreamState, config: &EndpointConfig) {
         if state.ended || !self.is_to_prime(state, config) {
             return;

@@ -33,7 +33,7 @@ pub(crate) use state::memory_for;
 
 pub use reader::Stalled;
 
-/// Room for what stands around a frame, and before the first.
+/// Room for the fields of an event beside its data, and for the first event.
 const AROUND: usize = 64;
 
 /// How far a stream is beyond its room.
@@ -49,9 +49,9 @@ pub(crate) struct Overfull {
 pub(crate) struct ResponseStream {
     /// Its number within its session; 0 without one.
     number: u64,
-    /// The session whose events are remembered.
+    /// The session that the store remembers its events for.
     session: Option<SessionId>,
-    /// The requests that it answers, where it may be resumed elsewhere: the first, and those that a batch has beside it.
+    /// The requests that it answers, if it may be resumed at another node: the first, and the others of a batch.
     requests: (Option<RequestId>, Box<[RequestId]>),
     form: AnswerForm,
     /// Whether the client accepts no stream, so that it gets the answer alone.
@@ -68,8 +68,8 @@ impl ResponseStream {
         Self { number: 0, session: None, requests: Default::default(), form, is_whole: false, caller, state }
     }
 
-    /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where the stream may be
-    /// resumed elsewhere. Nothing is remembered of the stream with the number 0.
+    /// The response to a POST in a session, which brought `owed` requests. `requests` has their ids if the stream may be
+    /// resumed at another node. Nothing is remembered of the stream with the number 0.
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
@@ -140,7 +140,7 @@ impl ResponseStream {
             }
             (phase, _) => {
                 if matches!(phase, Phase::Undecided) {
-                    // All of a short answer, and what is around it.
+                    // Room for a whole short answer with its fields.
                     state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
                     self.open(&mut state, &resources.config);
                 }
@@ -155,7 +155,7 @@ impl ResponseStream {
         if state.cut.is_some() {
             wake(state, StreamState::all);
         } else {
-            // A connection that waits for the reader to leave learns of the end when the reader has read it.
+            // An exchange that waits for the reader to leave is woken when the reader has read the end and leaves.
             wake(state, |state| [state.reader_waker.take()]);
         }
         full
@@ -169,7 +169,7 @@ impl ResponseStream {
         resources: &Resources,
     ) -> Result<(), QuotaExceeded> {
         if self.session.is_none() && !state.ended {
-            // The exchange has a queue of its own, where as much may wait for the reader.
+            // The exchange has a queue of its own, which may hold as many bytes.
             state.behind = resources.config.limits.high_water;
         }
         let needed = state.needed(more);
@@ -213,7 +213,8 @@ impl ResponseStream {
         wake(state, |state| [state.reader_waker.take()]);
     }
 
-    /// Ends the stream: no more frames will be put in here. The stream of a GET goes on where its session is loaded.
+    /// Ends the stream: no more frames will be put in here. The client of a GET is made to come back, because another node may
+    /// load the session.
     pub(crate) fn finish(&self, config: &EndpointConfig) {
         let mut state = self.lock();
         if state.owed > 0 {
@@ -275,7 +276,7 @@ impl ResponseStream {
         if state.ended || !state.attached {
             return Poll::Ready(!state.ended);
         }
-        // Also where it should end already: it may be cut later.
+        // Also if the stream should end already: it may be cut later.
         set(&mut state.exchange_waker, cx);
         if state.is_closing { Poll::Ready(false) } else { Poll::Pending }
     }
@@ -312,12 +313,12 @@ impl ResponseStream {
         Some((wake_readers(state, before), place))
     }
 
-    /// Whether it has not ended here.
+    /// Whether it has not ended at this node.
     fn is_running(&self) -> bool {
         !self.lock().ended
     }
 
-    /// The stream was taken over elsewhere: nothing more is sent here.
+    /// Cuts a stream that another node has taken over.
     fn cut_taken_over(&self) {
         let mut state = self.lock();
         state.cut_taken_over();
@@ -369,7 +370,7 @@ impl TimedStream for ResponseStream {
     }
 }
 
-/// Wakes the reader before, and what waited for it, since there is room now. Returns the number of the generation.
+/// Wakes the previous reader, and the writer that waits for room, because there is room now. Returns the number of the generation.
 fn wake_readers(state: MutexGuard<'_, StreamState>, before: Option<Waker>) -> u32 {
     let generation = state.generation;
     wake(state, |state| [before, state.room_waker.take()]);

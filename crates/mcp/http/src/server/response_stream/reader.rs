@@ -45,7 +45,7 @@ struct TooMuchUnread;
 /// A stream that has a new reader.
 pub(crate) struct ResumedStream {
     pub(crate) reader: StreamReader,
-    /// The place of the last event that the reader does not find here.
+    /// The place of the last event that is not in the reader's queue.
     pub(crate) place: u64,
 }
 
@@ -91,12 +91,12 @@ impl StreamReader {
         Some(ResumedStream { reader: Self { stream, resources, generation, registration: None }, place })
     }
 
-    /// Whether the stream has not ended here.
+    /// Whether the stream has not ended at this node.
     pub(crate) fn is_running(&self) -> bool {
         self.stream.is_running()
     }
 
-    /// The stream was taken over elsewhere: nothing more is sent here.
+    /// Cuts a stream that another node has taken over.
     pub(crate) fn cut_taken_over(&self) {
         self.stream.cut_taken_over();
     }
@@ -229,7 +229,7 @@ impl StreamReader {
         Poll::Pending
     }
 
-    /// Counts bytes that were taken until they have been written: hyper may hold several pieces while the client does not
+    /// Counts taken bytes until they have been written: hyper may hold several pieces while the client does not
     /// read. The first [`MIN_COST`] bytes of a response do not count.
     fn count(&self, state: &mut StreamState, bytes: Bytes) -> Bytes {
         if state.uncounted + bytes.len() <= MIN_COST {

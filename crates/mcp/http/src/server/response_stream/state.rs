@@ -16,10 +16,10 @@ use crate::server::response::queue::Queue;
 use crate::server::response::text::Text;
 use crate::server::response_stream::unstored_events::{Stored, TakenOver, UnstoredEvents};
 
-/// Memory for what waits is reserved in multiples of so many bytes.
+/// Memory for unread bytes is reserved in multiples of this.
 const STEP: usize = 4 << 10;
 
-/// Up to about so much waits in messages that are joined.
+/// About the most unread bytes in short messages, which are joined.
 const DOUBLING: usize = 128 << 10;
 
 /// The state of a response stream.
@@ -30,8 +30,8 @@ pub(super) struct StreamState {
     held: Option<Box<UnstoredEvents>>,
     /// Whether the store was asked to remember that the stream runs.
     pub(super) begun: bool,
-    /// Whether the store may have nothing of the stream, because it has refused the last part that was waited for. Then an event has an
-    /// id only once it is stored.
+    /// Whether the store may have nothing of the stream, because it has refused the last part of it. Then an event has an id only
+    /// once it is stored.
     pub(super) is_lost: bool,
     /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
@@ -76,7 +76,7 @@ pub(super) enum Cut {
     Stalled,
     /// Its client has left it full for `slow_reader_timeout` while other requests waited.
     SlowReader,
-    /// It was taken over elsewhere.
+    /// Another node has taken it over.
     TakenOver,
     /// Its caller has reached the limit of unread bytes.
     NoRoom,
@@ -88,8 +88,8 @@ pub(super) enum Phase {
     Undecided,
     /// One JSON text, to be taken by the reader.
     Json(StatusCode, Text),
-    /// A stream of one event, which waits until the store has it: a write has it with the head of the response afterwards. What
-    /// precedes `ids` allows the client to resume the stream.
+    /// A stream of one event, which waits until the store has it. Then one write has it together with the head of the response. The
+    /// bytes before `ids` are ids, which allow the client to resume the stream.
     Storing { stored: Stored, ids: usize, text: Bytes },
     /// A stream of one event, to be taken by the reader.
     Event(Bytes),
@@ -157,7 +157,7 @@ impl StreamState {
     /// Gives back memory that is no longer needed.
     pub(super) fn release(&mut self) {
         let needed = match self.phase {
-            // It goes with the text.
+            // The reservation moves to the response with the text.
             Phase::Json(..) | Phase::Storing { .. } | Phase::Event(_) => return,
             _ if self.attached => self.base.max(self.needed(0)),
             _ if self.ended || self.owed == 0 => 0,
@@ -170,7 +170,7 @@ impl StreamState {
         }
     }
 
-    /// Begins a generation of readers at tick `now`. Returns the waker of the reader before, which finds out.
+    /// Begins a generation of readers at tick `now`. Returns the waker of the previous reader, which then ends.
     pub(super) fn begin_generation(&mut self, now: u32) -> Option<Waker> {
         self.attached = true;
         self.cut = None;
@@ -210,7 +210,7 @@ impl StreamState {
         self.held.as_ref().is_some_and(|held| !held.is_empty())
     }
 
-    /// Ready unless all that comes is one event, and that waits for the store.
+    /// Ready unless the stream is one event that waits for the store.
     pub(super) fn poll_only_event(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Phase::Storing { stored, .. } = &mut self.phase else { return Poll::Ready(()) };
         let stored = ready!(stored.poll_unpin(cx));
@@ -254,7 +254,7 @@ impl StreamState {
         }
     }
 
-    /// Ready when nothing waits for the store any more. A stream that was taken over elsewhere is cut.
+    /// Ready when nothing waits for the store any more. Cuts a stream that another node has taken over.
     pub(super) fn poll_held(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(held) = &mut self.held else { return Poll::Ready(()) };
         match held.poll(cx, &mut self.queue, &mut self.is_lost) {
@@ -267,7 +267,7 @@ impl StreamState {
         }
     }
 
-    /// The stream was taken over elsewhere: nothing more is sent here.
+    /// Cuts a stream that another node has taken over.
     pub(super) fn cut_taken_over(&mut self) {
         self.end();
         self.cut(Cut::TakenOver);
@@ -296,13 +296,13 @@ impl fmt::Debug for StreamState {
     }
 }
 
-/// Wakes the wakers that `whom` gives, after it has released the lock.
+/// Takes wakers, releases the lock, and wakes them.
 #[inline]
 pub(super) fn wake<const N: usize>(
     mut state: MutexGuard<'_, StreamState>,
-    whom: impl FnOnce(&mut StreamState) -> [Option<Waker>; N],
+    take: impl FnOnce(&mut StreamState) -> [Option<Waker>; N],
 ) {
-    let wakers = whom(&mut state);
+    let wakers = take(&mut state);
     drop(state);
     let _ = wakers.map(|waker| waker.map(Waker::wake));
 }

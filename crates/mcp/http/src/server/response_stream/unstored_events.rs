@@ -11,7 +11,7 @@ use futures::FutureExt;
 pub(super) use crate::server::endpoint_store::Stored;
 use crate::server::response::queue::Queue;
 
-/// The stream was taken over elsewhere.
+/// Another node has taken the stream over.
 pub(super) struct TakenOver;
 
 /// The part of a stream that waits until the store has its events. It begins with a result, or with the first id of the stream: a client
@@ -26,11 +26,11 @@ pub(super) struct UnstoredEvents {
 /// A result or a first id, and what follows it up to the next result.
 struct Part {
     stored: Stored,
-    /// Whether it begins with an answer, or with what the store has first of the stream. Its id leaves only once the store has it.
+    /// Whether it begins with an answer, or with the first event of the stream. Its id is sent only once the store has it.
     is_required: bool,
     /// The line that has the id of the first event.
     id: Range<usize>,
-    /// The lines that have the ids of those behind it.
+    /// The lines with the ids of the later events.
     later_ids: Vec<Range<usize>>,
     bytes: Queue,
 }
@@ -74,8 +74,8 @@ impl UnstoredEvents {
         (self.first, self.rest) = (None, VecDeque::new());
     }
 
-    /// Moves what need not wait any more to `ready`. Where the store may have nothing of the stream, a part goes without its ids, because
-    /// no client can resume the stream there. `is_lost` becomes whether that is so of the last one.
+    /// Moves the parts that need not wait any more to `ready`. If the store may have nothing of the stream, a part loses its ids,
+    /// because no client can resume the stream after them. Sets `is_lost` to whether that holds for the last part.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,

@@ -70,7 +70,7 @@ impl ConnectionState {
         RequestGuard(self.clone())
     }
 
-    /// How many requests have been answered, if there is none that is not.
+    /// How many requests have been answered. `None` while one is unanswered.
     pub(crate) fn waits(&self) -> Option<u32> {
         let begun = self.begun.load(Ordering::Relaxed);
         (begun == self.ended.load(Ordering::Relaxed)).then_some(begun)
@@ -86,7 +86,7 @@ impl ConnectionState {
         self.http2.load(Ordering::Relaxed)
     }
 
-    /// The last request has been answered now.
+    /// Notes that the connection waits for a request from `now` on.
     pub(crate) fn rest(&self, now: Instant) {
         let since = now.saturating_duration_since(self.opened).as_millis();
         self.waiting.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -99,7 +99,7 @@ impl ConnectionState {
         Some(self.opened + waiting)
     }
 
-    /// Makes it close, at once or when what has begun is finished.
+    /// Makes the connection close, at once or after the requests that have begun.
     pub(crate) fn close(&self, at_once: bool) {
         self.close.fetch_max(if at_once { CLOSED } else { FINISHING }, Ordering::Relaxed);
         self.task.wake();
@@ -156,7 +156,7 @@ impl RequestGuard {
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
-        // A stream of HTTP/2 ends in a task of its own. Its connection may be idle from now on, and has to see that.
+        // A stream of HTTP/2 ends in a task of its own. The task of the connection starts its idle timer.
         if self.0.is_http2() && self.0.waits().is_some() {
             self.0.task.wake();
         }

@@ -36,7 +36,7 @@ struct OpenConnections {
     callers: HashMap<Caller, Count>,
     /// How many evicted connections are still among the open ones.
     evicted: usize,
-    /// The task that waits until there is none.
+    /// The task that waits until no connection is open.
     waker: Option<Waker>,
 }
 
@@ -75,7 +75,7 @@ impl Connections {
         Arc::new(Self { limits, known: Mutex::default() })
     }
 
-    /// Whether one more can be taken, be it instead of another.
+    /// Whether one more connection can be taken, if necessary in place of another.
     pub(crate) fn has_room(&self) -> bool {
         let known = self.known();
         known.len() < self.limits.all || known.longest_waiting(|_| true).is_some()
@@ -164,8 +164,8 @@ impl OpenConnections {
 }
 
 impl ConnectionSlot {
-    /// Counts the connection as one of HTTP/2. Where its caller has too many of those, the one that has waited longest for
-    /// a request is closed, or else this one. False for that.
+    /// Counts the connection as one of HTTP/2. If its caller has too many of those, closes the one that has waited longest for
+    /// a request, or this one if none waits. Returns false if this one is closed.
     pub(crate) fn set_http2(&self) -> bool {
         let limits = &self.connections.limits;
         let known = &mut *self.connections.known();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_most_makes_room() {
+    fn longest_waiting_connection_of_the_largest_caller_makes_room() {
         let connections = connections(4, 3);
         let hostile: Vec<_> = (0..3).map(|_| admit(&connections, 1, false).unwrap()).collect();
         let _two = admit(&connections, 2, false).unwrap();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_makes_room_for_itself_and_for_nobody_from_what_is_in_use() {
+    fn only_idle_connections_make_room() {
         let connections = connections(4, 2);
         let first = (admit(&connections, 1, true).unwrap(), admit(&connections, 1, false).unwrap());
         let _again = admit(&connections, 1, true).unwrap();

@@ -6,8 +6,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServeWarning {
-    /// The process may not open as many files as there may be connections: fewer than were asked for by
-    /// [`Serve::connection_limit`](crate::server::Serve::connection_limit), or, where nothing was, less than 128.
+    /// The process may open too few files: fewer than the set
+    /// [`Serve::connection_limit`](crate::server::Serve::connection_limit), or fewer than 128 if no limit is set.
     #[non_exhaustive]
     FewDescriptors {
         /// How many connections there may be instead.
@@ -30,11 +30,11 @@ impl fmt::Display for ServeWarning {
     }
 }
 
-/// So many connections are enough where no number was set. Usual limits on open files leave 224 and 896.
+/// This many connections cause no warning if no number is set. Usual limits on open files leave 224 and 896.
 const ENOUGH: usize = 128;
 
-/// How many connections there can be of as many as are asked for, or else of the default, and a warning where that is too
-/// few. An eighth of all descriptors, but no more than 512, is left to everything else that the process does.
+/// The number of connections that is wanted, or else the default, reduced to what the descriptors allow; and a warning if that
+/// is too few. An eighth of all descriptors, but no more than 512, is left to everything else in the process.
 pub(crate) fn fit(
     asked: Option<usize>,
     default: usize,
@@ -84,7 +84,7 @@ mod tests {
 
     /// The usual limits of systems cause no warning.
     #[test]
-    fn whoever_asked_for_no_number_is_warned_of_very_few() {
+    fn default_limit_warns_below_128_connections() {
         for (descriptors, connections, warns) in
             [(1024, 896, false), (256, 224, false), (160, 128, false), (128, 96, true), (64, 32, true)]
         {

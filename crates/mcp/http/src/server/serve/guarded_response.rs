@@ -32,7 +32,7 @@ impl<T> GuardedResponse<T> {
         Self { inner, guard: Some(guard), ready: None }
     }
 
-    /// The response is sent now.
+    /// Moves the guard to the body of the response.
     fn respond(&mut self, response: Response<Body>) -> Response<GuardedResponse<Body>> {
         let guard = self.guard.take();
         response.map(|inner| GuardedResponse { inner, guard, ready: None })

@@ -83,7 +83,7 @@ impl TimedSocket {
         let Some(answered) = self.state.waits() else {
             return Poll::Pending;
         };
-        // Until its first request a connection of HTTP/2 has the time that a head has.
+        // Until its first request a connection of HTTP/2 has the time limit of a head.
         let lingers = answered != 0 && self.state.is_http2();
         if self.head.0 != answered {
             let now = Instant::now();
@@ -126,7 +126,7 @@ impl TimedSocket {
         Ok(())
     }
 
-    /// Fails when the client has left while hyper does not look.
+    /// Fails when the client has left while hyper does not read.
     fn watch_for_end(&self, cx: &mut Context<'_>) -> io::Result<()> {
         match self.io.poll_peek(cx, &mut ReadBuf::new(&mut [0])) {
             Poll::Ready(Ok(0)) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -192,7 +192,7 @@ impl AsyncWrite for TimedSocket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // hyper flushes whenever it has done what it could.
+        // hyper flushes at the end of each of its polls.
         if !self.awaited {
             self.watch_for_end(cx)?;
         }

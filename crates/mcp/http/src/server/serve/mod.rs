@@ -41,7 +41,7 @@ pub use routes::{Mount, MountService, Routes};
 
 /// How many connections are accepted before the others are polled.
 const ACCEPTED_AT_ONCE: usize = 32;
-/// How long to wait after a connection could not be taken, such as for want of file descriptors.
+/// How long to wait after a connection could not be accepted, for example because file descriptors ran out.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How many connections may be open, and how many of them one caller has.
 const CONNECTIONS: (usize, usize) = (16_384, 1024);
@@ -49,7 +49,7 @@ const CONNECTIONS: (usize, usize) = (16_384, 1024);
 const CALLER_HTTP2: usize = 128;
 /// How many requests a connection of HTTP/2 may have at once. RFC 9113 advises against fewer.
 const HTTP2_STREAMS: u32 = 100;
-/// The longest head of a request, and so the memory of a connection that sends the half of one.
+/// The longest head of a request, and so the memory of a connection that sends half a head.
 const HEAD_LIMIT: usize = 32 << 10;
 
 /// Serves an endpoint on a listener: HTTP/1.1 and HTTP/2, without TLS, at the path `/mcp`; or several
@@ -109,7 +109,7 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
 #[derive(Build)]
 pub struct Serve {
     acceptor: Acceptor,
-    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then its clients get an error, have a
+    /// How long unanswered requests may take after the shutdown signal (default 10 s). Then their clients get an error, have a
     /// second to read it, and all that is left is dropped.
     grace: Duration,
     shutdown: Option<BoxFuture<'static, ()>>,
@@ -126,42 +126,42 @@ struct Acceptor {
     listener: TcpListener,
     routes: Arc<Routes>,
     /// How long a client may take for the head of a request, and how long it may keep a connection without one
-    /// (default 30 s). In HTTP/2 that is so until the first request; after it a client that is silent for so long is
-    /// asked whether it is there, and has the same time to say so.
+    /// (default 30 s). In HTTP/2 that holds until the first request. After it, a client that is silent for this time gets a
+    /// PING, and has the same time to answer.
     header_timeout: Duration,
     /// How long a connection of HTTP/2 may be without an unanswered request and without an open stream before it is
     /// closed, after its first request (default 5 min).
     idle_timeout: Duration,
     /// How long a client may take nothing of what is sent to it before its connection is closed (default 60 s).
     write_timeout: Duration,
-    /// How many connections may be open (default 16,384). It is lowered to what the process can open files for
-    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) where a number was asked for, or fewer than 128 are left.
+    /// How many connections may be open (default 16,384). It is lowered to what the process's limit on open files allows
+    /// (`RLIMIT_NOFILE`), with a [warning](Self::on_warning) if the limit was set here, or if fewer than 128 are left.
     ///
-    /// One more takes the place of one that waits for the head of a request: of those of the caller with most
-    /// connections, the one that has waited longest. Where none waits, further ones wait to be accepted.
+    /// A further connection replaces one that waits for the head of a request: the longest waiting one of the caller with most
+    /// connections. If none waits, further ones wait to be accepted.
     #[build(min = 1)]
     connection_limit: Option<usize>,
     /// How many connections may be open from one IP address, or one IPv6 network of 64 bits (default 1024, and at most
-    /// three quarters of [`connection_limit`](Self::connection_limit)). One more takes the place of that of the address
-    /// which has waited longest for the head of a request; where none waits, it is closed.
+    /// three quarters of [`connection_limit`](Self::connection_limit)). A further one replaces that of the address which has
+    /// waited longest for the head of a request; if none waits, the new one is closed.
     ///
     /// Behind a proxy all clients have one address. There this should be as high as the limit for all.
     #[build(min = 1)]
     caller_connection_limit: Option<usize>,
     /// How many of the [connections of one address](Self::caller_connection_limit) may speak HTTP/2 (default 128). Each of
-    /// those takes what some hundred of HTTP/1.1 do, because it has as many requests at once. One more takes the place of
-    /// that which has waited longest for a request; where none waits, it is closed. This limit does not hold where the
-    /// one for each address is as high as that for all.
+    /// them costs as much as a hundred of HTTP/1.1, because it has as many requests at once. A further one replaces that which
+    /// has waited longest for a request; if none waits, the new one is closed. This limit does not hold if the limit for each
+    /// address is as high as that for all.
     #[build(min = 1)]
     caller_http2_limit: usize,
 }
 
 impl Serve {
-    /// When `signal` completes, every mount is [shut down](Mount::shutdown): what is unanswered has the [`grace`](Self::grace)
-    /// to finish, and new requests get 503. Then no more connections are taken, and the open ones are closed.
+    /// When `signal` completes, every mount is [shut down](Mount::shutdown): unanswered requests have the [`grace`](Self::grace)
+    /// to finish, and new requests get 503. Then no more connections are accepted, and the open ones are closed.
     ///
-    /// Connections are taken until then because a running call may need them: the client answers what the call asks it by
-    /// requests of their own.
+    /// Connections are accepted until then because a running call may need them: the client sends its answers to the call's
+    /// questions in new requests.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(signal.boxed());
@@ -225,13 +225,13 @@ impl Serve {
             let idle = tasks.poll_idle(cx).is_ready();
             if idle && connections.poll_empty(cx).is_ready() { beside } else { Poll::Pending }
         });
-        // What has not ended by then is dropped, with what it runs in.
+        // Futures that have not ended by then are dropped with their tasks.
         let _ = tokio::time::timeout(time_left.unwrap_or(grace), ended).await;
     }
 }
 
 impl Acceptor {
-    /// Takes connections for ever.
+    /// Accepts connections for ever.
     async fn accept(&self, builder: &Builder<Spawner>, connections: &Arc<Connections>, spawn: &Spawner) {
         let mut taken = 0;
         loop {
@@ -244,7 +244,7 @@ impl Acceptor {
                     let (caller, state) = (Caller::at(address.ip()), ConnectionState::new(Instant::now()));
                     let place = loop {
                         match connections.admit(&caller, &state) {
-                            // What could have made room has been put to use in the meantime.
+                            // The idle connection that could have made room has got a request since.
                             Err(Full::OfAll) => tokio::time::sleep(PAUSE).await,
                             admitted => break admitted,
                         }
@@ -270,7 +270,7 @@ impl Acceptor {
         state: Arc<ConnectionState>,
         place: ConnectionSlot,
     ) -> impl Future<Output = ()> + Send + use<> {
-        // Small messages should not wait for more; where that cannot be said, they are only slower.
+        // Small messages should not wait for more. If the option cannot be set, they are only slower.
         let _ = stream.set_nodelay(true);
         let timeouts =
             Timeouts { head: self.header_timeout, idle: self.idle_timeout, write: self.write_timeout };

@@ -17,12 +17,11 @@ use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, RequestBody, Spawne
 
 /// A service at a path: an [`Endpoint`], or one of your own beside it.
 pub trait Mount: Send + Sync + 'static {
-    /// Answers a request, whatever its method is. Dropping the future, or the body of the response, is how the
-    /// client leaves.
+    /// Answers a request with any method. Dropping the future, or the body of the response, means that the client has left.
     fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>>;
 
-    /// [Answers](Self::answer) a request of the client at that address. This is what the server calls. Unless it is written,
-    /// the address is put among the request's extensions, where layers find it.
+    /// [Answers](Self::answer) a request of the client at `remote`. The server calls this method. The default puts the address
+    /// into the request's extensions, where layers find it.
     fn answer_from(
         &self,
         mut request: Request<RequestBody>,
@@ -47,8 +46,8 @@ pub trait Mount: Send + Sync + 'static {
         CorsHeaders::allowing(None)
     }
 
-    /// Refuses new requests at the call, lets what runs finish for up to `grace`, and cuts the rest. The future completes when
-    /// nothing runs. The server goes on to take connections.
+    /// Refuses new requests at the call, lets running ones finish for up to `grace`, and cuts the rest. The future completes when
+    /// nothing runs. The server goes on to accept connections.
     fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()>;
 }
 
@@ -103,7 +102,7 @@ fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Fu
 pub struct Routes(Vec<(Arc<str>, Arc<dyn Mount>)>);
 
 impl Routes {
-    /// Nothing: every path gets 404.
+    /// No mounts: every path gets 404.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,8 +115,8 @@ impl Routes {
         self
     }
 
-    /// Adds a tower service at a path: something small beside the endpoints, such as a document. It runs within its
-    /// responses, and a shutdown does not wait for it.
+    /// Adds a tower service at a path, such as a document beside the endpoints. It runs within its responses, and a shutdown
+    /// does not wait for it.
     #[must_use]
     pub fn service<S>(self, path: impl Into<Arc<str>>, service: S) -> Self
     where
@@ -131,8 +130,8 @@ impl Routes {
         self.at(path, ServiceMount { service, mount: None })
     }
 
-    /// Wraps everything that has been added so far in a tower layer. What a mount runs beside its requests, and its
-    /// shutdown, stay as they are.
+    /// Wraps everything that has been added so far in a tower layer. The background work of a mount and its shutdown are not
+    /// wrapped.
     ///
     /// ```
     /// use agentwire_transport_http::server::{MountService, RequestBody, Routes};

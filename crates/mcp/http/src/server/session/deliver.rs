@@ -1,5 +1,5 @@
-//! Takes what a client sends in one POST, in three steps under one lock of the session: *admit* it, *register* its requests, *enqueue*
-//! it for the service.
+//! Takes the frame of a POST into its session, in three steps under one lock of the session: *admit* it, *register* its requests,
+//! *enqueue* it for the service.
 
 use std::slice;
 use std::sync::{Arc, Weak};
@@ -69,7 +69,7 @@ impl Session {
         }
         state.last_request = resources.now();
         let limit = resources.config.stream_limit;
-        // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
+        // Checked before the ids, which are many in a batch: a POST comes here again each time it is woken.
         if state.inbox.len() >= resources.config.limits.inbox_limit {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         }

@@ -45,7 +45,7 @@ impl Session {
         }
     }
 
-    /// Takes nothing more, but answers what was asked.
+    /// Takes no more messages, but lets unanswered requests be answered.
     pub(crate) fn retire(&self, resources: &Resources) {
         let mut state = self.lock();
         state.closed = true;

@@ -1,4 +1,4 @@
-//! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
+//! One session: the packets of its client that the connection has not taken, and the response stream of each unanswered request.
 
 pub(crate) mod connection;
 pub(crate) mod deliver;
@@ -31,7 +31,7 @@ use crate::server::{Caller, EndpointConfig, Principal};
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) principal: Option<Principal>,
-    /// Who opened it.
+    /// The caller that opened it.
     pub(crate) caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
@@ -83,7 +83,7 @@ impl Session {
         }
     }
 
-    /// Lets requests poll what serves the session.
+    /// Sets the task that serves the session, which requests poll inline.
     pub(crate) fn serve(&self, task: Weak<InlineTask>) {
         // A session is served once.
         let _ = self.task.set(task);
@@ -97,7 +97,7 @@ impl Session {
         &self.caller
     }
 
-    /// Whether a caller may speak in this session.
+    /// Whether requests of this principal may use the session.
     pub(crate) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
         self.principal.as_ref() == principal
     }
@@ -145,7 +145,7 @@ impl Session {
         Poll::Pending
     }
 
-    /// Ready while what is unread of the streams together is not too much.
+    /// Ready while the session can take another message; see `FullStreams`.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, config: &EndpointConfig) -> Poll<()> {
         let state = &mut *self.lock();
         if state.full.is_empty() {
@@ -165,7 +165,7 @@ impl Session {
             Some(stream) => stream,
             // An answer whose request is gone belongs on no other stream.
             None if is_answer(&frame) => {
-                // Those that open a session again wait for the answer to `initialize`.
+                // POSTs to a session that is being loaded wait for the answer to `initialize`.
                 let posts = std::mem::take(&mut state.posts);
                 drop(state);
                 posts.into_iter().for_each(Waker::wake);

@@ -14,8 +14,8 @@ pub(crate) const CALLER_SESSIONS: usize = 1000;
 
 /// The sessions of an endpoint by their ids, within the limits of a [`Quota`].
 ///
-/// Where a caller has as many as it may have, one more takes the place of the oldest that its client has not used yet: a
-/// client that opens sessions and does not use them locks no other client out.
+/// At its limit, a caller's new session replaces the oldest one that its client has not used yet. So a client that opens
+/// sessions and does not use them locks no other client out.
 pub struct SessionTable<I, S> {
     quota: Quota,
     sessions: Mutex<Sessions<I, S>>,
@@ -87,7 +87,7 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
         Ok(replaced)
     }
 
-    /// Notes that the client has used a session, and so knows its id.
+    /// Notes that the client has used a session, so it knows the session's id.
     pub fn mark_used(&self, id: I) {
         let sessions = &mut *self.lock();
         if let Some(Entry { reservation, number, .. }) = sessions.open.get(&id) {

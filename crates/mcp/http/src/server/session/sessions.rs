@@ -43,7 +43,8 @@ impl Sessions {
         Some(session)
     }
 
-    /// The refusal of a request that names a session of another principal: for it there is none. The operator is warned.
+    /// The refusal of a request that names a session of another principal: the same as for an unknown session. The operator is
+    /// warned.
     pub(crate) fn foreign(&self, caller: Option<&Principal>) -> Refusal {
         self.resources.config.warnings.foreign_session(caller);
         Refusal::unknown_session()
@@ -78,7 +79,7 @@ impl Sessions {
     /// Ends a session here: it leaves the table, and its connection ends.
     pub(crate) fn end(&self, session: &Session) {
         session.close(&self.resources);
-        // The session may have been loaded again while what had served it ended.
+        // The session may have been loaded again while its former connection ended.
         if self.table.remove_same(session.id(), session) {
             session.leave(self);
             self.resources.drain.note_end();

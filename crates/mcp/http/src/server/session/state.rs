@@ -46,12 +46,12 @@ pub(crate) struct SessionState {
 }
 
 impl SessionState {
-    /// Whether the session has answered all that it answers before the endpoint ends.
+    /// Whether the endpoint shuts down and the session has answered its last request.
     pub(super) fn is_drained(&self) -> bool {
         self.draining && !self.closed && self.routes.len() == 0
     }
 
-    /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
+    /// The response stream of a frame, if it belongs to requests, and the number of requests that it answers.
     pub(super) fn route(
         &mut self,
         frame: &Frame,
@@ -95,10 +95,10 @@ impl SessionState {
         response.outcome.is_err()
     }
 
-    /// Has a POST woken when there may be room for it. Ready where as many as `limit` wait.
+    /// Registers a POST to be woken when there may be room for it. Ready if `limit` POSTs wait already.
     pub(super) fn poll_post(&mut self, cx: &Context<'_>, limit: usize) -> Poll<()> {
         if !self.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
-            // Those whose clients have left are among them, until the inbox is read again.
+            // They include POSTs whose clients have left, until the inbox is read again.
             if self.posts.len() >= limit {
                 return Poll::Ready(());
             }
@@ -136,7 +136,7 @@ impl SessionState {
     }
 }
 
-/// The id of the request that is answered by what is written for malformed text.
+/// The id of the request that the answer to malformed text answers.
 pub(super) fn answers_to(malformed: &Malformed) -> Option<&RequestId> {
     match &malformed.intent {
         Intent::Request(id) | Intent::ResponseOrRequest(id) => Some(id).filter(|id| !id.is_null()),
