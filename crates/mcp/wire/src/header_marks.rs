@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::header::{PARAM_PREFIX, decode_value, is_token};
 
-/// Keywords whose values are data, in which nothing is a mark.
+/// Keywords whose values are data, which have no marks.
 const DATA: &[&str] = &["const", "default", "enum", "examples"];
 
 /// Keywords whose members are schemas under names of the author's choice.
@@ -120,7 +120,7 @@ impl HeaderMark {
     ///
     /// # Errors
     ///
-    /// When they differ, or only one is there.
+    /// When they differ, or only one of them is present.
     pub fn check(&self, arguments: &str, header: Option<&[u8]>) -> Result<(), HeaderMismatch> {
         compare(self.find(arguments), header).map_err(|why| HeaderMismatch {
             header: self.header.clone(),
@@ -147,7 +147,7 @@ fn compare(argument: Option<&str>, header: Option<&[u8]>) -> Result<(), &'static
         (Some(argument), Some(header)) => (argument, header),
     };
     let header = decode_value(header).ok_or("is not encoded as it must be")?;
-    if is_same(&header, argument) { Ok(()) } else { Err("does not say what the body says") }
+    if is_same(&header, argument) { Ok(()) } else { Err("differs from the body") }
 }
 
 /// Whether a header repeats an argument, which is given as JSON. An object or an array cannot be repeated.
@@ -182,9 +182,9 @@ impl fmt::Display for InvalidHeaderMark {
             place => write!(f, "`{}` at `{}` ", HeaderMark::KEYWORD, Printable::new(place))?,
         }
         f.write_str(match self.error {
-            MarkError::Place => "is not on a property that `properties` alone lead to",
+            MarkError::Place => "is not on a property that is reached through `properties` alone",
             MarkError::Name => "is not the name of a header",
-            MarkError::Kind => "is on what is neither a string nor an integer nor a boolean",
+            MarkError::Kind => "is on a property that is not a string, an integer or a boolean",
             MarkError::Duplicate => "names a header that another property has",
         })
     }
@@ -286,10 +286,10 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_place_of_what_is_wrong() {
+    fn error_names_the_place_of_the_invalid_mark() {
         let wrong = |schema| marks(json!({ "properties": { "a": schema } })).unwrap_err();
         let number = wrong(json!({ "type": "number", "x-mcp-header": "One" }));
-        assert!(number.starts_with("`x-mcp-header` at `/properties/a` is on what is neither"), "{number}");
+        assert!(number.starts_with("`x-mcp-header` at `/properties/a` is on a property that"), "{number}");
         let deep = wrong(json!({ "items": [{ "type": "string", "x-mcp-header": "One" }] }));
         assert!(deep.starts_with("`x-mcp-header` at `/properties/a/items` is not on a property"), "{deep}");
         let root = marks(json!({ "x-mcp-header": "One" })).unwrap_err();
@@ -321,7 +321,7 @@ mod tests {
         }
         assert!(mark.check("{}", None).is_ok() && mark.check(r#"{"a":null}"#, None).is_ok());
         let mismatch = mark.check(r#"{"a":"eu"}"#, Some(b"us")).unwrap_err().to_string();
-        assert_eq!(mismatch, "the header Mcp-Param-A does not say what the body says (the argument `a`)");
+        assert_eq!(mismatch, "the header Mcp-Param-A differs from the body (the argument `a`)");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub const PING: &str = "ping";
 pub const SET_LEVEL: &str = "logging/setLevel";
 /// Asks for notifications about a resource.
 pub const SUBSCRIBE: &str = "resources/subscribe";
-/// Ends that.
+/// Ends the notifications about a resource.
 pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
 /// The sender no longer waits for a request.
 pub const CANCELLED: &str = "notifications/cancelled";

@@ -70,7 +70,7 @@ impl Member {
     }
 }
 
-/// The members of the params of one message that are more than data, found in one pass over the text, without memory on the heap.
+/// The [`Member`]s in the params of one message, found in one pass over the text, without memory on the heap.
 ///
 /// ```
 /// use agentwire_jsonrpc::RawJson;
@@ -89,7 +89,7 @@ impl Member {
 pub struct ParamsMembers<'a> {
     /// The text of each value; empty for an absent member.
     values: [&'a str; Member::COUNT],
-    /// A bit for each member that stands more than once.
+    /// A bit for each member that occurs more than once.
     repeated: u16,
 }
 
@@ -128,7 +128,7 @@ impl<'a> ParamsMembers<'a> {
         if plain.contains('\\') { read(text).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(plain)) }
     }
 
-    /// Whether one of these members stands more than once.
+    /// Whether one of these members occurs more than once.
     #[inline]
     pub fn repeats_any(&self, members: &[Member]) -> bool {
         self.repeated != 0 && members.iter().any(|member| self.repeated & member.bit() != 0)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_stands_twice_is_known_as_such() {
+    fn repeated_member_is_recognized() {
         let params = params(
             r#"{"name": "a", "uri": "u", "name": "b", "_meta": {"progressToken": 1, "progressToken": 1}}"#,
         );

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_the_member_that_the_method_has_for_it() {
+    fn name_is_read_from_the_member_of_the_method() {
         let params = r#"{"name": "n", "uri": "u", "taskId": "t"}"#;
         for (method, name) in [
             ("tools/call", Some("n")),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_a_session_is_beside_meta() {
+    fn initialize_version_is_read_beside_meta() {
         let version = |text: &str| {
             let body = RawJson::parse(text.into()).unwrap();
             initialize_version(&body).map(Cow::into_owned)

@@ -190,7 +190,9 @@ async fn st_19_over_http_the_status_is_400() {
 }
 
 #[test]
-#[should_panic(expected = "the tool `t`: `x-mcp-header` at `/properties/a` is on what is neither")]
+#[should_panic(
+    expected = "the tool `t`: `x-mcp-header` at `/properties/a` is on a property that is not a string"
+)]
 fn a_wrong_mark_is_found_when_the_tool_is_registered() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Wrong {
