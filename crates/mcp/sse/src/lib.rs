@@ -14,15 +14,15 @@
 //! ```
 //!
 //! Streamable HTTP, in `agentwire-transport-http`, has replaced it; this crate is for the peers that have not changed. A
-//! [`server::Endpoint`] is served beside the newer one, on the same listener. Which of the two a server speaks is for a
-//! layer above the [`client`] to find out. What both transports need exists once, in `agentwire-transport-http`: the
-//! settings, guards, limits and refusals of a server, and the redirects, event streams and errors of a client.
+//! [`server::Endpoint`] is served beside the newer one, on the same listener. A layer above the [`client`] finds out which of the
+//! two a server speaks. Parts that both transports need exist once, in `agentwire-transport-http`: the settings, guards, limits
+//! and refusals of a server, and the redirects, event streams and errors of a client.
 //!
 //! # What it will not do
 //!
 //! It knows no method of MCP and no revision; it answers nothing that a handler should answer. It does not authenticate,
-//! log, compress or terminate TLS. It spawns nothing: what it does, it does while its futures and streams are polled.
-//! A stream that was lost is not resumed, because the transport has no way to: its session is over.
+//! log, compress or terminate TLS. It spawns nothing: all work happens while its futures and streams are polled. A lost stream
+//! is not resumed, because the transport has no way to: its session is over.
 //!
 //! # Invariants
 //!

@@ -5,8 +5,7 @@ use std::time::Duration;
 use agentwire_transport_http::client::{Config as HttpConfig, InvalidHeader, shown_url};
 use agentwire_wire_derive::Build;
 
-/// The address of a server, and the way to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
-/// concern this one.
+/// The URL of a server, and the settings of a client for it: those of Streamable HTTP that concern it, and two timeouts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,8 +23,7 @@ use agentwire_wire_derive::Build;
 #[must_use]
 pub struct Config {
     pub(crate) http: HttpConfig,
-    /// Sets how long it may take, from the first poll, until the server has said where to send messages (default
-    /// 30 s).
+    /// Sets how long it may take, from the first poll, until the event `endpoint` arrives (default 30 s).
     pub(crate) endpoint_timeout: Duration,
     /// Sets how long the stream may be silent (default: for ever); a comment breaks the silence. Then the transport
     /// ends.

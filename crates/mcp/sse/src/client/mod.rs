@@ -25,14 +25,14 @@
 //!  poll_close ───────▶ the stream is closed
 //! ```
 //!
-//! No header has the revision: 2024-11-05 has none, and servers that agree on a later one over this
-//! transport do without.
+//! No header has the revision: 2024-11-05 defines none, and servers that agree on a later revision over this transport do not
+//! require it.
 //!
 //! # When something fails
 //!
 //! | failure | result |
 //! |---|---|
-//! | there is no stream, or it does not begin with a usable `endpoint` in time | the transport ends with an [`SseError`] |
+//! | no stream opens, or it does not begin with a usable `endpoint` in time | the transport ends with an [`SseError`] |
 //! | the POST of a request is refused with an error of JSON-RPC under its id | a packet, as every answer |
 //! | it is refused in any other way, also 401 and 403 in any form, or fails | [`Packet::RequestFailed`]; the transport goes on |
 //! | the POST of a notification or an answer is refused | none: it is not reported |
@@ -42,8 +42,7 @@
 //!
 //! - Nothing is spawned here: all work happens while the sink or the stream is polled. (An [`HttpClient`] may run its
 //!   connections in tasks.)
-//! - Messages and headers never go to another origin than that of the URL: neither by a redirect, nor because the
-//!   `endpoint` event shows it.
+//! - Messages and headers never go to another origin than that of the URL, neither by a redirect nor by the `endpoint` event.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::RequestFailed`], unless the transport ends or the server never answers.
 //! - At most one message waits here to be taken, so a slow reader slows the server.

@@ -77,7 +77,7 @@ impl Requests {
                 _ => {}
             }
         };
-        let endpoint = within_origin(&url, &endpoint).map_err(|astray| match astray {
+        let endpoint = within_origin(&url, &endpoint).map_err(|error| match error {
             OriginError::Foreign => SseError::ForeignEndpoint { uri: endpoint.to_string() },
             _ => SseError::InvalidEndpoint { uri: endpoint.to_string() },
         })?;
@@ -134,7 +134,7 @@ impl From<SseError> for Failure {
     }
 }
 
-/// The content type where it is not that of a stream of events.
+/// Checks that the response is a stream of events. Fails with its content type.
 fn check_events(head: &Parts) -> Result<(), String> {
     let value = |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let content_type = value(CONTENT_TYPE).unwrap_or_default();

@@ -25,7 +25,7 @@ use crate::client::{Config, SseError};
 
 /// A transport to a server that speaks HTTP+SSE; see [the module](crate::client).
 ///
-/// Its sink is ready once the server has said where to send messages, and while no notification or answer waits to be
+/// Its sink is ready once the event `endpoint` has arrived, and while no notification or answer waits to be
 /// accepted. So these keep their order, also towards later requests. All requests run concurrently.
 ///
 /// ```no_run
@@ -111,7 +111,7 @@ impl Sse {
         }
     }
 
-    /// Waits until the stream is open and the server has said where to send messages. Sending and reading do the same;
+    /// Waits until the stream is open and its event `endpoint` has arrived. Sending and reading do the same;
     /// this finds out first whether a server speaks this transport.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Sse {
         while self.arrived.is_empty() && self.poll_one(cx) {}
     }
 
-    /// Takes one event of the stream or one outcome of a POST. Returns false where neither has arrived.
+    /// Takes one event of the stream or one outcome of a POST. Returns false if neither has arrived.
     fn poll_one(&mut self, cx: &mut Context<'_>) -> bool {
         let SseState::Open(opened) = &mut self.state else {
             return false;

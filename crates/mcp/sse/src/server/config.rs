@@ -2,7 +2,7 @@
 
 use agentwire_transport_http::server as http;
 
-/// How an endpoint behaves: as one of Streamable HTTP does with the same settings, as far as they concern it.
+/// The settings of an endpoint: those of Streamable HTTP that concern it, and the URI of the messages.
 ///
 /// ```
 /// use agentwire_transport_sse::server::EndpointConfig;
@@ -50,9 +50,8 @@ impl EndpointConfig {
     /// The URI of the clients' messages, as clients see it: a path such as `/prefix/messages`, or any other
     /// reference to a URI, to which the query `?sessionId=…` is added.
     ///
-    /// By default it is the `messages` beside what the GET asked for: `/a/messages` for `/a/sse`. That fits if the endpoint
-    /// sees the path that the client sees. If something in front cuts a prefix off, such as a nested router, name the whole
-    /// path here.
+    /// By default it is `messages` beside the path of the GET: `/a/messages` for `/a/sse`. That fits if the endpoint sees the
+    /// path that the client sees. If a layer in front removes a prefix, such as a nested router, name the whole path here.
     #[must_use]
     pub fn messages(mut self, path: impl Into<String>) -> Self {
         self.messages = Some(path.into());

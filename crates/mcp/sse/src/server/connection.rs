@@ -72,8 +72,8 @@ impl Sink<Packet> for Connection {
         if let Poll::Ready(room) = this.session.poll_room(cx, limits.high_water) {
             this.stalled = None;
             return Poll::Ready(match room {
-                Room::Some => Ok(()),
-                Room::Left => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
+                Room::Free => Ok(()),
+                Room::Ended => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
             });
         }
         let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(limits.stall)));

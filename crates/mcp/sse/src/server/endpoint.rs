@@ -63,7 +63,7 @@ pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
 
-/// Shuts the endpoint down with the last handle.
+/// Ends the endpoint when the last handle is dropped.
 struct EndpointInner {
     sessions: Arc<Sessions>,
     /// Makes the future that serves a session.
@@ -83,7 +83,7 @@ impl fmt::Debug for EndpointInner {
 }
 
 impl Endpoint {
-    /// An endpoint whose sessions a [`Service`] serves, as its connections. It brings no exchange, because this transport has no
+    /// An endpoint whose sessions a [`Service`] serves, as its connections. It gets no exchange, because this transport has no
     /// request without a session.
     ///
     /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
@@ -94,7 +94,7 @@ impl Endpoint {
         config: EndpointConfig,
         service: impl Service<Connection> + Send + Sync + 'static,
     ) -> Self {
-        // Others share the thread of the future, and perhaps its task, so a panic ends this connection alone.
+        // Other futures share the thread, and perhaps the task, so a panic ends this connection alone.
         let serve = move |connection| {
             AssertUnwindSafe(service.connection(connection)).catch_unwind().map(drop).boxed()
         };
@@ -102,14 +102,14 @@ impl Endpoint {
         Self { inner: Arc::new(EndpointInner { sessions, serve: Box::new(serve) }) }
     }
 
-    /// Shuts the endpoint down: refuses what is new at once, lets what runs finish for up to `grace`, and cuts the rest. The
+    /// Shuts the endpoint down: refuses new requests at once, lets running ones finish for up to `grace`, and cuts the rest. The
     /// future completes when every stream has ended, at the latest a second after `grace`. It needs a tokio runtime with time.
     ///
     /// From the call on, new clients and new requests get 503 with `Retry-After`. The client of a running call can still
-    /// answer what the call asks it, and cancel it. A session ends when its last request is answered. A request that is not
-    /// answered within `grace` is answered with an error for that reason, and the future that serves the session is dropped with
-    /// the stream. Of a session that is for up to 1024 requests, whose ids have up to 128 bytes.
-    #[must_use = "requests are refused from the call on, but what runs is only awaited and cut while this future is polled"]
+    /// answer the call's questions, and cancel it. A session ends when its last request is answered. A request that is not
+    /// answered within `grace` gets an error that names the shutdown, and the future that serves the session is dropped with
+    /// the stream. This holds for up to 1024 requests of a session, with ids of up to 128 bytes.
+    #[must_use = "requests are refused from the call on, but running ones are awaited and cut only while this future is polled"]
     pub fn shutdown(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
         let endpoint = self.clone();
         endpoint.inner.sessions.begin_drain();
@@ -122,7 +122,7 @@ impl Endpoint {
         self.inner.sessions.config.http.guard().cors(request)
     }
 
-    /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
+    /// Adds the endpoint to the routes of a server, at `/sse` and `/messages`.
     ///
     /// ```no_run
     /// use agentwire_transport::Service;
@@ -227,19 +227,19 @@ impl EndpointInner {
     }
 }
 
-/// The least memory that a message counts as, in bytes: the buffer of its head, and what is kept of it.
+/// The least memory that a message counts as, in bytes: the buffer of its head, and the copied parts of it.
 const MIN_COST: usize = 8 << 10;
 
-/// The methods that there are.
+/// The allowed HTTP methods.
 const METHODS: &str = "GET, POST";
 
-/// The work of an admitted request.
+/// A request whose head has been checked.
 enum Start {
     /// Opens the stream of a new session.
     Stream(Arc<Session>),
     /// Brings a message to a session.
     Message(Arc<Session>),
-    /// Answers a browser about the rights of a web page.
+    /// Answers a CORS preflight.
     Preflight(HeaderMap),
 }
 
@@ -273,7 +273,7 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
         Method::POST => {
             Guard::admit_json(&parts.headers, sessions.limits.body_limit)?;
             let id = parts.uri.query().and_then(in_query).ok_or_else(|| {
-                let why = "the query names no session; a GET opens one and says where to send its messages";
+                let why = "the query names no session; a GET opens one, and its first event names the URI for messages";
                 Refusal::new(StatusCode::BAD_REQUEST, why)
             })?;
             let session = id.and_then(|id| sessions.get(id));
@@ -289,7 +289,7 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
     }
 }
 
-/// The path of the messages, beside that of the stream.
+/// The default path of the messages, beside that of the stream.
 fn beside(path: &str) -> String {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     format!("{folder}/messages")

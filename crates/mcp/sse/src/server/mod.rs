@@ -14,23 +14,22 @@
 //! | status | when |
 //! |---|---|
 //! | 200 | a GET: the stream, whose first event is `endpoint` |
-//! | 202 | a POST: the message was taken; its answer comes on the stream |
-//! | 204 | `OPTIONS` of a web page that may call |
-//! | 400 | no message, or several; no session in the query; no `Host` |
+//! | 202 | a POST: the message was accepted; its answer comes on the stream |
+//! | 204 | the CORS preflight (`OPTIONS`) of a web page that may call |
+//! | 400 | the body is not one message; the query names no session; `Host` is missing |
 //! | 403 | a foreign `Host` or `Origin`, whatever the method |
 //! | 404 | an unknown session, or one of another caller |
 //! | 405 | any method but GET and POST; `OPTIONS` without an `Origin` |
-//! | 406, 415 | `Accept` of a GET, `Content-Type` of a POST |
-//! | 408, 413 | a body that is too slow, too long |
+//! | 406, 415 | `Accept` of a GET allows no events; `Content-Type` of a POST is not JSON |
+//! | 408, 413 | the body takes too long; the body is too long |
 //! | 503 | too many sessions; the memory limit of the caller, or of all callers; the endpoint shuts down |
 //!
-//! A client of Streamable HTTP that posts `initialize` to `/sse` gets 400, by which it knows that this is the older
-//! transport.
+//! A client of Streamable HTTP that posts `initialize` to `/sse` gets 400, so it can fall back to this older transport.
 //!
 //! # In axum
 //!
 //! The endpoint is a `tower` service: `Router::new().route_service("/sse", endpoint.clone())` and the same for
-//! `/messages`. In a nested router, [`EndpointConfig::messages`] has to say the whole path of the latter.
+//! `/messages`. In a nested router, [`EndpointConfig::messages`] must name the whole path of the latter.
 
 mod config;
 mod connection;
@@ -46,7 +45,7 @@ pub use config::EndpointConfig;
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 
-/// Why a session was ended: its client has left its stream unread for too long while more was to be sent.
+/// The error of a stream that was cut: its client has left it unread for too long while more messages were to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the client left its stream unread for longer than the limit of {after:?}")]
 #[non_exhaustive]

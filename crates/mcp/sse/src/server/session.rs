@@ -14,10 +14,10 @@ use agentwire_transport_http::server::{Caller, Principal};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
 
-/// How many unread bytes of a session no budget counts: the size of other buffers of a connection.
+/// The unread bytes of a session that no quota counts: the size of other buffers of a connection.
 const UNCOUNTED: usize = 8 << 10;
 
-/// How many unanswered requests of a session a shutdown waits for, and up to how many bytes their ids have. The service must
+/// The most unanswered requests of a session that a shutdown waits for, and the most bytes of their ids. The service must
 /// finish others by itself.
 const MAX_TRACKED: usize = 1024;
 const MAX_TRACKED_ID: usize = 128;
@@ -25,7 +25,7 @@ const MAX_TRACKED_ID: usize = 128;
 pub(crate) struct Session {
     id: SessionId,
     principal: Option<Principal>,
-    /// Who opened it.
+    /// The caller that opened it.
     caller: Caller,
     /// Counts the memory of unread events.
     budget: Quota,
@@ -38,21 +38,21 @@ struct SessionState {
     inbox: VecDeque<Packet>,
     /// Events for the client.
     outbox: Vec<u8>,
-    /// The memory reserved for them, where they are more than [`UNCOUNTED`].
+    /// The memory reserved for them, if they are more than [`UNCOUNTED`].
     unread: Option<Reservation>,
     phase: Phase,
     /// The requests that the service has not answered, up to [`MAX_TRACKED`].
     unanswered: Vec<RequestId>,
-    /// Messages end with the last unanswered request, because the endpoint shuts down.
+    /// The client's messages end with the last unanswered request, because the endpoint shuts down.
     draining: bool,
     /// Whether the client has sent a message.
     used: bool,
     /// Wakes the connection's stream, which waits for a message.
-    stream: Option<Waker>,
+    packet_waker: Option<Waker>,
     /// Wakes the connection's sink, which waits for room.
-    sink: Option<Waker>,
+    room_waker: Option<Waker>,
     /// Wakes the response body, which waits for an event.
-    body: Option<Waker>,
+    body_waker: Option<Waker>,
     /// Wake the POSTs that wait for room in the inbox, in the order of their arrival.
     posts: BTreeMap<u64, Waker>,
     /// The number of POSTs that have had to wait so far.
@@ -73,12 +73,12 @@ enum Phase {
     Cut,
 }
 
-/// The room of a sink.
+/// Whether a sink can take a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    Some,
+    Free,
     /// The session is over.
-    Left,
+    Ended,
 }
 
 /// The result of a read of queued events.
@@ -107,7 +107,7 @@ impl Session {
         self.id
     }
 
-    /// Whether a caller may speak in this session.
+    /// Whether requests of this principal may use the session.
     pub(crate) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
         self.principal.as_ref() == principal
     }
@@ -127,7 +127,7 @@ impl Session {
         if state.phase != Phase::Open {
             return Poll::Ready(None);
         }
-        set(&mut state.stream, cx);
+        set(&mut state.packet_waker, cx);
         Poll::Pending
     }
 
@@ -135,16 +135,16 @@ impl Session {
     pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<Room> {
         let mut state = self.lock();
         match state.phase {
-            Phase::Left | Phase::Cut | Phase::Finished => Poll::Ready(Room::Left),
-            Phase::Open | Phase::Retired if state.outbox.len() < high_water => Poll::Ready(Room::Some),
+            Phase::Left | Phase::Cut | Phase::Finished => Poll::Ready(Room::Ended),
+            Phase::Open | Phase::Retired if state.outbox.len() < high_water => Poll::Ready(Room::Free),
             Phase::Open | Phase::Retired => {
-                set(&mut state.sink, cx);
+                set(&mut state.room_waker, cx);
                 Poll::Pending
             }
         }
     }
 
-    /// Queues a frame for the client. Ends the session where the budget has no room for it.
+    /// Queues a frame for the client. Ends the session if the quota has no room for it.
     pub(crate) fn send(&self, frame: &Frame) {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
@@ -158,12 +158,12 @@ impl Session {
             return self.leave();
         }
         state.outbox.reserve(frame.size_hint() + 32);
-        // A client that goes by the letter of the specification looks for the name.
+        // The specification names the events `message`, and strict clients require the name.
         sse::begin(Some("message"), None, &mut state.outbox);
         frame.write(&mut state.outbox);
         state.outbox.extend_from_slice(sse::END);
         let is_drained = state.is_drained();
-        wake(state, |state| [state.body.take()]);
+        wake(state, |state| [state.body_waker.take()]);
         if is_drained {
             self.retire();
         }
@@ -188,7 +188,7 @@ impl Session {
         self.finish();
     }
 
-    /// Reserves memory for so many bytes that will wait to be read.
+    /// Reserves memory for `more` unread bytes.
     fn make_room(&self, state: &mut SessionState, more: usize) -> Result<(), QuotaExceeded> {
         let needed = state.outbox.len() + more;
         if needed <= UNCOUNTED {
@@ -211,24 +211,24 @@ impl Session {
         }
         if !state.outbox.is_empty() {
             let bytes = Bytes::from(std::mem::take(&mut state.outbox));
-            // It counts until it has been written.
+            // The bytes count until they have been written.
             let bytes = match state.unread.take() {
                 Some(unread) => unread.held_by(bytes),
                 None => bytes,
             };
-            wake(state, |state| [state.sink.take()]);
+            wake(state, |state| [state.room_waker.take()]);
             return Poll::Ready(ReadOutcome::Bytes(bytes));
         }
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
             return Poll::Ready(ReadOutcome::End);
         }
-        set(&mut state.body, cx);
+        set(&mut state.body_waker, cx);
         Poll::Pending
     }
 
     /// Drops the waker of the body, whose poll is about to read.
     pub(crate) fn forget_reader(&self) {
-        self.lock().body = None;
+        self.lock().body_waker = None;
     }
 
     /// Whether the client has sent a message.
@@ -241,7 +241,7 @@ impl Session {
         self.advance(Phase::Retired);
     }
 
-    /// Sends no more events than are queued.
+    /// Queues no more events. Those that are queued are sent.
     pub(crate) fn finish(&self) {
         self.advance(Phase::Finished);
     }
@@ -259,7 +259,7 @@ impl Session {
     fn advance(&self, to: Phase) {
         let mut state = self.lock();
         match (state.phase, to) {
-            // What is further on stays there.
+            // A later phase is kept.
             (Phase::Left | Phase::Cut, _) | (Phase::Finished, Phase::Retired) => return,
             _ => state.phase = to,
         }
@@ -269,7 +269,7 @@ impl Session {
             state.inbox.clear();
         }
         let posts = std::mem::take(&mut state.posts);
-        wake(state, |state| [state.stream.take(), state.sink.take(), state.body.take()]);
+        wake(state, |state| [state.packet_waker.take(), state.room_waker.take(), state.body_waker.take()]);
         posts.into_values().for_each(Waker::wake);
     }
 
@@ -279,12 +279,12 @@ impl Session {
 }
 
 impl SessionState {
-    /// Whether all is answered that is answered before the endpoint ends.
+    /// Whether the endpoint shuts down and every tracked request is answered.
     fn is_drained(&self) -> bool {
         self.draining && self.phase == Phase::Open && self.unanswered.is_empty()
     }
 
-    /// Notes that a message brings a request, or takes one back.
+    /// Tracks the request in a message. Stops tracking the request that a message cancels.
     fn track(&mut self, packet: &Packet) {
         let Packet::Frame { frame, .. } = packet else { return };
         if let Some(cancelled) = cancelled_by(frame) {
@@ -335,7 +335,7 @@ impl Future for Delivery<'_> {
         }
         state.inbox.extend(this.packet.take());
         let is_drained = state.is_drained();
-        wake(state, |state| [state.stream.take()]);
+        wake(state, |state| [state.packet_waker.take()]);
         if is_drained {
             this.session.retire();
         }
@@ -364,12 +364,12 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Wakes the wakers that `whom` gives, after it has released the lock.
+/// Takes wakers, releases the lock, and wakes them.
 fn wake<const N: usize>(
     mut state: MutexGuard<'_, SessionState>,
-    whom: impl FnOnce(&mut SessionState) -> [Option<Waker>; N],
+    take: impl FnOnce(&mut SessionState) -> [Option<Waker>; N],
 ) {
-    let wakers = whom(&mut state);
+    let wakers = take(&mut state);
     drop(state);
     wakers.into_iter().flatten().for_each(Waker::wake);
 }

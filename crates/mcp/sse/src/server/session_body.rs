@@ -20,13 +20,13 @@ use crate::server::sessions::Sessions;
 /// The longest wait, where the clock cannot represent the end of a longer setting.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The event stream of a session, as the body of the response to its GET. The session lasts as long as this, which polls the
-/// future that serves the session.
+/// The event stream of a session, as the body of the response to its GET. It polls the future that serves the session, and the
+/// session ends when it is dropped.
 pub(crate) struct SessionBody {
     sessions: Arc<Sessions>,
     session: Arc<Session>,
     served: Option<BoxFuture<'static, ()>>,
-    /// Ends at the next comment, or at `first_message_by` where that is earlier.
+    /// Fires at the time of the next comment, or at `first_message_by` if that is earlier.
     timer: Pin<Box<Sleep>>,
     /// When the client's first message must have come. None once it has.
     first_message_by: Option<Instant>,

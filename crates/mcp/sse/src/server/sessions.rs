@@ -15,7 +15,7 @@ use crate::server::session::Session;
 /// How many sessions one caller may have where the configuration names no number.
 const CALLER_SESSIONS: usize = 250;
 
-/// The sessions of an endpoint, with the settings and budgets that they share.
+/// The sessions of an endpoint, with the settings and quotas that they share.
 pub(crate) struct Sessions {
     pub(crate) config: EndpointConfig,
     pub(crate) limits: Limits,
@@ -66,7 +66,7 @@ impl Sessions {
         self.streams.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Counts a stream no longer.
+    /// Removes a stream from the count.
     pub(crate) fn end_stream(&self) {
         self.streams.fetch_sub(1, Ordering::SeqCst);
         self.drain.note_end();

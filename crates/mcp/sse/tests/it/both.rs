@@ -31,7 +31,7 @@ async fn sse_15_a_session_carries_everything() {
         client.say(call(0, "initialize", json!({"protocolVersion": "2024-11-05"})));
         assert_eq!(client.frame().await, result(0, json!({"protocolVersion": "2024-11-05"})));
         client.say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        server.state.has_heard(2).await;
+        server.state.has_received(2).await;
 
         client.say(call(1, "count", json!({"n": 3})));
         for at in 0..3 {
@@ -87,14 +87,14 @@ async fn sse_15_a_long_conversation_loses_nothing() {
             }
             let mut counted = 0;
             while !open.is_empty() {
-                let heard = client.frame().await;
+                let received = client.frame().await;
                 messages += 2;
-                if heard["method"] == "progress" {
-                    assert_eq!(heard["params"]["at"], counted, "seed {seed}");
+                if received["method"] == "progress" {
+                    assert_eq!(received["params"]["at"], counted, "seed {seed}");
                     counted += 1;
                     continue;
                 }
-                let at = open.iter().position(|(id, ..)| heard["id"] == *id).expect("an open call");
+                let at = open.iter().position(|(id, ..)| received["id"] == *id).expect("an open call");
                 let (id, method, params) = open.remove(at);
                 let expected = match method {
                     "count" => {
@@ -104,7 +104,7 @@ async fn sse_15_a_long_conversation_loses_nothing() {
                     "large" => json!("x".repeat(params["n"].as_u64().unwrap() as usize)),
                     _ => params,
                 };
-                assert_eq!(heard, result(id, expected), "seed {seed}");
+                assert_eq!(received, result(id, expected), "seed {seed}");
             }
         }
         assert!(client.hears_nothing().await, "seed {seed}");
@@ -114,7 +114,7 @@ async fn sse_15_a_long_conversation_loses_nothing() {
 }
 
 #[tokio::test]
-async fn sse_12_a_server_that_stops_is_heard() {
+async fn sse_12_server_that_stops_ends_the_transport() {
     let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut client = connect(&server);
     client.say(call(1, "echo", json!([1])));

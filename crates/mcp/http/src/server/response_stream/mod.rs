@@ -161,7 +161,7 @@ impl ResponseStream {
         full
     }
 
-    /// Reserves memory for so many bytes that will wait to be read.
+    /// Reserves memory for `more` unread bytes.
     fn make_room(
         &self,
         state: &mut StreamState,

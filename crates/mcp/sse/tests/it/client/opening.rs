@@ -1,3 +1,5 @@
+//! Opening a transport: the endpoint event, origins, redirects and errors.
+
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
@@ -30,7 +32,7 @@ async fn refuses(config: Config, mock: &Mock, answer: &str) -> SseError {
 }
 
 #[tokio::test]
-async fn sse_03_messages_go_where_the_endpoint_event_says() {
+async fn sse_03_messages_go_to_the_uri_of_the_endpoint_event() {
     let mock = Mock::new().await;
     for (reference, path) in [
         ("/messages?sessionId=1&x=%2F", "/messages?sessionId=1&x=%2F"),
@@ -140,7 +142,7 @@ async fn redirects_have_an_end() {
 }
 
 #[tokio::test]
-async fn sse_20_what_is_no_stream_of_this_transport_is_named() {
+async fn sse_20_other_responses_are_named_in_the_error() {
     let mock = Mock::new().await;
     let error = refuses(mock.config(), &mock, &response("405 Method Not Allowed", "", "go  away\n")).await;
     assert_eq!(error.status().unwrap(), 405);
@@ -209,7 +211,7 @@ async fn a_transport_can_be_closed_while_it_opens() {
 
 /// The first error of an HTTP client is not the reason.
 #[tokio::test]
-async fn why_nobody_answers_is_told() {
+async fn cause_of_a_missing_response_is_reported() {
     let mock = Mock::new().await;
     let client = Client::new(mock.config().open().unwrap());
     drop(mock);

@@ -1,3 +1,5 @@
+//! The POSTs of a client: acceptance, refusals, order and closing.
+
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use serde_json::json;
@@ -161,7 +163,7 @@ async fn requests_run_beside_each_other() {
 }
 
 #[tokio::test]
-async fn closing_waits_for_what_was_said_last() {
+async fn closing_waits_for_the_last_notification() {
     let mock = Mock::new().await;
     let (client, stream) = mock.open().await;
     client.say(json!({"jsonrpc": "2.0", "method": "bye"}));
@@ -175,7 +177,7 @@ async fn closing_waits_for_what_was_said_last() {
 }
 
 #[tokio::test]
-async fn closing_takes_no_longer_than_it_may() {
+async fn closing_has_a_time_limit() {
     let mock = Mock::new().await;
     let config = mock.config();
     let config = config.with_http(|http| http.close_timeout(std::time::Duration::from_millis(300)));

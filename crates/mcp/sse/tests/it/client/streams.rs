@@ -1,3 +1,5 @@
+//! The event stream of a client: its forms, its limits and its end.
+
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
 use agentwire_transport_http::client::HttpError;
@@ -137,7 +139,7 @@ async fn data_that_is_not_a_message_is_skipped_or_passed_on() {
 }
 
 #[tokio::test]
-async fn a_server_that_only_sends_comments_starves_nobody() {
+async fn server_that_only_sends_comments_starves_no_other_future() {
     let mock = Mock::new().await;
     let (client, mut stream) = mock.open().await;
     let flooding =

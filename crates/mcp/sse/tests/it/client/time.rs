@@ -82,7 +82,7 @@ async fn a_refusal_that_comes_while_its_request_is_written_wakes_the_reader() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_event_that_does_not_come_is_not_waited_for_for_ever() {
+async fn missing_endpoint_event_is_an_error_in_time() {
     for (silent, text) in [(true, ""), (false, ""), (false, ": hello\n\nevent: other\ndata: x\n\nid: 1\n\n")]
     {
         let started = Instant::now();
@@ -99,7 +99,7 @@ async fn an_endpoint_event_that_does_not_come_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_may_be_silent_for_ever_unless_something_else_is_said() {
+async fn stream_may_be_silent_for_ever_without_an_idle_timeout() {
     let (mut transport, _server) = open(config()).await;
     let year = Duration::from_secs(365 * 24 * 60 * 60);
     assert!(tokio::time::timeout(year, transport.next()).await.is_err());
@@ -118,12 +118,12 @@ async fn a_stream_may_be_silent_for_ever_unless_something_else_is_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_accepts_nothing_is_not_waited_for_for_ever() {
+async fn posts_that_are_not_accepted_time_out() {
     let (mut transport, _server) = open(config()).await;
     let started = Instant::now();
     transport.send(request(1)).await.unwrap();
     transport.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"n"}"#)).await.unwrap();
-    assert_eq!(started.elapsed().as_secs(), 30, "what is said next waits that long");
+    assert_eq!(started.elapsed().as_secs(), 30, "the next message waits that long");
     transport.send(request(2)).await.unwrap();
     for (expected, after) in [(1_u64, 300), (2, 330)] {
         let Some(Ok(Packet::RequestFailed { id, error: fault })) = transport.next().await else {

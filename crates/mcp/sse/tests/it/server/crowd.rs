@@ -1,3 +1,5 @@
+//! The limits on sessions, in total and for each caller.
+
 use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! The checks of host, origin, method, media type and length, and CORS.
+
 use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 
@@ -30,12 +32,12 @@ async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
     let (head, _) =
         Raw::connect(server.port).await.exchange(&format!("POST {endpoint}"), &headers, PING).await;
     assert_eq!(head.status, 202, "pages of this machine may call");
-    assert_eq!(session.message().await, result(1, json!([1])), "and nobody else was heard");
-    server.state.has_heard(1).await;
+    assert_eq!(session.message().await, result(1, json!([1])), "and no other request was delivered");
+    server.state.has_received(1).await;
 }
 
 #[tokio::test]
-async fn sse_09_who_may_call_can_be_said() {
+async fn sse_09_hosts_and_origins_can_be_configured() {
     let config =
         EndpointConfig::new().with_http(|http| http.hosts(["mcp.example"]).origins(["https://app.example"]));
     let server = Server::start(config, Way::Inline).await;
@@ -51,7 +53,7 @@ async fn sse_09_who_may_call_can_be_said() {
 }
 
 #[tokio::test]
-async fn the_form_of_a_request_is_looked_at() {
+async fn method_media_types_and_length_of_a_request_are_checked() {
     let server =
         Server::start(EndpointConfig::new().with_http(|http| http.body_limit(1000)), Way::Inline).await;
     let session = Session::open(server.port).await;

@@ -1,3 +1,5 @@
+//! Hostile clients: bodies in odd pieces, too long or broken, and clients that do not read.
+
 use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -58,7 +60,7 @@ async fn a_body_is_never_longer_than_the_limit() {
 }
 
 #[tokio::test]
-async fn text_that_is_none_and_connections_that_break_harm_nobody() {
+async fn invalid_text_and_broken_connections_harm_no_session() {
     for way in WAYS {
         let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
@@ -78,15 +80,15 @@ async fn text_that_is_none_and_connections_that_break_harm_nobody() {
 }
 
 #[tokio::test]
-async fn a_client_that_stops_reading_stalls_nobody_else() {
+async fn client_that_stops_reading_stalls_no_other() {
     for way in WAYS {
         let config = EndpointConfig::new()
             .with_http(|http| http.high_water(1 << 10).stall(std::time::Duration::from_millis(100)));
         let server = Server::start(config, way).await;
-        let mut deaf = Session::open(server.port).await;
+        let mut stalled = Session::open(server.port).await;
         let mut other = Session::open(server.port).await;
         // More than all buffers on the way take.
-        deaf.call(1, "count", json!({"n": 1_000_000})).await;
+        stalled.call(1, "count", json!({"n": 1_000_000})).await;
         for at in 0..20 {
             other.call(at, "echo", json!([at])).await;
             assert_eq!(other.message().await, result(at, json!([at])));
@@ -95,13 +97,13 @@ async fn a_client_that_stops_reading_stalls_nobody_else() {
             Way::Spawned => {
                 // Only the other is left.
                 server.state.attends(1).await;
-                assert_eq!(deaf.post(r#"{"jsonrpc":"2.0","method":"n"}"#).await.0, 404);
+                assert_eq!(stalled.post(r#"{"jsonrpc":"2.0","method":"n"}"#).await.0, 404);
             }
             // It waits, and goes on when it is read.
             Way::Inline => {
                 server.state.attends(2).await;
                 for _ in 0..1000 {
-                    assert_eq!(deaf.message().await["method"], "progress");
+                    assert_eq!(stalled.message().await["method"], "progress");
                 }
             }
         }
@@ -109,12 +111,12 @@ async fn a_client_that_stops_reading_stalls_nobody_else() {
 }
 
 #[tokio::test]
-async fn messages_that_nobody_takes_wait_outside() {
+async fn messages_beyond_a_full_inbox_wait_in_their_posts() {
     let server =
         Server::start(EndpointConfig::new().with_http(|http| http.inbox_limit(2)), Way::Inline).await;
     let session = Session::open(server.port).await;
     session.call(0, "hang", json!({})).await;
-    server.state.has_heard(1).await;
+    server.state.has_received(1).await;
     session.call(1, "echo", json!({})).await;
     session.call(2, "echo", json!({})).await;
     let mut raw = Raw::connect(server.port).await;
@@ -123,5 +125,5 @@ async fn messages_that_nobody_takes_wait_outside() {
     assert!(waiting.await.is_err(), "a third message was taken");
     drop(session);
     let head = Raw::head(&mut raw).await;
-    assert_eq!(head.status, 404, "the session has ended meanwhile");
+    assert_eq!(head.status, 404, "the session has ended");
 }

@@ -57,7 +57,7 @@ pub(crate) struct State {
     /// How many clients are being served.
     attended: AtomicUsize,
     /// The number of received messages.
-    heard: AtomicUsize,
+    received: AtomicUsize,
     changed: Notify,
 }
 
@@ -106,8 +106,8 @@ impl State {
     }
 
     /// Waits until so many messages have been received.
-    pub(crate) async fn has_heard(&self, messages: usize) {
-        self.becomes(&self.heard, messages).await;
+    pub(crate) async fn has_received(&self, messages: usize) {
+        self.becomes(&self.received, messages).await;
     }
 
     async fn becomes(&self, counter: &AtomicUsize, number: usize) {
@@ -144,7 +144,7 @@ pub(crate) async fn attend(mut connection: Connection, state: Arc<State>) {
     state.change(&state.attended, 1);
     let _attended = Attended(state.clone());
     while let Some(Ok(Packet::Frame { frame: Frame::Single(message), .. })) = connection.next().await {
-        state.change(&state.heard, 1);
+        state.change(&state.received, 1);
         let Message::Request(request) = message else {
             continue;
         };

@@ -1,3 +1,5 @@
+//! Sessions: how they open, carry messages and end, beside each other and beside Streamable HTTP.
+
 use agentwire_transport::connection_fn;
 use agentwire_transport_http::server as http_server;
 use agentwire_transport_http::server::Routes;
@@ -10,7 +12,7 @@ use crate::server::script::{Server, WAYS, Way};
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[tokio::test]
-async fn sse_01_02_a_get_opens_a_stream_that_begins_with_where_to_post() {
+async fn sse_01_02_a_get_opens_a_stream_that_begins_with_the_endpoint() {
     for way in WAYS {
         let server = Server::start(EndpointConfig::new(), way).await;
         let mut raw = Raw::connect(server.port).await;
@@ -84,14 +86,14 @@ async fn sse_08_a_post_without_a_session_is_refused() {
 }
 
 #[tokio::test]
-async fn sse_11_a_stream_that_the_client_closes_ends_the_session_and_what_it_asked() {
+async fn sse_11_closing_the_stream_ends_the_session_and_its_requests() {
     for way in WAYS {
         let server = Server::start(EndpointConfig::new(), way).await;
         let session = Session::open(server.port).await;
         // The script of a connection is notified of the end only where it listens.
         if let Way::Inline = way {
             session.call(1, "hang", json!({})).await;
-            server.state.has_heard(1).await;
+            server.state.has_received(1).await;
         }
         server.state.attends(1).await;
         let Session { raw, endpoint, .. } = session;
@@ -104,7 +106,7 @@ async fn sse_11_a_stream_that_the_client_closes_ends_the_session_and_what_it_ask
 }
 
 #[tokio::test]
-async fn sse_11_a_link_that_ends_closes_the_stream_after_what_was_said() {
+async fn sse_11_connection_that_ends_closes_the_stream_after_its_events() {
     for way in WAYS {
         let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
@@ -128,7 +130,7 @@ async fn a_panic_ends_one_session_only() {
 }
 
 #[tokio::test]
-async fn sse_13_what_is_no_message_is_refused() {
+async fn sse_13_body_that_is_not_a_message_is_refused() {
     let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     for (code, body) in [
@@ -166,7 +168,7 @@ async fn sse_14_equal_ids_of_two_clients_are_not_mixed_up() {
         let mut endpoints: Vec<_> = sessions.iter().map(|session| session.endpoint.clone()).collect();
         endpoints.sort();
         endpoints.dedup();
-        assert_eq!(endpoints.len(), sessions.len(), "nobody can guess an id");
+        assert_eq!(endpoints.len(), sessions.len(), "no id occurs twice");
         for round in 0..6 {
             for (secret, session) in sessions.iter().enumerate() {
                 session.call(5, "echo", json!([round, secret])).await;
@@ -203,13 +205,13 @@ async fn sse_16_both_transports_are_served_on_one_listener() {
     let mut raw = Raw::connect(server.port).await;
     let headers = [JSON, ("Accept", "application/json, text/event-stream")];
     let (head, _) = raw.exchange("POST /mcp", &headers, PING).await;
-    assert_eq!(head.status, 400, "no session, says the other endpoint");
+    assert_eq!(head.status, 400, "the other endpoint finds no session");
     let (head, _) = raw.exchange("GET /other", &[], "").await;
     assert_eq!(head.status, 404);
 }
 
 #[tokio::test]
-async fn the_path_of_the_messages_can_be_said() {
+async fn path_of_the_messages_can_be_configured() {
     let server = Server::start(EndpointConfig::new().messages("/prefix/messages?v=1"), Way::Inline).await;
     let session = Session::open(server.port).await;
     assert!(session.endpoint.starts_with("/prefix/messages?v=1&sessionId="), "{}", session.endpoint);

@@ -1,4 +1,4 @@
-//! One hostile client and a polite one: what is for all is shared out.
+//! One hostile client and a polite one: the limits of each caller leave room for the other.
 
 use std::net::Ipv4Addr;
 
@@ -42,12 +42,12 @@ async fn open(endpoint: &Endpoint, address: u8) -> Result<(Body, String), Status
     Ok((body, first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end().to_owned()))
 }
 
-async fn say(endpoint: &Endpoint, address: u8, uri: &str) -> StatusCode {
+async fn post_note(endpoint: &Endpoint, address: u8, uri: &str) -> StatusCode {
     send(endpoint, address, Method::POST, uri, Full::<Bytes>::from(NOTE)).await.status()
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_that_say_nothing_lock_nobody_out() {
+async fn unused_streams_lock_no_other_client_out() {
     let endpoint = Endpoint::serving(EndpointConfig::new(), OfConnections(attend));
     let mut hostile = Vec::new();
     for _ in 0..2000 {
@@ -55,12 +55,12 @@ async fn streams_that_say_nothing_lock_nobody_out() {
     }
     for address in [2, 1] {
         let (_body, uri) = open(&endpoint, address).await.unwrap();
-        assert_eq!(say(&endpoint, address, &uri).await, StatusCode::ACCEPTED);
+        assert_eq!(post_note(&endpoint, address, &uri).await, StatusCode::ACCEPTED);
     }
     // The oldest have ended, each with its stream.
     let (body, uri) = &mut hostile[0];
     assert!(body.frame().await.is_none());
-    assert_eq!(say(&endpoint, 1, uri).await, StatusCode::NOT_FOUND);
+    assert_eq!(post_note(&endpoint, 1, uri).await, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,19 +69,19 @@ async fn one_client_uses_no_more_than_its_share_of_sessions() {
     let mut taken = Vec::new();
     for _ in 0..300 {
         if let Ok((body, uri)) = open(&endpoint, 1).await {
-            assert_eq!(say(&endpoint, 1, &uri).await, StatusCode::ACCEPTED);
+            assert_eq!(post_note(&endpoint, 1, &uri).await, StatusCode::ACCEPTED);
             taken.push(body);
         }
     }
     assert_eq!(taken.len(), 250);
     assert_eq!(open(&endpoint, 1).await.err(), Some(StatusCode::SERVICE_UNAVAILABLE));
     let (_body, uri) = open(&endpoint, 2).await.unwrap();
-    assert_eq!(say(&endpoint, 2, &uri).await, StatusCode::ACCEPTED);
+    assert_eq!(post_note(&endpoint, 2, &uri).await, StatusCode::ACCEPTED);
     taken.pop();
     assert!(open(&endpoint, 1).await.is_ok());
 }
 
-/// Bytes, and never an end.
+/// A body that never ends.
 struct Endless(Option<Bytes>);
 
 impl http_body::Body for Endless {
@@ -118,7 +118,7 @@ async fn bodies_that_do_not_end_leave_room_for_others() {
         }
     }
     assert_eq!((waiting.len(), refused), (6, 194));
-    assert_eq!(say(&endpoint, 2, &polite.1).await, StatusCode::ACCEPTED);
+    assert_eq!(post_note(&endpoint, 2, &polite.1).await, StatusCode::ACCEPTED);
     drop(waiting);
-    assert_eq!(say(&endpoint, 1, &hostile.1).await, StatusCode::ACCEPTED);
+    assert_eq!(post_note(&endpoint, 1, &hostile.1).await, StatusCode::ACCEPTED);
 }

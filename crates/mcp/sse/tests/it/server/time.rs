@@ -96,7 +96,7 @@ async fn a_silent_stream_is_kept_alive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_never_says_anything_is_cut() {
+async fn client_that_sends_no_message_is_cut() {
     let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let started = Instant::now();
@@ -120,7 +120,7 @@ async fn no_time_is_too_long_for_the_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_stream_that_nobody_reads_is_cut() {
+async fn full_unread_stream_is_cut() {
     let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
@@ -196,7 +196,7 @@ async fn a_session_is_found_only_by_its_principal() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
+async fn endpoint_that_shuts_down_takes_no_message_and_finishes_its_sessions() {
     let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
@@ -204,8 +204,8 @@ async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
     let _shutdown = endpoint.shutdown(Duration::from_secs(5));
     assert_eq!(get(&endpoint).await.status(), 503);
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 503);
-    assert!(connections.next().now_or_never().is_none(), "no client more");
-    assert!(connection.next().await.is_some(), "what was taken is heard");
+    assert!(connections.next().now_or_never().is_none(), "no further client");
+    assert!(connection.next().await.is_some(), "an accepted message is delivered");
     assert!(connection.next().await.is_none());
     connection.send(Packet::from_json(NOTE)).await.unwrap();
     assert!(next(&mut body).now_or_never().flatten().unwrap().unwrap().contains(NOTE));
@@ -249,7 +249,7 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_dropped_at_once_ends_its_stream() {
+async fn connection_that_is_dropped_at_once_ends_its_stream() {
     let (endpoint, connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     drop(connections);
