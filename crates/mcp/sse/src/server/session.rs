@@ -73,7 +73,7 @@ enum Phase {
     Cut,
 }
 
-/// Whether a sink can take a frame.
+/// The readiness of a sink for a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Free,
