@@ -60,7 +60,7 @@ pub const CODES: &[ErrorInfo] = &[
 
 /// There is no resource at that URI, which the data repeats: `-32002`.
 ///
-/// [`missing_resource`] knows what later revisions say instead.
+/// [`missing_resource`] has the code of later revisions, too.
 #[inline]
 pub fn resource_not_found(uri: &str) -> ErrorObject {
     missing_resource(uri, Revision::LATEST_LEGACY)
@@ -106,13 +106,13 @@ impl From<UrlElicitationRequired> for ErrorObject {
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct MissingCapabilities {
-    /// The capabilities that the request takes.
+    /// The capabilities that the request requires.
     #[wire(required)]
     pub required_capabilities: ClientCapabilities,
 }
 
 impl MissingCapabilities {
-    /// The request takes these.
+    /// The request requires these capabilities.
     pub fn new(required_capabilities: ClientCapabilities) -> Self {
         Self { required_capabilities }
     }
@@ -134,19 +134,19 @@ pub struct UnsupportedVersion {
     /// The versions that the server speaks.
     #[wire(required)]
     pub supported: Vec<ProtocolVersion>,
-    /// The one that the client named.
+    /// The version that the client named.
     #[wire(required)]
     pub requested: ProtocolVersion,
 }
 
 impl UnsupportedVersion {
-    /// That one is none of these.
+    /// The version `requested` is not one of these.
     pub fn new(supported: Vec<ProtocolVersion>, requested: impl Into<ProtocolVersion>) -> Self {
         Self { supported, requested: requested.into() }
     }
 }
 
-/// As the revisions since 2026-07-28 say it.
+/// An error with the code of the revisions since 2026-07-28.
 impl From<UnsupportedVersion> for ErrorObject {
     #[inline]
     fn from(unsupported: UnsupportedVersion) -> Self {

@@ -217,11 +217,11 @@ setters!(EmbeddedResource {
     some meta: Meta,
 });
 
-/// For whom something is, how much it matters and how old it is. Hints, which may be false.
+/// The audience, the priority and the age of content. Hints, which may be false.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// For whom it is. None means for both.
+    /// The audience. `None` means both roles.
     #[wire(plain_list)]
     pub audience: Vec<Role>,
     /// From 0, which can be left out, to 1, which is needed.
@@ -243,7 +243,7 @@ setters!(Annotations {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum Role {
-    /// The person, or what stands for one.
+    /// The person who uses the client.
     #[wire("user")]
     User,
     /// The language model.

@@ -21,8 +21,8 @@ pub type InputResponses = BTreeMap<String, InputResponse>;
 
 /// The server cannot answer yet. Since 2026-07-28, in place of requests from the server.
 ///
-/// The client finds out what is wanted and sends its request again, under a new id, with the answers and with
-/// `request_state` as it came. At least one of the two members is there. Only `tools/call`, `prompts/get` and
+/// The client answers the questions and sends its request again, under a new id, with the answers and the unchanged
+/// `request_state`. At least one of the two members is present. Only `tools/call`, `prompts/get` and
 /// `resources/read` are answered like this.
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -43,12 +43,12 @@ pub struct InputRequiredResult {
 }
 
 impl InputRequiredResult {
-    /// These answers are wanted.
+    /// Asks these questions.
     pub fn new(input_requests: InputRequests) -> Self {
         Self { input_requests: Some(input_requests), ..Self::default() }
     }
 
-    /// Nothing but another try is wanted, with this state.
+    /// Asks no question: the client sends its request again with this state.
     pub fn retry(request_state: impl Into<String>) -> Self {
         Self { request_state: Some(request_state.into()), ..Self::default() }
     }
@@ -81,7 +81,7 @@ pub enum InputRequest {
 }
 
 impl InputRequest {
-    /// The methods that may stand there.
+    /// The methods of questions.
     pub const METHODS: &[&str] = &[CreateMessageRequest::NAME, ListRootsRequest::NAME, ElicitRequest::NAME];
 
     /// The method's name.
@@ -158,7 +158,7 @@ from_parts! {
 /// The client's answer to an [`InputRequest`].
 ///
 /// No member names the kind, so each kind is recognized by the member that only it has: `action`,
-/// `roots` or `model`. The server knows by the key what it asked for, and gets anything else as it came.
+/// `roots` or `model`. The server knows the kind by the key of its question. Any other answer is kept as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// How deep a schema may be nested: what `serde_json` reads, less a level for the map itself.
+/// How deep a schema may be nested: as deep as `serde_json` reads, less a level for the map itself.
 const DEPTH_LIMIT: usize = 127;
 
 /// A JSON Schema that is an object, such as the one for a tool's arguments.
@@ -16,8 +16,8 @@ const DEPTH_LIMIT: usize = 127;
 /// Every keyword is kept, known or not. Cloning is cheap. Without `$schema` it means dialect 2020-12.
 /// Nothing here validates it or follows a `$ref`.
 ///
-/// One that was read stays text until [`as_map`](Self::as_map) is called. Before that it takes the memory of its text,
-/// afterwards up to 130 times as much: see [`TreeCost`]. Reading fails where it is nested deeper than 127 levels.
+/// A schema that was read stays text until [`as_map`](Self::as_map) is called. Before that it takes the memory of its text,
+/// afterwards up to 130 times as much: see [`TreeCost`]. Reading fails if it is nested deeper than 127 levels.
 #[derive(Clone)]
 pub struct JsonSchema(Arc<Inner>);
 
@@ -69,7 +69,7 @@ impl From<Map<String, Value>> for JsonSchema {
     }
 }
 
-/// Fails, giving the value back, where it is not an object.
+/// Fails with the value if that is not an object.
 impl TryFrom<Value> for JsonSchema {
     type Error = Value;
 

@@ -4,9 +4,9 @@
 //!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member has the revision
-//! that added it. [`Downgrade`] takes out the parts that an older peer does not know on the way to the wire,
-//! and what a newer one requires is filled in. What has no older form, or cannot be made up, is named by
-//! [`Downgrade::fits`], so that it is an error here and not nonsense there.
+//! that added it. [`Downgrade`] removes the parts that an older peer does not know on the way to the wire, and fills in
+//! members that a newer one requires. [`Downgrade::fits`] finds parts that have no older form and members that have no default,
+//! so that they are an error here and not nonsense there.
 //!
 //! ```
 //! use agentwire_jsonrpc::RequestMethod;
@@ -23,7 +23,7 @@
 //! let call: CallToolParams<'_> = serde_json::from_str(&params)?;
 //! assert_eq!(call.arguments_json(), r#"{"a":2,"b":3}"#);
 //!
-//! // It answers in every revision's terms at once, and sends those of the peer.
+//! // A result has the members of all revisions, and is reduced to those of the peer's revision.
 //! let mut result = CallToolResult::from_structured(&json!({ "sum": 5 }))?;
 //! result.downgrade(Revision::V2025_03_26);
 //! assert_eq!(result.text(), r#"{"sum":5}"#);
@@ -32,18 +32,18 @@
 //! # }
 //! ```
 //!
-//! # Where things are
+//! # The types by area
 //!
 //! | area | types |
 //! |---|---|
-//! | which revision | [`Revision`], [`ProtocolVersion`], [`Downgrade`], [`METHODS`] |
-//! | beginning, with a session | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
-//! | beginning, without | [`DiscoverRequest`], [`RequestMeta`] |
-//! | what servers offer | [`Tool`], [`Resource`], [`Prompt`], [`CompleteRequest`] |
-//! | what tools answer | [`CallToolResult`], [`ContentBlock`], [`ResourceContents`] |
-//! | what servers ask | [`ListRootsRequest`], [`CreateMessageRequest`], [`ElicitRequest`], [`InputRequiredResult`] |
-//! | what results say of themselves | [`ResultType`], [`CacheScope`], [`Outcome`] |
-//! | beside the calls | [`ProgressNotification`], [`CancelledNotification`], [`LoggingMessageNotification`], [`SubscriptionsListenRequest`] |
+//! | revisions | [`Revision`], [`ProtocolVersion`], [`Downgrade`], [`METHODS`] |
+//! | start of a session | [`InitializeRequest`], [`ClientCapabilities`], [`ServerCapabilities`], [`Implementation`] |
+//! | without a session | [`DiscoverRequest`], [`RequestMeta`] |
+//! | features of servers | [`Tool`], [`Resource`], [`Prompt`], [`CompleteRequest`] |
+//! | results of tools | [`CallToolResult`], [`ContentBlock`], [`ResourceContents`] |
+//! | questions of servers | [`ListRootsRequest`], [`CreateMessageRequest`], [`ElicitRequest`], [`InputRequiredResult`] |
+//! | kinds of results | [`ResultType`], [`CacheScope`], [`Outcome`] |
+//! | utilities | [`ProgressNotification`], [`CancelledNotification`], [`LoggingMessageNotification`], [`SubscriptionsListenRequest`] |
 //! | tasks | [`core_tasks`] of 2025-11-25, [`task_extension`] of 2026-07-28 |
 //! | errors | [`code`] |
 //!
@@ -53,37 +53,36 @@
 //! # Legacy and modern revisions
 //!
 //! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
-//! its own. In 2026-07-28 every request has in its `_meta` its revision and what its client can
-//! do ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
+//! its own. In 2026-07-28 every request has its revision and the capabilities of its client in `_meta`
+//! ([`RequestMeta`]), and a server asks by its result ([`InputRequiredResult`]).
 //! [`Revision::is_legacy`] distinguishes the two. The message types are the same.
 //!
 //! # Features
 //!
-//! - `schema` adds the module `schema`: a JSON Schema of every type, by `schemars`, the published definitions
-//!   that each one speaks, and the table of what each revision has, as data. It changes no type.
+//! - `schema` adds the module `schema`: a JSON Schema of every type, by `schemars`, the published definitions of
+//!   each type, and the table of each revision's members and variants, as data. It changes no type.
 //!
 //! # Invariants
 //!
-//! - Reading keeps what it does not know: content blocks, words, capabilities, `_meta`. Unknown members of
+//! - Reading keeps unknown content blocks, strings of enums, capabilities and members of `_meta`. Unknown members of
 //!   other objects are ignored, and `null` means absent.
-//! - Reading fails where meaning is at stake: a call without a name, arguments that are no object, a level in
-//!   `logging/setLevel` that is none. The receiver answers such a request with `-32602`.
-//! - `1` is not `"1"`: a progress token and a request id go back as what they were.
-//! - A member that a type names stands once, and so does the tag of a union: a repeated one is an error.
-//! - The tag of a union that is known is written first. Read first, the rest goes straight into its type.
-//! - `_meta`, unknown blocks, arguments, structured content and log data stay JSON text until somebody decodes them. Of an
-//!   unknown block that is the text of each value, in the order in which they came.
+//! - Reading fails if a request has no clear meaning: a call without a name, arguments that are not an object, an unknown level
+//!   in `logging/setLevel`. The receiver answers such a request with `-32602`.
+//! - `1` is not `"1"`: a progress token and a request id keep their type.
+//! - A member that a type names occurs once, and so does the tag of a union: a repeated one is an error.
+//! - The tag of a known union is written first. If it is also read first, the rest is decoded directly into its type.
+//! - `_meta`, unknown blocks, arguments, structured content and log data stay JSON text until they are decoded. An unknown block
+//!   keeps the text of each value, in the order of arrival.
 //! - A schema keeps every keyword; nothing here validates one or follows a `$ref`.
-//! - What a revision has and requires stands in one table, which [`Downgrade`] and the module `schema` are made
-//!   from.
+//! - The members that a revision has and requires are in one table, from which [`Downgrade`] and the module `schema` are made.
 //!
 //! # Limits
 //!
 //! - A whole number is written without a fraction: `1000.0` where an integer is wanted is refused.
-//! - What is kept as a tree, such as capabilities, forms and sampling metadata, keeps its numbers as 64-bit integers or
-//!   `f64`. One with more digits loses the last of them, and one beyond the greatest `f64` is an error.
-//! - There, nesting of 128 levels or more is an error too, counted from the text that is read. What stays JSON text has
-//!   neither limit until it is decoded.
+//! - Trees of values, such as capabilities, forms and sampling metadata, have numbers that are 64-bit integers or
+//!   `f64`. A number with more digits loses the last of them, and one beyond the greatest `f64` is an error.
+//! - In such trees, nesting of 128 levels or more is an error too, counted from the text that is read. Parts that stay JSON
+//!   text have neither limit until they are decoded.
 //!
 //! # What it does not do
 //!

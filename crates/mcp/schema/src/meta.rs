@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 /// A JSON object whose members the protocol does not fix.
 pub type JsonObject = Map<String, Value>;
 
-/// The member `_meta`: anything a peer wants to attach, by keys such as `example.com/trace`.
+/// The member `_meta`: any attachments of a peer, by keys such as `example.com/trace`.
 ///
-/// It is kept as the text that it is, and looked into by key. Keys whose prefix names `modelcontextprotocol` or `mcp` belong to the protocol.
+/// It stays JSON text, which is read by key. Keys whose prefix names `modelcontextprotocol` or `mcp` belong to the protocol.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta>.
 pub type Meta = RawObject;
 
@@ -20,7 +20,7 @@ const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Ties a progress notification to the request it is about.
 ///
-/// An integer or a string, and it goes back as what it was: `5` and `"5"` are two tokens. The sender of a
+/// An integer or a string, and it keeps its type: `5` and `"5"` are two tokens. The sender of a
 /// request chooses it, unique among the requests in flight, and most simply as the id of the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
@@ -67,7 +67,7 @@ impl From<&str> for ProgressToken {
     }
 }
 
-/// A request whose id is its token. Null, which no request of ours has, becomes the empty string.
+/// The id of a request as its token. Null, which no request of ours has, becomes the empty string.
 impl From<RequestId> for ProgressToken {
     fn from(id: RequestId) -> Self {
         if id.is_null() { Self("".into()) } else { Self(id) }
@@ -76,15 +76,15 @@ impl From<RequestId> for ProgressToken {
 
 /// Anything that carries `_meta`: the parameters of every request and notification, and every result.
 pub trait HasMeta {
-    /// The `_meta` that is there.
+    /// The `_meta`, if there is one.
     fn meta_ref(&self) -> Option<&Meta>;
 
     /// The place of `_meta`, to be filled or emptied.
     fn meta_slot(&mut self) -> &mut Option<Meta>;
 
-    /// The token under which the sender of this request wants to hear of progress.
+    /// The token with which the sender of this request asks for progress notifications.
     ///
-    /// `None` if it asked for none, and where what it sent is not a token.
+    /// `None` if the request has no valid token.
     fn progress_token(&self) -> Option<ProgressToken> {
         self.meta_ref()?.decode_member(PROGRESS_TOKEN).ok()?
     }

@@ -30,7 +30,7 @@ pub struct MethodInfo {
 impl MethodInfo {
     /// The method of that name.
     ///
-    /// Where revisions differ so much that it has several rows, the oldest; see [`find_in`](Self::find_in).
+    /// If it has several rows, because revisions differ much, the oldest; see [`find_in`](Self::find_in).
     pub fn find(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name)
     }
@@ -85,9 +85,9 @@ impl MethodInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MethodKind {
-    /// It is.
+    /// A message that is answered.
     Request,
-    /// It is not.
+    /// A message that is not answered.
     Notification,
 }
 
@@ -253,7 +253,7 @@ methods! {
     "notifications/subscriptions/acknowledged": notification SubscriptionsAcknowledgedNotification, to_client,
         since V2026_07_28;
 
-    // What a server asks. In 2026-07-28 the same stands in an `InputRequiredResult`.
+    // The questions of a server. In 2026-07-28 they are in an `InputRequiredResult`.
     "roots/list": request ListRootsRequest => ListRootsResult, to_client,
         needs client "roots", until V2025_11_25;
     "notifications/roots/list_changed": notification RootsListChangedNotification, to_server,

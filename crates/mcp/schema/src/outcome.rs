@@ -29,7 +29,7 @@ pub enum Outcome<T> {
     Complete(T),
     /// Questions that the client has to answer first.
     InputRequired(InputRequiredResult),
-    /// The task that will bring it. Only to clients that named the extension.
+    /// The task whose result will be the answer. Only to clients that named the extension.
     Task(CreateTaskResult),
     /// A result of a kind that this version of the library does not know. A client treats it as an error.
     Unknown(RawJson),

@@ -6,9 +6,9 @@ use agentwire_jsonrpc::RequestMethod;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A place in a long list, as the server that made the list names it.
+/// A position in a long list, named by the server of the list.
 ///
-/// It means nothing to anyone else: it goes back unread, and the empty one is one like any other.
+/// It is opaque to the client, which returns it unread. The empty cursor is one like any other.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination>.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -91,10 +91,10 @@ macro_rules! list_method {
             /// The kind of this result; absent means complete. Since 2026-07-28.
             #[wire(optional)]
             pub result_type: Option<crate::ResultType>,
-            /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+            /// For how many milliseconds it may be cached; absent or negative means 0, not at all. Since 2026-07-28.
             #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
             pub ttl_ms: Option<u64>,
-            /// Who may be given what was kept. Since 2026-07-28.
+            /// The users that may get the cached result. Since 2026-07-28.
             #[wire(optional)]
             pub cache_scope: Option<crate::CacheScope>,
             /// Extension metadata.

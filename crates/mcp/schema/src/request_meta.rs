@@ -7,9 +7,7 @@ use crate::{
     ClientCapabilities, Implementation, LoggingLevel, Meta, ProgressToken, ProtocolVersion, Revision,
 };
 
-/// A client's description of itself in every request of 2026-07-28, where no session remembers it.
-///
-/// It stands in a `_meta`, beside whatever else is there.
+/// A client's description of itself in the `_meta` of every request of 2026-07-28, because no session remembers it.
 ///
 /// ```
 /// use agentwire_mcp_schema::{ClientCapabilities, HasMeta, Implementation, ListToolsRequest, RequestMeta, Revision};
@@ -30,7 +28,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct RequestMeta {
-    /// The version that the request is in.
+    /// The version of the protocol that the request uses.
     #[wire(required, name = "io.modelcontextprotocol/protocolVersion")]
     pub protocol_version: ProtocolVersion,
     /// The capabilities of the client while it waits for the answer.
@@ -39,10 +37,10 @@ pub struct RequestMeta {
     /// Who the client is.
     #[wire(optional, name = "io.modelcontextprotocol/clientInfo")]
     pub client_info: Option<Implementation>,
-    /// From which level on the client wants the server's log about this request. None means none of it.
+    /// The lowest level of the log messages that the client wants about this request. `None` means no messages.
     #[wire(strict, name = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<LoggingLevel>,
-    /// The token under which the client wants to hear of progress.
+    /// The token with which the client asks for progress notifications.
     #[wire(strict, name = "progressToken")]
     pub progress_token: Option<ProgressToken>,
 }
@@ -62,7 +60,7 @@ impl RequestMeta {
         }
     }
 
-    /// The version that a request names, if it names one, whatever else its `_meta` may lack.
+    /// The version that a request names, if it names one. Other members of the `_meta` may be missing.
     pub fn version(meta: Option<&Meta>) -> Option<ProtocolVersion> {
         meta?.text("io.modelcontextprotocol/protocolVersion").map(|version| ProtocolVersion::from(&*version))
     }

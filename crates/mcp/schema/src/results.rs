@@ -14,7 +14,7 @@ pub enum ResultType {
     /// The result has questions of the server: an [`InputRequiredResult`](crate::InputRequiredResult).
     #[wire("input_required")]
     InputRequired,
-    /// The work goes on as a task: the [`CreateTaskResult`](crate::tasks::extension::CreateTaskResult) of the tasks extension.
+    /// The request runs as a task: the [`CreateTaskResult`](crate::tasks::extension::CreateTaskResult) of the tasks extension.
     #[wire("task")]
     Task,
     /// A string that this version of the library does not know, unchanged.
@@ -34,16 +34,16 @@ impl ResultType {
     }
 }
 
-/// Who may be given a result that was kept. Since 2026-07-28.
+/// The users that may get a cached result. Since 2026-07-28.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum CacheScope {
-    /// Anyone.
+    /// All users.
     #[wire("public")]
     Public,
-    /// Only who asked for it, by the same authorization.
+    /// Only the user that requested it, with the same authorization.
     #[wire("private")]
     Private,
     /// A string that this version of the library does not know, unchanged.

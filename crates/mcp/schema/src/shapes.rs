@@ -1,4 +1,4 @@
-//! Schemas of what has no type of its own here: text that stays undecoded, and types of other crates.
+//! Schemas of parts without a type of their own here: text that stays undecoded, and types of other crates.
 
 pub(crate) mod parts;
 
@@ -49,7 +49,7 @@ shapes! {
         "type": "object",
         "additionalProperties": true,
     });
-    /// The error that stands in an answer.
+    /// The error of an answer.
     named ErrorSchema = "Error": |_| json_schema!({
         "type": "object",
         "properties": { "code": { "type": "integer" }, "message": { "type": "string" }, "data": true },

@@ -7,20 +7,20 @@ use crate::{HasMeta, JsonObject, Meta, NotificationMeta, ResultType, Subscriptio
 
 /// The notifications that a client wants, or that a server agreed to send. Since 2026-07-28.
 ///
-/// Only what is named is sent; nothing at all by default.
+/// Only named notifications are sent: by default none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
-    /// That the list of tools changed.
+    /// Changes of the list of tools.
     #[wire(flag)]
     pub tools_list_changed: bool,
-    /// That the list of prompts changed.
+    /// Changes of the list of prompts.
     #[wire(flag)]
     pub prompts_list_changed: bool,
-    /// That the list of resources changed.
+    /// Changes of the list of resources.
     #[wire(flag)]
     pub resources_list_changed: bool,
-    /// That one of these resources, by their URIs, changed.
+    /// Changes of these resources, by their URIs.
     #[wire(plain_list)]
     pub resource_subscriptions: Vec<String>,
     /// The filters of extensions, such as the `taskIds` of [`task_extension`](crate::tasks::extension).
@@ -37,7 +37,7 @@ setters!(SubscriptionFilter {
     set other: JsonObject,
 });
 
-/// Asks to hear of changes for as long as the request is open. Since 2026-07-28.
+/// Subscribes to changes for as long as the request is open. Since 2026-07-28.
 ///
 /// The server first sends what it agreed to, in a [`SubscriptionsAcknowledgedNotification`]; each notification
 /// names the request in its `_meta`. The answer comes when the server ends it. See
@@ -54,7 +54,7 @@ pub struct SubscriptionsListenRequest {
 }
 
 impl SubscriptionsListenRequest {
-    /// To hear of that.
+    /// Subscribes to these notifications.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self { notifications, meta: None }
     }
@@ -64,7 +64,7 @@ setters!(SubscriptionsListenRequest {
     some meta: Meta,
 });
 
-/// The server ended a subscription in good order; which one stands in its `_meta`.
+/// The server ended a subscription in good order. The `_meta` names the subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
@@ -102,7 +102,7 @@ pub struct SubscriptionsAcknowledgedNotification {
 }
 
 impl SubscriptionsAcknowledgedNotification {
-    /// The request of this id will hear of that.
+    /// The server sends these notifications on the subscription of the request with this id.
     pub fn new(subscription_id: impl Into<RequestId>, notifications: SubscriptionFilter) -> Self {
         let mut this = Self { notifications, meta: None };
         NotificationMeta::new(subscription_id).write_to(this.meta_slot());

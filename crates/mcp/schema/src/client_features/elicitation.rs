@@ -32,7 +32,7 @@ impl ElicitRequest {
         Self::Url(ElicitUrlRequest::new(message, url))
     }
 
-    /// Why it is asked, for the user.
+    /// The reason for the question, for the user.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(form) => &form.message,
@@ -134,7 +134,7 @@ pub struct ElicitUrlRequest {
 }
 
 impl ElicitUrlRequest {
-    /// That page.
+    /// A page at this URL.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self { message: message.into(), url: url.into(), elicitation_id: None, task: None, meta: None }
     }
@@ -163,7 +163,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// The user did that.
+    /// A result with this decision, without values.
     pub fn new(action: ElicitAction) -> Self {
         Self { action, content: None, meta: None }
     }
@@ -173,12 +173,12 @@ impl ElicitResult {
         Self { content: Some(content), ..Self::new(ElicitAction::Accept) }
     }
 
-    /// The user said no.
+    /// The user declined.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
 
-    /// The user turned away.
+    /// The user dismissed the question without a decision.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
     }
@@ -196,10 +196,10 @@ pub enum ElicitAction {
     /// Filled in the form, or agreed to open the page.
     #[wire("accept")]
     Accept,
-    /// Said no.
+    /// Declined.
     #[wire("decline")]
     Decline,
-    /// Turned away without an answer.
+    /// Dismissed the question without a decision.
     #[wire("cancel")]
     Cancel,
     /// A string that this version of the library does not know, unchanged.
@@ -220,7 +220,7 @@ pub struct ElicitationCompleteNotification {
 }
 
 impl ElicitationCompleteNotification {
-    /// That one is done.
+    /// The elicitation with this id is done.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self { elicitation_id: elicitation_id.into(), meta: None }
     }

@@ -214,9 +214,9 @@ setters!(NumberSchema {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum NumberKind {
-    /// It need not.
+    /// With or without a fraction.
     Number,
-    /// It must.
+    /// Whole numbers.
     Integer,
 }
 

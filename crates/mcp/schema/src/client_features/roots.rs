@@ -93,7 +93,7 @@ setters!(Root {
 });
 
 bare_notification! {
-    /// The client's roots are others now. The client sends it.
+    /// The client's roots have changed. The client sends it.
     RootsListChangedNotification;
 }
 

@@ -54,7 +54,7 @@ pub struct CreateMessageRequest {
 }
 
 impl CreateMessageRequest {
-    /// Continues that conversation by at most so many tokens.
+    /// Continues this conversation by at most `max_tokens` tokens.
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages,
@@ -145,7 +145,7 @@ pub struct CreateMessageResult {
 }
 
 impl CreateMessageResult {
-    /// That model said that.
+    /// A message that the model named `model` has written.
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,
@@ -234,13 +234,13 @@ setters!(ToolChoice {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
-    /// As it likes.
+    /// The model may use tools.
     #[wire("auto")]
     Auto,
-    /// At least one.
+    /// The model must use at least one tool.
     #[wire("required")]
     Required,
-    /// None.
+    /// The model must use no tool.
     #[wire("none")]
     None,
     /// A string that this version of the library does not know, unchanged.
@@ -271,16 +271,16 @@ pub enum IncludeContext {
 #[wire(any_string)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It had said what it had to say.
+    /// It had finished its answer.
     #[wire("endTurn")]
     EndTurn,
-    /// It came to one of the texts at which to stop.
+    /// It wrote one of the texts at which it stops.
     #[wire("stopSequence")]
     StopSequence,
-    /// It came to the most tokens it may use.
+    /// It reached the limit on tokens.
     #[wire("maxTokens")]
     MaxTokens,
-    /// It wants a tool to be used. Since 2025-11-25.
+    /// It requests the use of a tool. Since 2025-11-25.
     #[wire("toolUse")]
     ToolUse,
     /// A string that this version of the library does not know, unchanged.

@@ -21,10 +21,10 @@ pub enum SamplingContent {
     /// A sound. Since 2025-03-26.
     #[wire("audio", from)]
     Audio(AudioContent),
-    /// The model wants a tool to be used. Since 2025-11-25.
+    /// A request of the model to use a tool. Since 2025-11-25.
     #[wire("tool_use", from)]
     ToolUse(ToolUseContent),
-    /// The result of using it. Since 2025-11-25.
+    /// The result of the use of a tool. Since 2025-11-25.
     #[wire("tool_result", from)]
     ToolResult(ToolResultContent),
     /// A block of a kind that this version of the library does not know, `type` included.
@@ -59,7 +59,7 @@ impl From<String> for SamplingContent {
     }
 }
 
-/// The model wants a tool to be used, a `tool_use` block. Since 2025-11-25.
+/// A request of the model to use a tool, a `tool_use` block. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[wire(tag = "type", value = "tool_use")]
 #[non_exhaustive]
@@ -79,7 +79,7 @@ pub struct ToolUseContent {
 }
 
 impl ToolUseContent {
-    /// That use of that tool.
+    /// The use `id` of the tool `name` with these arguments.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: JsonObject) -> Self {
         Self { id: id.into(), name: name.into(), input, meta: None }
     }
@@ -112,7 +112,7 @@ pub struct ToolResultContent {
 }
 
 impl ToolResultContent {
-    /// The result of that use.
+    /// The result of the use with this id.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),

@@ -24,7 +24,7 @@ pub struct SingleSelectSchema {
 }
 
 impl SingleSelectSchema {
-    /// One of these.
+    /// A field for one of these choices.
     pub fn new<C: Into<Choice>>(choices: impl IntoIterator<Item = C>) -> Self {
         Self { choices: choices.into_iter().map(C::into).collect(), ..Self::default() }
     }
@@ -57,7 +57,7 @@ pub struct MultiSelectSchema {
 }
 
 impl MultiSelectSchema {
-    /// Some of these.
+    /// A field for some of these choices.
     pub fn new<C: Into<Choice>>(choices: impl IntoIterator<Item = C>) -> Self {
         Self { choices: choices.into_iter().map(C::into).collect(), ..Self::default() }
     }
@@ -84,7 +84,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// That value, shown as it is.
+    /// A choice without a title.
     pub fn new(value: impl Into<String>) -> Self {
         Self { value: value.into(), title: None }
     }
@@ -168,7 +168,7 @@ struct MultiWire {
     default: Vec<String>,
 }
 
-/// Plain values say that they are strings, titled ones do not.
+/// The items of plain values have `type`: `string`, those of titled ones do not.
 #[derive(Default, Wire)]
 #[wire(without_schema)]
 struct MultiItems {
@@ -214,7 +214,7 @@ fn values(choices: Vec<Choice>) -> Vec<String> {
     choices.into_iter().map(|choice| choice.value).collect()
 }
 
-/// The titled spelling wants a title on every choice.
+/// The titled spelling requires a title on every choice.
 fn titled(choices: Vec<Choice>) -> Vec<Choice> {
     choices.into_iter().map(|choice| Choice { title: Some(shown(&choice)), ..choice }).collect()
 }

@@ -1,5 +1,5 @@
-//! The trait `Downgrade`, which turns a value into what the revision of the peer knows, and its impls for containers. The table
-//! in `rules` generates most other impls.
+//! The trait `Downgrade`, which reduces a value to the parts that the revision of the peer has, and its impls for containers. The
+//! table in `rules` generates most other impls.
 
 #[macro_use]
 mod table;
@@ -19,13 +19,13 @@ pub use table::Range;
 pub use table::{Member, Variant};
 pub use unsupported::Unsupported;
 
-/// Turns a value into what the peer's revision knows.
+/// Reduces a value to the parts that the peer's revision has.
 ///
-/// A part that a revision does not have is left out or turned into its older form: a link to a resource becomes
-/// text, structured content becomes text where there is no other, an icon goes. What a revision requires and
-/// an older one did not know is filled in: in 2026-07-28, a result is marked as complete, and as one that may
-/// not be kept. Some things can be neither: a page that the user is sent to has no older form, and only
-/// the server can name it, as 2025-11-25 requires. [`fits`](Self::fits) finds these.
+/// A part that a revision does not have is left out or turned into its older form: a link to a resource becomes text,
+/// structured content becomes text if there is no other text, and an icon is removed. A member that a newer revision requires
+/// is filled in: in 2026-07-28, a result is marked as complete, and as one that may not be cached. Neither works for some parts:
+/// a page that the user is sent to has no older form, and only the server knows the id that 2025-11-25 requires for it.
+/// [`fits`](Self::fits) finds these.
 ///
 /// ```
 /// use agentwire_mcp_schema::{CallToolResult, ContentBlock, Downgrade, ResultType, Revision};
@@ -40,10 +40,10 @@ pub use unsupported::Unsupported;
 /// assert_eq!(result.result_type, None);
 /// ```
 pub trait Downgrade {
-    /// Leaves only what `revision` has, and adds what it requires and can be made up.
+    /// Leaves only the parts that `revision` has, and adds required members that have a default.
     fn downgrade(&mut self, revision: Revision);
 
-    /// Checks that a value that was downgraded to `revision` fits into it. Ask before it is sent.
+    /// Checks that a value that was downgraded to `revision` fits into it. Call this before the value is sent.
     ///
     /// A type or member that this version of the library does not know is taken to fit.
     ///
@@ -57,11 +57,11 @@ pub trait Downgrade {
     ///
     /// # Errors
     ///
-    /// The first thing that the revision does not have or that it misses.
+    /// The first part that the revision does not have, or required member that is missing.
     fn fits(&self, revision: Revision) -> Result<(), Unsupported>;
 
-    /// The first capability that a request asks for by what is in it and that its receiver does not have, such
-    /// as `elicitation.url`. Ask before it is downgraded.
+    /// The first capability that the content of a request requires and its receiver does not have, such as `elicitation.url`.
+    /// Call this before the request is downgraded.
     ///
     /// The requirement of the method as a whole is its [gate](crate::MethodInfo::gate).
     fn lacks(&self, can: &dyn Fn(&str) -> bool) -> Option<&'static str>;

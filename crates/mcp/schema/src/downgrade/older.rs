@@ -1,4 +1,4 @@
-//! The older forms of what a revision does not have.
+//! The older forms of parts that a revision does not have.
 
 use agentwire_jsonrpc::RawJson;
 use serde_json::Value;
@@ -45,14 +45,14 @@ pub(super) fn audio_as_text(audio: &mut AudioContent) -> TextContent {
     TextContent { annotations: audio.annotations.take(), ..TextContent::new(note) }
 }
 
-/// `{}` means forms to an older server, so a client that only opens pages must not say it.
+/// `{}` means forms to an older server, so a client that only opens pages must not send it.
 pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities, revision: Revision) {
     if !revision.has_url_elicitation() {
         capabilities.elicitation.take_if(|elicitation| !elicitation.has_form());
     }
 }
 
-/// 2025-03-26 has a tool's title among its annotations. Until 2025-11-25, what a tool answers is an object.
+/// 2025-03-26 has a tool's title among its annotations. Until 2025-11-25, structured content is an object.
 pub(super) fn tool(tool: &mut Tool, revision: Revision) {
     if !revision.has_titles()
         && let Some(title) = tool.title.take()
@@ -85,7 +85,7 @@ fn structured(structured: &mut Option<RawJson>, content: &mut Vec<ContentBlock>,
     *structured = None;
 }
 
-/// Where a message is one block, several are as many messages of the same speaker.
+/// In revisions with one block per message, several blocks become several messages of the same role.
 pub(super) fn conversation(request: &mut CreateMessageRequest, revision: Revision) {
     if !revision.has_several_blocks() && request.messages.iter().any(|message| message.content.len() != 1) {
         let messages = std::mem::take(&mut request.messages).into_iter();
@@ -96,7 +96,7 @@ pub(super) fn conversation(request: &mut CreateMessageRequest, revision: Revisio
     }
 }
 
-/// Where an answer is one block, texts are one text, and of anything else the first block is the answer.
+/// In revisions with one block per answer, texts are joined to one; of other blocks the first is kept.
 pub(super) fn said(result: &mut CreateMessageResult, revision: Revision) {
     if revision.has_several_blocks() || result.content.len() == 1 {
         return;
@@ -123,7 +123,7 @@ pub(super) fn is_one_block(message: &SamplingMessage, revision: Revision) -> Res
     Err(Unsupported::Unknown { what: "a message of several blocks or of none", revision })
 }
 
-/// Where no field is for several choices, none is filled in with them.
+/// In revisions without fields for several choices, no field has several values.
 pub(super) fn is_one_choice(result: &ElicitResult, revision: Revision) -> Result<(), Unsupported> {
     if revision.has_several_choices() || !result.content.iter().flatten().any(|(_, value)| value.is_array()) {
         return Ok(());

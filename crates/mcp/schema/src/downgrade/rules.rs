@@ -1,5 +1,5 @@
-//! The table of what each revision has. Whatever depends on a revision and can be said of a member or a
-//! variant is said here and nowhere else.
+//! The table of the members and variants that each revision has or requires. Every rule about one member or one
+//! variant is here and nowhere else.
 
 use super::older;
 use crate::{CacheScope, ResultType};

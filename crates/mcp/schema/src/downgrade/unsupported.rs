@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::Revision;
 
-/// Why a revision cannot say a value, whatever is left out of it. See [`Downgrade::fits`](crate::Downgrade::fits).
+/// Why a value does not fit into a revision, even downgraded. See [`Downgrade::fits`](crate::Downgrade::fits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The revision does not have it, and no older form has the same meaning.
+    /// The revision does not have a part, and no older form of it has the same meaning.
     #[non_exhaustive]
     Unknown {
         /// The missing part: the name of a type, or a few words where no type is for it.
@@ -16,7 +16,7 @@ pub enum Unsupported {
         /// The revision.
         revision: Revision,
     },
-    /// The revision requires a member that is not there, and only who made the value knows what belongs there.
+    /// The revision requires a member that is missing, and only the creator of the value knows it.
     #[non_exhaustive]
     Missing {
         /// The name of the type.

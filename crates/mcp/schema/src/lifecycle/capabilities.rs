@@ -56,7 +56,7 @@ setters!(ClientCapabilities {
 impl ClientCapabilities {
     /// Whether it has the capability at `path`, such as `roots` or `elicitation.url`.
     ///
-    /// A client that sends `elicitation: {}` can do forms, so `elicitation.form` is among what it has.
+    /// A client that sends `elicitation: {}` can do forms, so it has `elicitation.form`.
     pub fn has(&self, path: &str) -> bool {
         match path {
             "roots" => self.roots.is_some(),
@@ -198,7 +198,7 @@ list_capability! {
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// Whether a client can ask to hear of changes to one resource.
+    /// Whether a client can subscribe to changes of one resource.
     #[wire(flag)]
     pub subscribe: bool,
     /// Whether it sends a notification when the list changes.
@@ -216,7 +216,7 @@ setters!(ResourcesCapability {
     set other: JsonObject,
 });
 
-/// The parts of a client's sampling. They are since 2025-11-25.
+/// The parts of a client's sampling, which are named since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct SamplingCapability {
@@ -238,7 +238,7 @@ setters!(SamplingCapability {
     set other: JsonObject,
 });
 
-/// In which ways a client can ask its user. The parts are since 2025-11-25; without any, it does forms.
+/// The ways in which a client can ask its user. They are named since 2025-11-25; without any, it does forms.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct ElicitationCapability {

@@ -37,10 +37,10 @@ pub struct DiscoverResult {
     /// The kind of this result; absent means complete.
     #[wire(optional)]
     pub result_type: Option<ResultType>,
-    /// For how many milliseconds it may be kept; absent or negative means 0, not at all.
+    /// For how many milliseconds it may be cached; absent or negative means 0, not at all.
     #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
     pub ttl_ms: Option<u64>,
-    /// Who may be given what was kept.
+    /// The users that may get the cached result.
     #[wire(optional)]
     pub cache_scope: Option<CacheScope>,
     /// Extension metadata.

@@ -1,4 +1,4 @@
-//! The member `protocolVersion`: any string, which converts to a known `Revision` where one has that name.
+//! The member `protocolVersion`: any string, which converts to a `Revision` if one has that name.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the protocol as a peer names it: usually the date of a revision, but any string may arrive.
 ///
-/// A server that gets one it does not know answers with one that it does, so this must not fail to read.
+/// A server answers an unknown version with one that it knows, so reading must not fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

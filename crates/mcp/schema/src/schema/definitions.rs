@@ -106,7 +106,7 @@ definitions! {
     /// Every published definition that has a type. Those that have none are envelopes, unions of requests or
     /// results, and what the published types share.
     ///
-    /// Where a revision publishes no name for a type, its shape stands where it is used.
+    /// If a revision publishes no name for a type, its schema is inlined at each use.
     DEFINITIONS:
     params InitializeRequest = "InitializeRequestParams", since V2025_11_25, until V2025_11_25;
     params PingRequest = "RequestParams", since V2025_11_25, until V2025_11_25;
@@ -234,7 +234,7 @@ definitions! {
 }
 
 definitions! {
-    /// The types that no revision names; their shape stands where they are used.
+    /// The types that no revision names; their schemas are inlined at each use.
     INLINED:
     params core_tasks::GetTaskRequest = "GetTaskRequestParams", since V2025_11_25, until V2025_11_25;
     params core_tasks::GetTaskPayloadRequest = "GetTaskPayloadRequestParams",

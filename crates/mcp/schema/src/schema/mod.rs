@@ -1,10 +1,10 @@
-//! A JSON Schema of every type, and which definition of the protocol each one speaks. Feature `schema`.
+//! A JSON Schema of every type, and the published definitions of each type. Feature `schema`.
 //!
-//! The types are the source and cover all revisions at once. What one revision has of them is said by
-//! [`DEFINITIONS`], [`MEMBERS`] and [`VARIANTS`]; the generator of a revision's schema takes out the rest.
+//! The types are the source and cover all revisions at once. [`DEFINITIONS`], [`MEMBERS`] and [`VARIANTS`] list the parts of
+//! each revision; the generator of a revision's schema removes the rest.
 //!
-//! In a schema, `"x-open": true` marks a union or a set of words to which the types keep what they do not
-//! know, and `"x-nullable": true` a member whose `null` is not the same as its absence.
+//! In a schema, `"x-open": true` marks a union or a set of strings of which the types keep unknown ones too, and
+//! `"x-nullable": true` a member whose `null` is not the same as its absence.
 
 mod definitions;
 
@@ -26,7 +26,7 @@ pub const MEMBERS: &[Member] = crate::downgrade::MEMBERS;
 /// The variants of unions, each with the revisions that have it.
 pub const VARIANTS: &[Variant] = crate::downgrade::VARIANTS;
 
-/// A definition of the published schema and the type that speaks it.
+/// A definition of the published schema and its type.
 ///
 /// A type may have several: a name per range of revisions, or several names at once.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Definition {
     pub role: Role,
     /// The revisions that publish it.
     pub range: Range,
-    /// Its JSON Schema, made with the generator: what all revisions have of it, as it is read.
+    /// Its JSON Schema, made with the generator: the parts of all revisions, as they are read.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Decodes JSON text into the type and encodes it again.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
@@ -68,7 +68,7 @@ pub enum Role {
     NotificationParams,
     /// A result.
     Result,
-    /// Something inside of those.
+    /// A part of those.
     Plain,
     /// A name for a simple type; where it is used, the simple type is published.
     Alias,

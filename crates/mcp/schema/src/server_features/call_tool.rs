@@ -77,8 +77,7 @@ setters!(CallToolRequest {
 
 /// [`CallToolRequest`], borrowed from the message it came in.
 ///
-/// For readers of calls: nothing is copied, however large the arguments are, and what few calls carry is not
-/// decoded in advance.
+/// For readers of calls: nothing is copied, however large the arguments are, and rare members are not decoded in advance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(expecting = "an object")]
 #[serde(rename_all = "camelCase")]
@@ -105,12 +104,12 @@ pub struct CallToolParams<'a> {
 }
 
 impl<'a> CallToolParams<'a> {
-    /// The JSON text of the arguments, `{}` where there are none.
+    /// The JSON text of the arguments; `{}` if they are absent.
     pub fn arguments_json(&self) -> &'a str {
         self.arguments.map_or("{}", RawValue::get)
     }
 
-    /// How the call is to be run as a task, if it is.
+    /// The metadata of the task, if the call is to run as one.
     ///
     /// # Errors
     ///
@@ -144,8 +143,8 @@ impl<'a> CallToolParams<'a> {
 /// The result of calling a tool.
 ///
 /// A tool that failed answers with `is_error` and the reason in its content, where the model sees it. That is
-/// not an error of the protocol, which means that there was no call. It holds the tool's text without a
-/// detour over a tree of values, so a large answer is copied once, into the message.
+/// not an error of the protocol, which means that the tool was not called. The structured content is text, not a tree
+/// of values, so a large answer is copied once, into the message.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct CallToolResult {

@@ -6,7 +6,7 @@ use agentwire_wire_derive::Wire;
 
 use crate::Meta;
 
-/// Asks how what the user typed so far might go on.
+/// Asks for completions of the text that the user has typed.
 ///
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -27,7 +27,7 @@ pub struct CompleteRequest {
 }
 
 impl CompleteRequest {
-    /// How that argument of that prompt or template might go on.
+    /// Asks for completions of this argument of this prompt or template.
     pub fn new(reference: impl Into<CompletionReference>, argument: CompletionArgument) -> Self {
         Self { reference: reference.into(), argument, context: None, meta: None }
     }
@@ -105,7 +105,7 @@ pub struct CompletionArgument {
 }
 
 impl CompletionArgument {
-    /// That argument, with so much typed.
+    /// The argument `name` with its value so far.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
     }
@@ -125,7 +125,7 @@ setters!(CompletionContext {
     set arguments: BTreeMap<String, String>,
 });
 
-/// How it might go on.
+/// The answer to a request for completions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CompleteResult {
@@ -171,8 +171,7 @@ impl Completion {
     /// How many values may travel at once.
     pub const MAX_VALUES: usize = 100;
 
-    /// These values. Those over [`MAX_VALUES`](Self::MAX_VALUES) are cut off, which `total` and `has_more`
-    /// tell.
+    /// These values. Those beyond [`MAX_VALUES`](Self::MAX_VALUES) are cut off, and `total` and `has_more` are set.
     pub fn new(mut values: Vec<String>) -> Self {
         let all = values.len();
         values.truncate(Self::MAX_VALUES);

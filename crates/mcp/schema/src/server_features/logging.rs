@@ -7,34 +7,34 @@ use serde::{Deserialize, Deserializer};
 
 use crate::Meta;
 
-/// How grave a log message is, the levels of RFC 5424, least first.
+/// The severity of a log message: the levels of RFC 5424, least first.
 ///
-/// One that we do not know compares greater than all, so that no filter drops it.
+/// An unknown level compares greater than all, so that no filter drops it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum LoggingLevel {
     /// For debugging the server.
     #[wire("debug")]
     Debug,
-    /// It goes as it should.
+    /// Normal operation.
     #[wire("info")]
     Info,
-    /// As it should, but worth a note.
+    /// Normal, but significant.
     #[wire("notice")]
     Notice,
-    /// Something may go wrong.
+    /// A possible problem.
     #[wire("warning")]
     Warning,
-    /// Something went wrong.
+    /// A failure.
     #[wire("error")]
     Error,
-    /// A part fails.
+    /// A part of the system fails.
     #[wire("critical")]
     Critical,
-    /// Someone must act now.
+    /// A person must act at once.
     #[wire("alert")]
     Alert,
-    /// Nothing works.
+    /// The system is unusable.
     #[wire("emergency")]
     Emergency,
     /// A string that this version of the library does not know, unchanged.
@@ -44,7 +44,7 @@ pub enum LoggingLevel {
 
 /// Asks the server to send log messages from that level upwards.
 ///
-/// Reading one with a level that is none fails: the server answers `-32602`.
+/// Reading fails if the level is unknown: the server answers `-32602`.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
@@ -81,7 +81,7 @@ fn known_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LoggingLeve
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct LoggingMessageNotification {
-    /// How grave it is.
+    /// Its severity.
     #[wire(required)]
     pub level: LoggingLevel,
     /// The part of the server that logs.

@@ -1,4 +1,4 @@
-//! Server features of the specification, but for tasks.
+//! The server features of the specification, except tasks.
 
 #[macro_use]
 pub(crate) mod resource_type;

@@ -54,7 +54,7 @@ setters!(Prompt {
     some meta: Meta,
 });
 
-/// Something to fill in before a prompt can be used.
+/// An argument of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct PromptArgument {
@@ -67,7 +67,7 @@ pub struct PromptArgument {
     /// The meaning of the argument.
     #[wire(optional)]
     pub description: Option<String>,
-    /// Whether the prompt cannot do without it.
+    /// Whether the prompt requires it.
     #[wire(flag)]
     pub required: bool,
 }

@@ -36,7 +36,7 @@ impl ResourceContents {
         Self::blob(uri, STANDARD.encode(bytes))
     }
 
-    /// Where it is.
+    /// Its URI.
     pub fn uri(&self) -> &str {
         match self {
             Self::Text(contents) => &contents.uri,
@@ -107,7 +107,7 @@ macro_rules! resource_contents {
             #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $name {
-                /// Where it is.
+                /// Its URI.
                 #[wire(expected, schema(extend("format" = "uri")))]
                 pub uri: String,
                 /// Its media type.

@@ -28,13 +28,13 @@ pub struct ResourceTemplate {
     /// The purpose of the resource, in words for the model.
     #[wire(optional)]
     pub description: Option<String>,
-    /// The media type, where all that fit the template share one.
+    /// The media type, if all resources of the template share one.
     #[wire(optional)]
     pub mime_type: Option<String>,
     /// Icons to show for it. Since 2025-11-25.
     #[wire(plain_list)]
     pub icons: Vec<Icon>,
-    /// For whom they are and how much they matter.
+    /// Their audience and priority.
     #[wire(optional)]
     pub annotations: Option<Annotations>,
     /// Extension metadata. Since 2025-06-18.
@@ -118,7 +118,7 @@ macro_rules! uri_request {
     };
 }
 
-/// Reads a resource. Without one, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
+/// Reads a resource. For a missing one, the error is [`code::RESOURCE_NOT_FOUND`](crate::code) or, since
 /// 2026-07-28, invalid params.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
@@ -151,9 +151,9 @@ setters!(ReadResourceRequest {
 });
 
 uri_request! {
-    /// Asks to hear when a resource changes.
+    /// Subscribes to changes of a resource.
     SubscribeRequest;
-    /// Asks to hear of it no longer.
+    /// Ends the subscription to a resource.
     UnsubscribeRequest;
 }
 
@@ -167,10 +167,10 @@ pub struct ReadResourceResult {
     /// The kind of this result; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
-    /// For how many milliseconds it may be kept; absent or negative means 0, not at all. Since 2026-07-28.
+    /// For how many milliseconds it may be cached; absent or negative means 0, not at all. Since 2026-07-28.
     #[wire(optional, read = crate::wire::time_to_live, schema(with = "Option<crate::schema::Milliseconds>"))]
     pub ttl_ms: Option<u64>,
-    /// Who may be given what was kept. Since 2026-07-28.
+    /// The users that may get the cached result. Since 2026-07-28.
     #[wire(optional)]
     pub cache_scope: Option<crate::CacheScope>,
     /// Extension metadata.
@@ -192,7 +192,7 @@ setters!(ReadResourceResult {
     some meta: Meta,
 });
 
-/// A resource that the client subscribed to, or a part of it, is another now.
+/// A resource that the client subscribed to, or a part of it, has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotification {

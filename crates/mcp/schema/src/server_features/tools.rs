@@ -56,13 +56,13 @@ impl Tool {
         }
     }
 
-    /// The name for people, wherever it is, or else the name.
+    /// The name for people, from the tool or its annotations, or else the name.
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref().and_then(|annotations| annotations.title.as_deref());
         self.title.as_deref().or_else(annotated).unwrap_or(&self.name)
     }
 
-    /// The arguments that are repeated in headers where the tool is called over HTTP.
+    /// The arguments that a call over HTTP repeats in headers.
     ///
     /// ```
     /// use agentwire_mcp_schema::{JsonSchema, Tool};
@@ -104,7 +104,7 @@ setters!(Tool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// The name for people, where the tool itself has none.
+    /// The name for people, if the tool itself has none.
     #[wire(optional)]
     pub title: Option<String>,
     /// It changes nothing. Absent means false.
@@ -148,13 +148,13 @@ setters!(ToolExecution {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum TaskSupport {
-    /// It cannot.
+    /// It does not run as a task.
     #[wire("forbidden")]
     Forbidden,
-    /// The client may choose.
+    /// It runs as a task if the client asks for one.
     #[wire("optional")]
     Optional,
-    /// It runs no other way.
+    /// It runs only as a task.
     #[wire("required")]
     Required,
     /// A string that this version of the library does not know, unchanged.

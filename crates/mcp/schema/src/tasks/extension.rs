@@ -2,7 +2,7 @@
 //!
 //! A client names the extension among its capabilities. A server may then answer a request with a
 //! [`CreateTaskResult`] of its own accord; [`GetTaskRequest`] gets the state of the task, its result or error
-//! included, and [`UpdateTaskRequest`] answers what it asks. Only servers run tasks. A tool that failed makes
+//! included, and [`UpdateTaskRequest`] answers its questions. Only servers run tasks. A tool that failed makes
 //! its task *completed*, with a result that is an error.
 //!
 //! The tasks of 2025-11-25 are another protocol with some of the same names:
@@ -51,13 +51,13 @@ setters!(CreateTaskResult {
 });
 
 task_requests! {
-    /// Asks how a task stands.
+    /// Asks for the state of a task.
     GetTaskRequest;
-    /// Cancels a task, as far as its server can. A task that is done stays what it is.
+    /// Cancels a task, as far as its server can. A final status does not change.
     CancelTaskRequest;
 }
 
-/// Answers some of what a task asks. Answers under other keys mean nothing.
+/// Answers some of the questions of a task. Answers under other keys are ignored.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct UpdateTaskRequest {
@@ -139,13 +139,13 @@ macro_rules! task_reports {
 }
 
 task_reports! {
-    /// How a task stands, with what it asks, its result or its error.
+    /// The state of a task, with its open questions, its result or its error.
     GetTaskResult {
         /// The kind of this result; absent means complete.
         #[wire(optional)]
         result_type: ResultType,
     }
-    /// A task stands otherwise than before. It is sent on a subscription that named the task; the client must
+    /// The state of a task has changed. It is sent on a subscription that named the task; the client must
     /// not wait for it, because it may never be sent.
     TaskStatusNotification {}
 }
@@ -154,7 +154,7 @@ task_reports! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskSubscription {
-    /// Their names.
+    /// Their ids.
     pub task_ids: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ impl TaskSubscription {
         Self { task_ids: task_ids.into_iter().map(T::into).collect() }
     }
 
-    /// Reads it out of a filter; no tasks where it names none.
+    /// Reads it out of a filter. Without such a member it has no tasks.
     pub fn read(filter: &SubscriptionFilter) -> Self {
         let ids = filter.other.get(TASK_IDS).and_then(Value::as_array);
         Self::new(ids.into_iter().flatten().filter_map(Value::as_str))

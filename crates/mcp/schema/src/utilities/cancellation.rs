@@ -5,10 +5,10 @@ use agentwire_wire_derive::Wire;
 
 use crate::Meta;
 
-/// Cancels a request of the sender's.
+/// Cancels a request of the sender.
 ///
-/// The receiver stops if it can and does not answer. One about a request that it does not know, or has
-/// answered, means nothing. `initialize` is never cancelled.
+/// The receiver stops if it can and does not answer. It ignores the notification if it does not know the request, or has
+/// answered it. `initialize` is never cancelled.
 /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub struct CancelledNotification {
 }
 
 impl CancelledNotification {
-    /// That request is no longer wanted.
+    /// Cancels the request with this id.
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self { request_id: Some(request_id.into()), reason: None, meta: None }
     }

@@ -32,13 +32,13 @@ pub struct ProgressNotification {
 }
 
 impl ProgressNotification {
-    /// The request with that token has come so far.
+    /// The progress of the request with this token.
     pub fn new(progress_token: impl Into<ProgressToken>, progress: f64) -> Self {
         Self { progress_token: progress_token.into(), progress, total: None, message: None, meta: None }
     }
 }
 
-/// Such as `3 of 10: copying`. What the peer wrote is on one line and cannot steer a terminal.
+/// Such as `3 of 10: copying`. The text of the peer is on one line and cannot steer a terminal.
 ///
 /// ```
 /// use agentwire_mcp_schema::ProgressNotification;

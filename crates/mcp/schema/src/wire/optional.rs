@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a member that few messages carry, apart from the others: its code does not stand in their way.
+/// Reads a member that few messages carry. It is not inlined, so its code does not enlarge the readers of the others.
 #[inline(never)]
 pub(crate) fn rare<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where

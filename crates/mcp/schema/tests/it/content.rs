@@ -1,3 +1,5 @@
+//! Content blocks and tool results: tags, structured content and text.
+
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{
     Annotations, CallToolResult, ClientCapabilities, CompletionReference, ContentBlock, ResourceContents,
@@ -81,7 +83,7 @@ fn a_block_without_a_usable_tag_or_body_is_refused() {
 
 /// Readers differ in which of two they believe.
 #[test]
-fn a_tag_stands_once() {
+fn repeated_tag_is_refused() {
     fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) {
         let read: Result<T, _> = serde_json::from_str(text);
         assert!(read.as_ref().is_err_and(|error| error.to_string().contains("duplicate field")), "{read:?}");
@@ -94,14 +96,14 @@ fn a_tag_stands_once() {
 }
 
 #[test]
-fn an_object_is_no_array() {
+fn array_is_not_read_as_an_object() {
     assert!(serde_json::from_str::<ClientCapabilities>("[{}]").is_err());
     assert!(serde_json::from_str::<ContentBlock>(r#"["text","t"]"#).is_err());
     assert!(serde_json::from_str::<Annotations>("[null]").is_err());
 }
 
 #[test]
-fn a_tool_says_text_a_value_or_why_it_failed() {
+fn tool_result_has_text_a_value_or_an_error() {
     assert_eq!(CallToolResult::from_text("5").text(), "5");
     assert_eq!(
         write(&CallToolResult::from_error("no")),
@@ -144,7 +146,7 @@ fn one_sampling_block_is_bare_and_reads_either_way() {
 }
 
 #[test]
-fn contents_say_what_they_are() {
+fn contents_are_recognized_by_text_or_blob() {
     let text = ResourceContents::text("file:///a", "t");
     assert_eq!((text.uri(), text.as_text()), ("file:///a", Some("t")));
     assert_eq!(ResourceContents::blob("file:///a", "AA==").as_text(), None);

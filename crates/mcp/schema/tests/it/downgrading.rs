@@ -1,3 +1,5 @@
+//! Values downgraded to each older revision, and parts that have no older form.
+
 use agentwire_mcp_schema::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

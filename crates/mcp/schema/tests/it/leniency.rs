@@ -1,3 +1,5 @@
+//! Unknown, malformed and repeated parts of messages.
+
 use agentwire_jsonrpc::{RawJson, Skipped, collect_skipped};
 use agentwire_mcp_schema::*;
 use serde::de::DeserializeOwned;
@@ -93,7 +95,7 @@ fn the_data_of_errors_is_typed() {
 
 /// Derived code would take an array for a struct whose members come by position.
 #[test]
-fn a_list_is_no_object() {
+fn list_is_not_read_as_an_object() {
     fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(text: &str) {
         let read: Result<T, _> = serde_json::from_str(text);
         assert!(read.is_err(), "{read:?}");

@@ -1,3 +1,5 @@
+//! The table of methods against the types of their parameters.
+
 use std::collections::BTreeSet;
 
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};

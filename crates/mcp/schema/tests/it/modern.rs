@@ -70,7 +70,7 @@ fn the_new_types_come_back_as_they_were() {
 }
 
 #[test]
-fn a_result_says_what_it_is_and_how_long_it_may_be_kept() {
+fn result_has_its_type_and_its_time_to_live() {
     both_ways::<EmptyResult>(json!({}), json!({ "resultType": "complete" }));
     both_ways::<ListToolsResult>(
         json!({ "tools": [], "nextCursor": "2" }),
@@ -95,7 +95,7 @@ fn a_result_says_what_it_is_and_how_long_it_may_be_kept() {
 }
 
 #[test]
-fn a_negative_time_to_live_is_none_at_all() {
+fn negative_time_to_live_means_zero() {
     let ttl = |json: Value| serde_json::from_value::<ListToolsResult>(json).map(|page| page.ttl_ms);
     assert_eq!(ttl(json!({ "tools": [], "ttlMs": -1 })).unwrap(), Some(0));
     assert_eq!(ttl(json!({ "tools": [], "ttlMs": u64::MAX })).unwrap(), Some(u64::MAX));
@@ -158,7 +158,7 @@ fn questions_inside_of_a_result_are_downgraded_too() {
 }
 
 #[test]
-fn a_request_says_what_a_session_would_remember() {
+fn request_describes_its_client_and_its_revision() {
     let mut call = CallToolRequest::new("add");
     call.meta = read(&json!({ "example.com/trace": "t" }));
     let about = RequestMeta::new(E, read(&json!({ "elicitation": {} })))
@@ -186,7 +186,7 @@ fn a_request_says_what_a_session_would_remember() {
 }
 
 #[test]
-fn a_request_that_says_too_little_is_told_apart() {
+fn incomplete_request_meta_is_an_error() {
     let missing: Meta = read(&json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" }));
     assert!(RequestMeta::read(Some(&missing)).is_err(), "the capabilities are missing");
     assert!(RequestMeta::read(None).is_err());
@@ -217,7 +217,7 @@ fn notifications_name_their_subscription_with_its_type() {
 }
 
 #[test]
-fn an_outcome_is_told_by_its_result_type() {
+fn outcome_is_recognized_by_its_result_type() {
     let outcome = |json: Value| read::<Outcome<CallToolResult>>(&json);
     assert!(matches!(outcome(json!({ "content": [] })), Outcome::Complete(_)), "older servers say nothing");
     assert!(matches!(outcome(json!({ "content": [], "resultType": "complete" })), Outcome::Complete(_)));
@@ -239,7 +239,7 @@ fn an_outcome_is_told_by_its_result_type() {
 }
 
 #[test]
-fn an_answer_is_told_by_the_member_that_only_it_has() {
+fn answer_is_recognized_by_its_own_member() {
     let kind = |json: Value| match read::<InputResponse>(&json) {
         InputResponse::Elicit(_) => "elicit",
         InputResponse::ListRoots(_) => "roots",
@@ -257,7 +257,7 @@ fn an_answer_is_told_by_the_member_that_only_it_has() {
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_is_refused() {
+fn unknown_question_is_refused() {
     for bad in [
         json!({ "method": "tools/call", "params": { "name": "a" } }),
         json!({ "params": {} }),

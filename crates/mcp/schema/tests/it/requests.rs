@@ -1,3 +1,5 @@
+//! Parameters of requests: progress tokens, arguments, levels, versions and cursors.
+
 use agentwire_jsonrpc::{RawJson, RequestId};
 use agentwire_mcp_schema::{
     CallToolParams, CallToolRequest, Completion, Cursor, ElicitResult, HasMeta, ListToolsRequest,
@@ -85,7 +87,7 @@ fn arguments_are_an_object() {
 }
 
 #[test]
-fn an_unknown_level_is_refused_as_a_wish_and_kept_in_a_message() {
+fn unknown_level_is_refused_in_a_request_and_kept_in_a_message() {
     assert!(serde_json::from_value::<SetLevelRequest>(json!({ "level": "loud" })).is_err());
     assert!(serde_json::from_value::<SetLevelRequest>(json!({ "level": "Info" })).is_err());
 

@@ -310,7 +310,7 @@ fn a_form_keeps_the_order_of_its_fields() {
 
 /// The word `mode` is optional if it is `form`.
 #[test]
-fn a_form_may_say_that_it_is_one() {
+fn form_may_have_its_mode() {
     let said = json!({
         "mode": "form", "message": "m", "requestedSchema": { "type": "object", "properties": {} },
     });

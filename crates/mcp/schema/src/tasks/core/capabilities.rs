@@ -1,4 +1,4 @@
-//! Who runs which requests as tasks.
+//! The capabilities of 2025-11-25 to run requests as tasks.
 
 use agentwire_wire_derive::Wire;
 
@@ -73,7 +73,7 @@ capability! {
     }
     /// The requests of tools that a server runs as tasks.
     ToolTasks {
-        /// `tools/call`, for the tools that say so.
+        /// `tools/call`, for tools with [`TaskSupport`](crate::TaskSupport).
         call: JsonObject,
     }
 }

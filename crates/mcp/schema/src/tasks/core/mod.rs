@@ -68,7 +68,7 @@ setters!(CreateTaskResult {
 });
 
 task_requests! {
-    /// Asks how a task stands.
+    /// Asks for the status of a task.
     GetTaskRequest;
     /// Waits until a task is done, and asks for its result.
     GetTaskPayloadRequest;
@@ -110,14 +110,14 @@ macro_rules! task_reports {
 task_reports! {
     /// The status of a task.
     GetTaskResult;
-    /// How a task stands that was cancelled.
+    /// The status of a cancelled task.
     CancelTaskResult;
-    /// The state of a task has changed. The sender of its request must not wait for it: it may never be
-    /// sent.
+    /// The status of a task has changed. The sender of the task's request must not wait for this notification: it may never
+    /// be sent.
     TaskStatusNotification;
 }
 
-/// The result of a task: what the request would have been answered with, had it not been run as one.
+/// The result of a task: the result that the request would have got without a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -139,13 +139,13 @@ impl GetTaskPayloadResult {
     ///
     /// # Errors
     ///
-    /// When it is another one.
+    /// When it is not of the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.0.decode()
     }
 }
 
-/// Asks for the tasks that there are.
+/// Lists the tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ListTasksRequest {
@@ -163,7 +163,7 @@ setters!(ListTasksRequest {
     some meta: Meta,
 });
 
-/// A page of the tasks that there are.
+/// A page of the tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ListTasksResult {
