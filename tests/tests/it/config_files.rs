@@ -115,7 +115,7 @@ fn fault_of_a_file_is_reported_without_its_values() {
     let rows = [
         (
             server(asked),
-            "server \"s\": member \"env.T\": the input \"token\" is used: nobody is asked for inputs here",
+            "server \"s\": member \"env.T\": the input \"token\" is used: inputs are not supported here",
         ),
         (server(header), "server \"s\": member \"headers.A\": HTTP does not carry such a header"),
         (server(json!({ "command": "${UNSET_X}" })), "the variable \"UNSET_X\" is not set"),

@@ -73,7 +73,7 @@ async fn run_once(
         let client = client(&server, config, changes);
         match connection.run(&server, config, client).await {
             Ok(()) => break,
-            Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
+            Err(error) if is_expired(&*error) && shared.reopen(place, TokioClock::default().now()) => {}
             Err(error) => {
                 let reason = Arc::<dyn Error + Send + Sync>::from(error.into_boxed());
                 if !restarts(shared, place, &server, config, &reason).await {

@@ -14,14 +14,14 @@ use crate::status::{ServerState, ServerStatus};
 use crate::target::Target;
 
 /// How long a process must run before the count of its crashes restarts.
-const LONG: Duration = Duration::from_secs(60);
+const CRASH_RESET_TIME: Duration = Duration::from_secs(60);
 
 /// The longest pause before a process is started again.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// The shortest life of a session, unless it has answered a call, after which an ended session is opened again. Prevents
 /// endless reconnection to a server that ends every session at once.
-const WHILE: Duration = Duration::from_secs(10);
+const MIN_SESSION_LIFE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     /// Whether that session has answered a call.
     pub(crate) answered: Arc<AtomicBool>,
     /// Whether an ended session was already opened again.
-    pub(crate) begun_again: bool,
+    pub(crate) reopened: bool,
     /// The number of restarts of its process: in total, and consecutive ones.
     pub(crate) restarts: (u32, u32),
     /// The tools that it listed last, also when it is dead: calling one of these fails with the reason of its death.
@@ -74,7 +74,7 @@ impl Entry {
             connections: 0,
             since: None,
             answered: Arc::default(),
-            begun_again: false,
+            reopened: false,
             restarts: (0, 0),
             tools: Vec::new(),
             is_running: true,
@@ -94,7 +94,7 @@ impl Entry {
     }
 
     /// Whether this entry is of a removed server with the same name and address.
-    pub(crate) fn was(&self, config: &ServerConfig) -> bool {
+    pub(crate) fn is_removed_entry_of(&self, config: &ServerConfig) -> bool {
         self.is_removed && self.wanted == config.name && self.target.key() == config.target.key()
     }
 
@@ -102,7 +102,7 @@ impl Entry {
     pub(crate) fn begin(&mut self) -> bool {
         self.state = ServerState::Connecting;
         self.server = None;
-        self.begun_again = false;
+        self.reopened = false;
         self.restarts.1 = 0;
         self.stop = self.is_running.then_some(Stop::Again);
         !std::mem::replace(&mut self.is_running, true)
@@ -126,14 +126,14 @@ impl Entry {
         self.stop = self.is_running.then_some(Stop::End);
     }
 
-    /// Decides whether to reconnect a server that has ended its session, and if so marks it as connecting.
-    pub(crate) fn begins_again(&mut self, now: Instant) -> bool {
-        let lived = |since| now.saturating_duration_since(since) >= WHILE;
+    /// Marks a server that has ended its session as connecting, if the session may be opened again. Returns whether it may.
+    pub(crate) fn reopen(&mut self, now: Instant) -> bool {
+        let lived = |since| now.saturating_duration_since(since) >= MIN_SESSION_LIFE;
         let was_used = self.answered.load(Ordering::Relaxed) || self.since.is_some_and(lived);
-        let is_first = self.since.is_some() && !self.begun_again;
+        let is_first = self.since.is_some() && !self.reopened;
         let begins = self.stop.is_none() && !self.is_connecting() && (was_used || is_first);
         if begins {
-            self.begun_again = true;
+            self.reopened = true;
             (self.server, self.is_established) = (None, false);
             self.state = ServerState::Connecting;
         }
@@ -155,7 +155,8 @@ impl Entry {
         }
         let ran = if self.is_connecting() { Duration::ZERO } else { now.saturating_duration_since(since) };
         let longest = MAX_PAUSE.max(config.restart_pause);
-        let backoff = Backoff::new(config.restarts).pauses(config.restart_pause, longest).reset_after(LONG);
+        let backoff =
+            Backoff::new(config.restarts).pauses(config.restart_pause, longest).reset_after(CRASH_RESET_TIME);
         let (ever, in_a_row) = &mut self.restarts;
         let pause = backoff.after_failure(in_a_row, ran)?;
         *ever += 1;

@@ -64,7 +64,7 @@ impl Shared {
             if state.closing {
                 return Err(HubError::Closed);
             }
-            let known = state.servers.iter().position(|entry| entry.was(&server));
+            let known = state.servers.iter().position(|entry| entry.is_removed_entry_of(&server));
             let place = known.unwrap_or(state.servers.len());
             let begins = match known {
                 Some(place) => state.servers[place].revive(server),
@@ -138,9 +138,9 @@ impl Shared {
         });
     }
 
-    /// Decides whether to reconnect a server that has ended its session, and if so marks it as connecting.
-    pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
-        self.change(|state| !state.closing && state.servers[place].begins_again(now))
+    /// Marks a server that has ended its session as connecting, if the session may be opened again. Returns whether it may.
+    pub(crate) fn reopen(&self, place: usize, now: Instant) -> bool {
+        self.change(|state| !state.closing && state.servers[place].reopen(now))
     }
 
     /// Returns the pause before a crashed process is started again, and marks the server as restarting. `None` if it is not

@@ -8,7 +8,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 use crate::target::attempt::Attempt;
 
 /// The maximum number of remembered servers. The least recently used one is dropped first.
-const MOST: usize = 256;
+const MAX_REMEMBERED: usize = 256;
 
 /// Remembers the successful [`Attempt`] for each server, so that the next connection begins with it. Clones share one memory.
 ///
@@ -34,7 +34,7 @@ impl Memory {
     pub(crate) fn remember(&self, server: &str, attempt: Attempt) {
         let mut known = self.lock();
         known.retain(|(name, _)| name != server);
-        if known.len() >= MOST {
+        if known.len() >= MAX_REMEMBERED {
             known.pop_front();
         }
         known.push_back((server.to_owned(), attempt));
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn used_entry_is_kept_longest() {
         let memory = Memory::new();
-        for number in 0..MOST {
+        for number in 0..MAX_REMEMBERED {
             memory.remember(&number.to_string(), Attempt::Legacy);
         }
         assert_eq!(memory.clone().recall("0"), Some(Attempt::Legacy));
@@ -65,6 +65,6 @@ mod tests {
         assert_eq!(memory.recall("0"), Some(Attempt::Legacy));
         memory.forget("0");
         assert_eq!(memory.recall("0"), None);
-        assert_eq!(memory.lock().len(), MOST - 1);
+        assert_eq!(memory.lock().len(), MAX_REMEMBERED - 1);
     }
 }

@@ -48,7 +48,7 @@ pub enum McpConfigFault {
     #[error("it has neither `mcpServers` nor `servers`")]
     NoServers,
     /// A name occurs twice. Readers differ in which of the two they use, so a user may have agreed to the other one.
-    #[error("the name {0:?} stands there twice")]
+    #[error("the name {0:?} occurs twice")]
     Twice(String),
     /// A member does not have this type.
     #[error("it must be {0}")]
@@ -80,9 +80,9 @@ pub enum McpConfigFault {
     /// `${workspaceFolder}` is used, but no workspace folder is set.
     #[error("`${{workspaceFolder}}` is used, and this program has set none")]
     NoWorkspaceFolder,
-    /// An input of VS Code is used. No person is asked for inputs here.
+    /// An input of VS Code is used. This crate asks for none.
     #[error(
-        "the input {0:?} is used: nobody is asked for inputs here, so write a variable of the environment instead"
+        "the input {0:?} is used: inputs are not supported here, so write a variable of the environment instead"
     )]
     Input(String),
     /// A variable that is not known.

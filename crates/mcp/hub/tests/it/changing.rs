@@ -7,8 +7,8 @@ use agentwire_mcp_hub::{Change, Driver, Hub, HubConfig, HubError, ServerConfig, 
 use futures::StreamExt;
 use futures::future::join;
 
-use crate::played::Played;
-use crate::script::{heard, server};
+use crate::local_server::LocalServer;
+use crate::script::{received, server};
 
 async fn names(hub: &Hub) -> Vec<String> {
     hub.tools().await.into_iter().map(|tool| tool.name).collect()
@@ -29,20 +29,20 @@ async fn run(hub: (Hub, Driver), main: impl AsyncFnOnce(&Hub)) {
     both.await.expect("it ends in time");
 }
 
-fn played(name: &str, tools: &[&str]) -> (Played, ServerConfig) {
-    let played = Played::default();
-    played.set_tools(tools.iter().map(|tool| (*tool, 1)));
-    let config = played.config(name);
-    (played, config)
+fn local(name: &str, tools: &[&str]) -> (LocalServer, ServerConfig) {
+    let local = LocalServer::default();
+    local.set_tools(tools.iter().map(|tool| (*tool, 1)));
+    let config = local.config(name);
+    (local, config)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
-    let (_, first) = played("a", &["x", "b__z"]);
+    let (_, first) = local("a", &["x", "b__z"]);
     run(Hub::new([first]), async |hub| {
         assert_eq!(names(hub).await, ["x", "b__z"]);
         // No server gets a name with which another server's tool name begins.
-        let (other, config) = played("b", &["x", "y", "z"]);
+        let (other, config) = local("b", &["x", "y", "z"]);
         assert_eq!(hub.clone().add(config.clone()).unwrap(), "b_2");
         assert_eq!(states(hub), ["a connected", "b_2 connecting"]);
         assert_eq!(names(hub).await, ["x", "b__z", "b_2__x", "y", "z"]);
@@ -61,7 +61,7 @@ async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
         }
         assert!(hub.server("b_2").is_none());
         // A different server with the same name gets another name, and so do its tools. It may be removed before it is started.
-        let (_, another) = played("b_2", &["y"]);
+        let (_, another) = local("b_2", &["y"]);
         assert_eq!(hub.add(another).unwrap(), "b_2_2");
         assert_eq!(names(hub).await, ["x", "b__z", "b_2_2__y"]);
         hub.remove("b_2_2").unwrap();
@@ -79,14 +79,14 @@ async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_removed_before_it_answers_is_dropped() {
-    let (slow, config) = played("slow", &["x"]);
+    let (slow, config) = local("slow", &["x"]);
     slow.delay(10_000);
     run(Hub::new([]), async |hub| {
         hub.add(config).unwrap();
         tokio::task::yield_now().await;
         hub.remove("slow").unwrap();
         assert!(names(hub).await.is_empty());
-        let (_, other) = played("other", &["x"]);
+        let (_, other) = local("other", &["x"]);
         hub.add(other).unwrap();
         assert_eq!(names(hub).await, ["x"]);
     })
@@ -98,7 +98,7 @@ async fn the_servers_of_a_hub_are_bounded_with_those_that_it_had() {
     let hub = Hub::with_config(HubConfig::new().server_limit(2), []);
     let outside = hub.0.clone();
     run(hub, async |hub| {
-        let configs = ["a", "b", "c"].map(|name| played(name, &[]).1);
+        let configs = ["a", "b", "c"].map(|name| local(name, &[]).1);
         let [a, b, c] = configs;
         hub.add(a.clone()).unwrap();
         hub.remove("a").unwrap();
@@ -108,7 +108,7 @@ async fn the_servers_of_a_hub_are_bounded_with_those_that_it_had() {
         assert_eq!(hub.add(a).unwrap(), "a");
     })
     .await;
-    assert!(matches!(outside.add(played("d", &[]).1), Err(HubError::Closed)));
+    assert!(matches!(outside.add(local("d", &[]).1), Err(HubError::Closed)));
     assert!(matches!(outside.reconnect("a"), Err(HubError::Closed)));
     outside.remove("a").unwrap();
     assert_eq!(states(&outside), ["b closed"]);
@@ -116,7 +116,7 @@ async fn the_servers_of_a_hub_are_bounded_with_those_that_it_had() {
 
 #[tokio::test(start_paused = true)]
 async fn reconnect_works_in_any_state() {
-    let (server, config) = played("s", &["x"]);
+    let (server, config) = local("s", &["x"]);
     run(Hub::new([config]), async |hub| {
         assert_eq!(names(hub).await, ["x"]);
         let mut listening =
@@ -146,7 +146,7 @@ async fn reconnect_works_in_any_state() {
 
 #[tokio::test(start_paused = true)]
 async fn changes_end_when_the_hub_is_closed() {
-    let (_, config) = played("s", &["x"]);
+    let (_, config) = local("s", &["x"]);
     let (hub, driver) = Hub::new([config]);
     let mut changes = hub.changes();
     let following = async {
@@ -185,14 +185,14 @@ async fn a_process_is_ended_in_good_order_and_started_again() {
         hub.remove("s").unwrap();
     })
     .await;
-    let listed = heard().into_iter().filter(|method| method == "tools/list").count();
+    let listed = received().into_iter().filter(|method| method == "tools/list").count();
     assert_eq!(listed, 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_handle_may_have_some_tools_only() {
-    let (one, first) = played("one", &["x", "a"]);
-    let (_, second) = played("two", &["x", "b"]);
+    let (one, first) = local("one", &["x", "a"]);
+    let (_, second) = local("two", &["x", "b"]);
     run(Hub::new([first, second]), async |hub| {
         hub.ready().await;
         let rows: [(&[&str], &[&str]); 6] = [

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agentwire_mcp_client::{BoxError, Client, Era, HandshakeError};
 use agentwire_mcp_hub::{ConnectOptions, Memory, ServerConfig, Target, connect_to};
 
-use crate::script::{check_heard, heard, heard_processes, server, shell};
+use crate::script::{check_received, received, receiving_processes, server, shell};
 
 /// Answers `server/discover` and what comes after it, and nothing else.
 const MODERN: &str = r#"
@@ -47,11 +47,11 @@ async fn newest_revision_of_every_process_is_used() {
         (legacy("exit 1"), "2025-11-25 done by s", vec!["server/discover", "initialize"]),
     ];
     for (cases, expected, tried) in rows {
-        let before = heard().len();
+        let before = received().len();
         let outcome = call(&cases, &ConnectOptions::new()).await;
         assert_eq!(outcome.as_deref().ok(), Some(expected), "{cases}: {outcome:?}");
-        assert_eq!(heard()[before..][..tried.len()], tried, "{cases}");
-        check_heard();
+        assert_eq!(received()[before..][..tried.len()], tried, "{cases}");
+        check_received();
     }
 }
 
@@ -60,16 +60,16 @@ async fn a_process_that_ends_after_it_has_answered_is_not_started_again() {
     let cases = "*'\"initialize\"'*) echo enough >&2; exit 3 ;;";
     let error = call(cases, &ConnectOptions::new()).await.unwrap_err();
     assert!(error.is::<HandshakeError>() && error.to_string().contains("enough"), "{error:?}");
-    assert_eq!(heard(), ["server/discover", "initialize"]);
+    assert_eq!(received(), ["server/discover", "initialize"]);
 }
 
 #[tokio::test]
 async fn a_process_that_never_answers_the_probe_is_asked_once() {
     let options = ConnectOptions::new().memory(Memory::new());
     for tried in [vec!["server/discover", "initialize"], vec!["initialize"], vec!["initialize"]] {
-        let before = heard().len();
+        let before = received().len();
         call(&legacy(""), &options).await.unwrap();
-        assert_eq!(heard()[before..][..tried.len()], tried);
+        assert_eq!(received()[before..][..tried.len()], tried);
     }
 }
 
@@ -104,7 +104,7 @@ async fn late_answer_of_a_slow_process_counts_and_it_is_started_once() {
         (legacy(""), "2025-11-25 done by s"),
     ];
     for (cases, expected) in rows {
-        let before = heard_processes();
+        let before = receiving_processes();
         let client = Client::new("test", "1")
             .discover_timeout(Duration::from_millis(300))
             .handshake_timeout(Duration::from_secs(20));
@@ -115,7 +115,7 @@ async fn late_answer_of_a_slow_process_counts_and_it_is_started_once() {
         })
         .await;
         assert_eq!(outcome.as_deref().ok(), Some(expected), "{cases}: {outcome:?}");
-        assert_eq!(heard_processes() - before, 1, "{cases}");
-        check_heard();
+        assert_eq!(receiving_processes() - before, 1, "{cases}");
+        check_received();
     }
 }

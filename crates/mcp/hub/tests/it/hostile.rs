@@ -14,7 +14,7 @@ use futures::future::join;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::played::Played;
+use crate::local_server::LocalServer;
 
 #[cfg(feature = "http")]
 #[test]
@@ -90,14 +90,14 @@ async fn run(config: HubConfig, servers: Vec<ServerConfig>, main: impl AsyncFnOn
 
 #[tokio::test(start_paused = true)]
 async fn reported_change_that_changes_nothing_wakes_no_task() {
-    let server = Played::default();
+    let server = LocalServer::default();
     server.set_tools([("x", 1), ("x", 2), ("y", 1)]);
     run(HubConfig::new(), vec![server.config("s")], async |hub| {
         hub.ready().await;
         let mut changes = hub.changes();
         changes.next().await.unwrap();
         let listed = server.listings();
-        server.tell();
+        server.notify();
         let woken = tokio::time::timeout(Duration::from_secs(60), changes.next()).await;
         assert!(server.listings() > listed, "the list was read again");
         assert!(woken.is_err(), "nothing has changed");
@@ -151,13 +151,13 @@ async fn text_of_a_server_steers_no_terminal() {
 
 #[tokio::test(start_paused = true)]
 async fn the_longest_of_times_is_no_time_limit() {
-    let server = Played::default();
+    let server = LocalServer::default();
     server.set_tools([("x", 1)]);
     let config = HubConfig::new().connect_limit(Duration::MAX).relist_pause(Duration::MAX);
     run(config, vec![server.config("s")], async |hub| {
         hub.ready().await;
         for _ in 0..3 {
-            server.tell();
+            server.notify();
             tokio::time::sleep(Duration::from_secs(100)).await;
         }
         assert_eq!(server.listings(), 2);
@@ -229,7 +229,7 @@ impl Drop for OnDrop {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_is_done_at_once_the_last_word_counts() {
     const SERVERS: usize = 4;
-    let servers: Vec<_> = (0..SERVERS).map(|_| Played::default()).collect();
+    let servers: Vec<_> = (0..SERVERS).map(|_| LocalServer::default()).collect();
     servers.iter().for_each(|server| server.set_tools([("x", 1)]));
     let configs: Vec<_> =
         servers.iter().enumerate().map(|(n, server)| server.config(&format!("s{n}"))).collect();
@@ -307,13 +307,13 @@ fn irregular_file_is_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn function_of_the_host_that_panics_costs_the_tools_of_its_server() {
-    let played = Played::default();
-    played.set_tools([("x", 1)]);
+    let local = LocalServer::default();
+    local.set_tools([("x", 1)]);
     let opened = AtomicUsize::new(0);
     let panicking = CustomTarget::new("p", move || -> Result<Duplex, BoxError> {
         panic!("no {}", opened.fetch_add(1, Ordering::Relaxed))
     });
-    let servers = vec![ServerConfig::new("p", panicking), played.config("s")];
+    let servers = vec![ServerConfig::new("p", panicking), local.config("s")];
     let observed = HubConfig::new().observer(|server| match &*server.name {
         "o" => panic!("not this one"),
         _ => None,
@@ -321,7 +321,7 @@ async fn function_of_the_host_that_panics_costs_the_tools_of_its_server() {
     run(observed, servers, async |hub| {
         assert_eq!(hub.tools().await.len(), 1);
         assert_eq!(hub.status()[0].state.to_string(), "failed: a function of the host panicked: no 0");
-        let added = hub.add(played.config("o")).unwrap();
+        let added = hub.add(local.config("o")).unwrap();
         hub.reconnect("p").unwrap();
         hub.ready().await;
         assert_eq!(hub.status()[0].state.to_string(), "failed: a function of the host panicked: no 1");

@@ -14,14 +14,14 @@ use futures::StreamExt;
 use futures::channel::mpsc;
 use serde_json::json;
 
-use crate::script::{check_heard, heard, server, shell};
+use crate::script::{check_received, received, server, shell};
 
 /// Real processes take real time; only a test that would never end reaches this.
 const LIMIT: Duration = Duration::from_secs(20);
 
 async fn within<R>(work: impl Future<Output = R>) -> R {
     let result = tokio::time::timeout(LIMIT, work).await.expect("it ends in time");
-    check_heard();
+    check_received();
     result
 }
 
@@ -187,8 +187,8 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
         hub.close().await;
     };
     within(async { tokio::join!(driver, main) }).await;
-    let listens = heard().into_iter().filter(|method| method == "subscriptions/listen").count();
-    assert_eq!(listens, 3, "{:?}", heard());
+    let listens = received().into_iter().filter(|method| method == "subscriptions/listen").count();
+    assert_eq!(listens, 3, "{:?}", received());
     assert_eq!(config.restart_count(), 2);
 }
 
@@ -241,7 +241,7 @@ async fn progress_and_logs_come_through_and_dropping_a_call_cancels_it() {
             say progress "{\"progressToken\":$id,\"progress\":1}" ;;
         *'notifications/cancelled'*) say message "{\"level\":\"info\",\"data\":\"cancelled $slow\"}" ;;"#;
     let logs = Arc::new(Mutex::new(Vec::new()));
-    let heard = logs.clone();
+    let received = logs.clone();
     let (cancelled, was_cancelled) = futures::channel::oneshot::channel();
     let cancelled = Mutex::new(Some(cancelled));
     let config = HubConfig::new().on_log(move |server, message| {
@@ -249,7 +249,7 @@ async fn progress_and_logs_come_through_and_dropping_a_call_cancels_it() {
         if line.contains("cancelled") {
             cancelled.lock().unwrap().take().unwrap().send(()).unwrap();
         }
-        heard.lock().unwrap().push(line);
+        received.lock().unwrap().push(line);
     });
     let (hub, driver) = Hub::with_config(config, [server("s", "slow", cases)]);
     let main = async {

@@ -8,7 +8,7 @@ use agentwire_mcp_client::schema::SubscriptionFilter;
 use agentwire_mcp_hub::{Change, Hub, HubConfig, HubError, Listening, ServerConfig, ServerState};
 use futures::StreamExt;
 
-use crate::script::{check_heard, heard, server};
+use crate::script::{check_received, received, server};
 
 /// Reports a change of a resource when `touch` is called, and is killed by `die`.
 const TOOLS: &str = r#"
@@ -48,7 +48,7 @@ async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, 
     };
     let both = async { tokio::join!(driver, main) };
     tokio::time::timeout(Duration::from_secs(20), both).await.expect("it ends in time");
-    check_heard();
+    check_received();
 }
 
 fn to_a() -> SubscriptionFilter {
@@ -70,11 +70,11 @@ fn is_a(change: &Change) -> bool {
 
 /// How many servers this test has started.
 fn processes() -> usize {
-    heard().iter().filter(|heard| *heard == "server/discover").count()
+    received().iter().filter(|received| *received == "server/discover").count()
 }
 
 fn count(method: &str) -> usize {
-    heard().iter().filter(|heard| *heard == method).count()
+    received().iter().filter(|received| *received == method).count()
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn listener_of_a_killed_server_goes_on_listening() {
             assert!(listening.next().await.is_none());
         })
         .await;
-        assert_eq!(count(method) - before, 3 * a_process, "{:?}", heard());
+        assert_eq!(count(method) - before, 3 * a_process, "{:?}", received());
     }
 }
 
@@ -111,7 +111,7 @@ async fn failed_resubscription_ends_listening_with_an_error() {
         // Each process writes the received messages into a file.
         let first = processes() + 1;
         let cases =
-            modern(&format!("if [ $(ls \"$HEARD\" | wc -l) -gt {first} ]; then {now}; else {AGREES}; fi"));
+            modern(&format!("if [ $(ls \"$RECEIVED\" | wc -l) -gt {first} ]; then {now}; else {AGREES}; fi"));
         with(server("s", "", &cases), 2, async |hub, mut listening| {
             assert!(hub.call("die", ()).await.is_err());
             let error = listening.next().await.expect("it says why it ends").unwrap_err();

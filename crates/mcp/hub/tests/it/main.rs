@@ -1,4 +1,4 @@
-//! Hubs of real processes, small shell scripts that play servers, and of servers on the network that are played.
+//! Hubs of real processes, small shell scripts that play servers, and of servers on the network that the tests play.
 #![cfg(unix)]
 
 mod changing;
@@ -8,10 +8,10 @@ mod fallback;
 mod hostile;
 mod hub;
 mod listening;
+mod local_server;
 #[cfg(feature = "sse")]
 mod mcp_config;
 mod names;
-mod played;
 mod questions;
 mod relisting;
 #[cfg(feature = "sse")]

@@ -128,7 +128,7 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
         (json!({ "command": "a", "disabled": [] }), "member \"disabled\": it must be true or false".into()),
         (
             json!({ "command": "a", "env": [{ "name": "A", "value": "1" }, { "name": "A", "value": "2" }] }),
-            "member \"env\": the name \"A\" stands there twice".into(),
+            "member \"env\": the name \"A\" occurs twice".into(),
         ),
         (
             json!({ "serverUrl": "http://x/", "transport": "carrier-pigeon" }),
@@ -156,7 +156,7 @@ fn an_error_names_the_server_and_the_member_and_no_value() {
         ),
         (
             json!({ "url": "http://x/", "headers": { "A": "Bearer ${input:token}" } }),
-            "member \"headers.A\": the input \"token\" is used: nobody is asked for inputs here, so write a variable of the environment instead".into(),
+            "member \"headers.A\": the input \"token\" is used: inputs are not supported here, so write a variable of the environment instead".into(),
         ),
         (
             json!({ "command": "${workspaceFolder}/x" }),
@@ -211,12 +211,12 @@ async fn a_process_gets_its_environment_and_its_directory() {
     };
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
-    let heard = folder.join("heard");
-    std::fs::create_dir(&heard).unwrap();
+    let received = folder.join("received");
+    std::fs::create_dir(&received).unwrap();
     let entry = json!({
         "command": command.program().to_str().unwrap(),
         "args": ["-c", "${PROGRAM}"],
-        "env": { "WORD": "${TOKEN}", "HEARD": heard, "GONE": null },
+        "env": { "WORD": "${TOKEN}", "RECEIVED": received, "GONE": null },
         "cwd": folder,
     });
     let program = command.arguments()[1].to_str().unwrap().to_owned();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_mcp_hub::{Hub, HubConfig, HubError, HubTool, ServerState};
 use futures::future::join_all;
 
-use crate::played::Played;
+use crate::local_server::LocalServer;
 
 /// How many schedules are tried.
 const SEEDS: u64 = 300;
@@ -75,7 +75,7 @@ struct Schedule {
     random: RefCell<Random>,
     known: RefCell<Known>,
     hub: Hub,
-    played: Vec<Played>,
+    local: Vec<LocalServer>,
 }
 
 impl Schedule {
@@ -133,7 +133,7 @@ impl Schedule {
             self.note(&shown);
             self.wait().await;
             let (server, _) = self.known.borrow().meanings[&name].clone();
-            self.played[server].delay(self.below(8));
+            self.local[server].delay(self.below(8));
             let call = self.hub.call_tool(&shown, serde_json::json!({ "for": shown.server }));
             self.wait().await;
             let is_same = self.hub.tool(&name).as_ref() == Some(&shown);
@@ -153,10 +153,10 @@ impl Schedule {
     async fn disturb(&self) {
         for _ in 0..4 * STEPS {
             self.wait().await;
-            let server = &self.played[self.below(self.played.len())];
+            let server = &self.local[self.below(self.local.len())];
             match self.below(24) {
                 0 => server.hang_up(),
-                1..4 => server.tell(),
+                1..4 => server.notify(),
                 4..8 => server.set_restless(self.below(5)),
                 8..12 => server.delay(self.below(12)),
                 _ => server.set_tools(self.random.borrow_mut().tools()),
@@ -171,29 +171,24 @@ async fn names_keep_their_meaning_and_what_was_shown_is_called_whenever_lists_ch
     for seed in 0..SEEDS {
         let mut random = Random(seed);
         let servers: Vec<_> =
-            (0..2 + random.below(3)).map(|_| (*random.pick(&SERVERS), Played::default())).collect();
-        for (_, played) in &servers {
-            played.set_tools(random.tools());
-            (0..3).for_each(|_| played.delay(random.below(12)));
+            (0..2 + random.below(3)).map(|_| (*random.pick(&SERVERS), LocalServer::default())).collect();
+        for (_, local) in &servers {
+            local.set_tools(random.tools());
+            (0..3).for_each(|_| local.delay(random.below(12)));
         }
         let config = HubConfig::new().relist_pause(RELIST_PAUSE);
-        let (hub, driver) =
-            Hub::with_config(config, servers.iter().map(|(name, played)| played.config(name)));
-        let played: Vec<_> = servers.into_iter().map(|(_, played)| played).collect();
+        let (hub, driver) = Hub::with_config(config, servers.iter().map(|(name, local)| local.config(name)));
+        let local: Vec<_> = servers.into_iter().map(|(_, local)| local).collect();
         let schedule =
-            Schedule { seed, random: random.into(), known: RefCell::default(), hub: hub.clone(), played };
+            Schedule { seed, random: random.into(), known: RefCell::default(), hub: hub.clone(), local };
         let begun = tokio::time::Instant::now();
         let work = async {
             tokio::join!(join_all((0..3).map(|_| schedule.call())), schedule.disturb());
             let lasted = begun.elapsed();
-            for played in &schedule.played {
+            for local in &schedule.local {
                 // The first listing, the first change's, and one for each pause.
                 let most = 3 + lasted.as_millis() / RELIST_PAUSE.as_millis();
-                assert!(
-                    played.listings() as u128 <= most,
-                    "seed {seed}: {} in {lasted:?}",
-                    played.listings()
-                );
+                assert!(local.listings() as u128 <= most, "seed {seed}: {} in {lasted:?}", local.listings());
             }
             hub.close().await;
         };
@@ -206,16 +201,16 @@ async fn names_keep_their_meaning_and_what_was_shown_is_called_whenever_lists_ch
 
 #[tokio::test(start_paused = true)]
 async fn tool_that_has_changed_since_it_was_shown_is_not_called() {
-    let played = Played::default();
-    played.set_tools([("same", 1), ("other", 1), ("gone", 1)]);
-    let (hub, driver) = Hub::new([played.config("s")]);
+    let local = LocalServer::default();
+    local.set_tools([("same", 1), ("other", 1), ("gone", 1)]);
+    let (hub, driver) = Hub::new([local.config("s")]);
     let main = async {
         let shown = hub.tools().await;
         // Made before the change, and awaited after it.
         let calls: Vec<_> = shown.iter().map(|tool| hub.call_tool(tool, ())).collect();
         let mut changes = hub.changes();
         changes.next().await.unwrap();
-        played.set_tools([("same", 1), ("other", 2)]);
+        local.set_tools([("same", 1), ("other", 2)]);
         while hub.tool("gone").is_some() {
             changes.next().await.unwrap();
         }

@@ -16,7 +16,7 @@ use agentwire_mcp_server::{
 use agentwire_transport::duplex;
 use serde::Deserialize;
 
-use crate::script::{check_heard, server};
+use crate::script::{check_received, server};
 
 #[derive(Deserialize)]
 struct Name {
@@ -132,7 +132,7 @@ async fn server_gets_only_the_capabilities_that_are_set() {
             assert_eq!(told.text(), expected);
         })
         .await;
-        check_heard();
+        check_received();
     }
 }
 

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use agentwire_mcp_hub::Hub;
 
-use crate::played::Played;
+use crate::local_server::LocalServer;
 
 /// A server that reports a change whenever it is asked for its tools.
 #[tokio::test(start_paused = true)]
 async fn tools_of_a_server_that_keeps_reporting_changes_are_listed_with_growing_pauses() {
-    let played = Played::default();
-    played.set_restless(5000);
-    let (hub, driver) = Hub::new([played.config("restless")]);
+    let local = LocalServer::default();
+    local.set_restless(5000);
+    let (hub, driver) = Hub::new([local.config("restless")]);
     let main = async {
         hub.ready().await;
         tokio::time::sleep(Duration::from_secs(600)).await;
         // At once, then after 1, 2, 4, 8, 16 and each time 30 s.
-        let listings = played.listings();
+        let listings = local.listings();
         assert!((10..=30).contains(&listings), "{listings}");
         hub.close().await;
     };

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 thread_local! {
     /// The messages to the servers of one test: a file for each process.
-    static HEARD: TempDir = tempfile::tempdir().unwrap();
+    static RECEIVED: TempDir = tempfile::tempdir().unwrap();
 }
 
 /// Checks all messages that servers of this test have received so far by the schema of the revision.
-pub(crate) fn check_heard() {
-    for entry in HEARD.with(|folder| fs::read_dir(folder.path()).unwrap()) {
+pub(crate) fn check_received() {
+    for entry in RECEIVED.with(|folder| fs::read_dir(folder.path()).unwrap()) {
         let mut conversation = Conversation::mcp();
         for line in fs::read_to_string(entry.unwrap().path()).unwrap().lines() {
             let message = serde_json::from_str(line).unwrap();
@@ -26,8 +26,8 @@ pub(crate) fn check_heard() {
 }
 
 /// The methods of all requests that servers of this test have received, one process after the other.
-pub(crate) fn heard() -> Vec<String> {
-    let mut files: Vec<_> = HEARD.with(|folder| {
+pub(crate) fn received() -> Vec<String> {
+    let mut files: Vec<_> = RECEIVED.with(|folder| {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
         entries.map(|entry| (entry.metadata().unwrap().created().unwrap(), entry.path())).collect()
     });
@@ -41,8 +41,8 @@ pub(crate) fn heard() -> Vec<String> {
 }
 
 /// The number of this test's server processes that received a message.
-pub(crate) fn heard_processes() -> usize {
-    HEARD.with(|folder| fs::read_dir(folder.path()).unwrap().count())
+pub(crate) fn receiving_processes() -> usize {
+    RECEIVED.with(|folder| fs::read_dir(folder.path()).unwrap().count())
 }
 
 /// Reads a request and answers it: `$id` is its id, `$line` all of it.
@@ -59,7 +59,7 @@ tools() {
 hello='{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{}},"serverInfo":{"name":"script","version":"1"}}'
 TOOLS_LISTED=0
 while IFS= read -r line; do
-    printf '%s\n' "$line" >>"$HEARD/$$"
+    printf '%s\n' "$line" >>"$RECEIVED/$$"
     id=${line#*\"id\":}; id=${id%%,*}
     case $line in
 "#;
@@ -86,7 +86,8 @@ pub(crate) fn server(name: &str, tools: &str, cases: &str) -> ServerConfig {
 }
 
 pub(crate) fn shell(name: &str, program: &str) -> ServerConfig {
-    let heard = HEARD.with(|folder| folder.path().to_owned());
-    let command = Command::new("/bin/sh").arg("-c").arg(program).env("HEARD", heard).stderr(Stderr::Capture);
+    let received = RECEIVED.with(|folder| folder.path().to_owned());
+    let command =
+        Command::new("/bin/sh").arg("-c").arg(program).env("RECEIVED", received).stderr(Stderr::Capture);
     ServerConfig::new(name, command)
 }

@@ -1,4 +1,4 @@
-//! A server on the network that is played: bytes on a socket, written by the test.
+//! A server on the network that the test plays: bytes on a socket.
 
 use std::sync::{Arc, Mutex};
 

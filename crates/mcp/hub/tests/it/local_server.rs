@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Clones are the same server.
 #[derive(Clone, Default)]
-pub(crate) struct Played(Arc<Mutex<State>>);
+pub(crate) struct LocalServer(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -25,7 +25,7 @@ struct State {
     delays: Vec<usize>,
 }
 
-impl Played {
+impl LocalServer {
     pub(crate) fn config(&self, name: &str) -> ServerConfig {
         let this = self.clone();
         let target = CustomTarget::new(name, move || {
@@ -42,10 +42,10 @@ impl Played {
     pub(crate) fn set_tools<'a>(&self, tools: impl IntoIterator<Item = (&'a str, u64)>) {
         let tools = tools.into_iter().map(|(name, version)| (name.to_owned(), version)).collect();
         self.lock().tools = tools;
-        self.tell();
+        self.notify();
     }
 
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
         if let Some(wire) = &self.lock().wire {
             let _gone = wire.unbounded_send(Some(changed.to_string()));
@@ -72,19 +72,20 @@ impl Played {
     }
 
     async fn serve(self, wire: Duplex, said: mpsc::UnboundedReceiver<Option<String>>) {
-        let (mut out, heard) = wire.split();
-        let heard = heard.map(|packet| packet.expect("memory does not fail").into_json().expect("a frame"));
-        let mut happening = select(heard.map(Ok), said.map(Err));
+        let (mut out, received) = wire.split();
+        let received =
+            received.map(|packet| packet.expect("memory does not fail").into_json().expect("a frame"));
+        let mut happening = select(received.map(Ok), said.map(Err));
         while let Some(event) = happening.next().await {
             let answer = match event {
                 Err(None) => return,
                 Err(Some(said)) => Some(said),
-                Ok(heard) => {
+                Ok(received) => {
                     let delay = self.lock().delays.pop().unwrap_or_default();
                     for _ in 0..delay {
                         tokio::task::yield_now().await;
                     }
-                    self.answer(&serde_json::from_str(&heard).unwrap())
+                    self.answer(&serde_json::from_str(&received).unwrap())
                 }
             };
             let Some(answer) = answer else { continue };
@@ -124,7 +125,7 @@ impl Played {
         state.restless = state.restless.saturating_sub(1);
         drop(state);
         if tells {
-            self.tell();
+            self.notify();
         }
         json!({ "tools": tools })
     }
