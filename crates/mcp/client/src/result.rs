@@ -15,14 +15,14 @@ pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 * 1024 * 1024;
 const RAW: [&str; 2] = ["structuredContent", "_meta"];
 
 /// From this length in bytes on, a text is converted at once, so that it is not held in two forms.
-const LONG: usize = 1 << 20;
+const EAGER_REPAIR_LENGTH: usize = 1 << 20;
 
 /// Returns the text of a result, to be decoded later. A long text gets its half surrogate pairs replaced here (see
 /// [`RawJson::with_whole_pairs`]), because the text that came in is dropped right after.
 #[expect(clippy::unnecessary_wraps, reason = "other ways to read a result can fail")]
 pub(crate) fn as_text(result: &RawJson) -> Result<RawJson, serde_json::Error> {
     let result = result.clone();
-    Ok(if result.len() < LONG { result } else { result.with_whole_pairs() })
+    Ok(if result.len() < EAGER_REPAIR_LENGTH { result } else { result.with_whole_pairs() })
 }
 
 /// Decodes a result, unless that takes more memory than the limit. Leaves out unreadable parts if the result is usable without

@@ -121,12 +121,12 @@ impl<M: Paginated> PageReader<M> {
         let list = page.member(M::ITEMS).filter(|items| items.as_str().starts_with('['));
         let list = list.ok_or_else(|| malformed(format!("there is no array `{}`", M::ITEMS)))?;
         let next = match self.next(connection, page, &list) {
-            Next::Repeated => {
+            PageStep::Repeated => {
                 self.pages += 1;
                 return Ok((Vec::new(), None));
             }
-            Next::End => None,
-            Next::Page(cursor) => Some(cursor),
+            PageStep::End => None,
+            PageStep::Page(cursor) => Some(cursor),
         };
         let left = self.item_limit - self.items;
         let items: Vec<_> = list.elements().take(left.saturating_add(1)).collect();
@@ -144,15 +144,15 @@ impl<M: Paginated> PageReader<M> {
 
     /// The step after a page with these items. Cursors that form a cycle end the list with a warning. Up to 2025-11-25 many
     /// servers mark the end with an empty cursor that repeats, so that one gets no warning.
-    fn next(&mut self, connection: &Connection, page: &RawJson, items: &RawJson) -> Next {
+    fn next(&mut self, connection: &Connection, page: &RawJson, items: &RawJson) -> PageStep {
         let Some(cursor) = page.member(NEXT_CURSOR).filter(|cursor| !cursor.is_null()) else {
-            return Next::End;
+            return PageStep::End;
         };
         let cursor: Cursor = match cursor.decode() {
             Ok(cursor) => cursor,
             Err(why) => {
                 connection.warn_skipped(M::NAME, Skipped::part(NEXT_CURSOR, "Cursor", &why));
-                return Next::End;
+                return PageStep::End;
             }
         };
         let step = self.cursors.follow(cursor.as_str(), &items.as_str());
@@ -160,9 +160,9 @@ impl<M: Paginated> PageReader<M> {
             connection.warn(Warning::CursorsRepeat { method: M::NAME, pages: self.pages + 1 });
         }
         match step {
-            CursorStep::New => Next::Page(cursor),
-            CursorStep::Back => Next::End,
-            CursorStep::SamePage => Next::Repeated,
+            CursorStep::New => PageStep::Page(cursor),
+            CursorStep::Back => PageStep::End,
+            CursorStep::SamePage => PageStep::Repeated,
         }
     }
 
@@ -201,7 +201,7 @@ impl<M: Paginated> PageReader<M> {
 }
 
 /// The step after a page.
-enum Next {
+enum PageStep {
     Page(Cursor),
     End,
     /// The end. The page itself is one that was read before.

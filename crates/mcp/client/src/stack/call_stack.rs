@@ -9,7 +9,7 @@ use crate::raw::RawCall;
 #[derive(Clone)]
 pub(crate) struct CallStack {
     pub(crate) connection: Arc<Connection>,
-    /// The user's layers; `None` where there are none.
+    /// The layers of the user; `None` if there are none.
     layers: Option<Next>,
 }
 

@@ -1,3 +1,5 @@
+//! `Next`, the service that a layer of a client calls, and layers made of async functions.
+
 use agentwire_peer::CallError;
 use agentwire_peer::layers::{self, FromFn, LayerError, LayeredCall};
 use bytestring::ByteString;

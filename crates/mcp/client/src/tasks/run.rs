@@ -1,4 +1,4 @@
-//! Following a task to its end: what the tasks of both protocols have in common.
+//! Follows a task to its end, for the tasks of both protocols.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Run {
         hook: Option<TaskHook>,
     ) -> Self {
         let mut run = Self::new(connection.clone(), report.task_id.clone(), deadline, hook);
-        run.see(report);
+        run.update(report);
         if report.status != TaskStatus::Working {
             // The report does not have its questions, or its result.
             run.next = now();
@@ -87,8 +87,8 @@ impl Run {
         self
     }
 
-    /// Takes in a report, and calls the hook where the state is new.
-    pub(crate) fn see(&mut self, report: &Report) {
+    /// Records a report, and calls the hook if the state is new.
+    pub(crate) fn update(&mut self, report: &Report) {
         let state = report.state();
         self.failures = 0;
         self.next = after(self.settings.interval(state.poll_interval));
@@ -128,17 +128,17 @@ impl Run {
         };
         match report {
             Ok(report) => {
-                self.see(&report);
+                self.update(&report);
                 Ok(Some(report))
             }
             Err(error) => {
                 self.failures += 1;
-                self.endure(self.failures, error).map(|()| None)
+                self.schedule_retry(self.failures, error).map(|()| None)
             }
         }
     }
 
-    /// Takes in the outcome of a follow-up request. Returns `None` if the request will be tried again.
+    /// Records the outcome of a follow-up request. Returns `None` if the request will be tried again.
     pub(crate) fn done<T>(&mut self, outcome: Result<T, CallError>) -> Result<Option<T>, CallError> {
         match outcome {
             Ok(done) => {
@@ -147,14 +147,14 @@ impl Run {
             }
             Err(error) => {
                 self.failed_steps += 1;
-                self.endure(self.failed_steps, error).map(|()| None)
+                self.schedule_retry(self.failed_steps, error).map(|()| None)
             }
         }
     }
 
-    /// Lets a request that failed on its way be tried again after the interval. That is safe: asking changes nothing, and the
-    /// server ignores an answer that comes twice.
-    fn endure(&mut self, failures: usize, error: CallError) -> Result<(), CallError> {
+    /// Schedules another attempt of a request that failed on its way, after the interval. That is safe: asking changes nothing,
+    /// and the server ignores an answer that comes twice.
+    fn schedule_retry(&mut self, failures: usize, error: CallError) -> Result<(), CallError> {
         let again = matches!(error, CallError::Failed { .. } | CallError::TimedOut { .. });
         if !again || failures > MAX_FAILURES || self.connection.peer.is_closed() {
             return Err(error);

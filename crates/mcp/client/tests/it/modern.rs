@@ -22,7 +22,7 @@ fn tools(names: &[&str]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn st_05_and_07_every_request_says_who_asks_and_how() {
+async fn st_05_and_07_every_request_has_the_client_info_capabilities_and_version() {
     let client = Client::new("tester", "1.0.0")
         .roots(vec![Root::new("file:///repo")])
         .sampling(async |_| Err(ErrorObject::internal_error("no")))

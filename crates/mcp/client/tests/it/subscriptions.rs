@@ -318,7 +318,7 @@ async fn refused_subscription_is_warned_of_and_not_repeated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
+async fn sub_08_partial_subscription_warns_and_empty_one_is_cancelled() {
     for (agreed, kept) in [(json!({}), false), (json!({ "promptsListChanged": true }), true)] {
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let heard = warnings.clone();

@@ -107,7 +107,7 @@ async fn tsk_01_a_server_that_does_not_run_tools_as_tasks_is_not_asked_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_02_a_tool_is_run_as_it_says_that_it_runs() {
+async fn tsk_02_tool_runs_as_its_task_support_requires() {
     let script = async |mut mock: Mock| {
         // No list has it, so it is looked up.
         mock.list().await;
@@ -162,7 +162,7 @@ async fn a_tool_that_fails_because_it_needs_a_task_is_called_again_as_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_02_a_tool_that_is_not_known_to_need_a_task_is_called_again_when_it_is() {
+async fn tsk_02_refused_call_is_repeated_as_a_task_once_the_list_requires_one() {
     let script = async |mut mock: Mock| {
         let plain = mock.expect("tools/call").await;
         assert_eq!(plain["params"].get("task"), None);
@@ -187,7 +187,7 @@ async fn tsk_02_a_tool_that_is_not_known_to_need_a_task_is_called_again_when_it_
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_12_a_task_is_asked_after_as_often_as_it_says_whatever_is_notified() {
+async fn tsk_12_task_is_polled_at_its_interval_despite_notifications() {
     let script = async |mut mock: Mock| {
         mock.list().await;
         let call = mock.begin().await;
@@ -229,7 +229,7 @@ async fn tsk_12_a_task_is_asked_after_as_often_as_it_says_whatever_is_notified()
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_13_and_07_a_task_that_asks_is_asked_for_its_result_and_the_answers_name_it() {
+async fn tsk_13_and_07_question_of_a_task_comes_with_its_result_and_the_answer_names_the_task() {
     let client = client().elicitation(async |form: ElicitFormRequest| {
         assert_eq!(form.message, "sure?");
         Ok(ElicitResult::decline())

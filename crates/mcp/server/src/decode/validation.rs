@@ -12,7 +12,7 @@ use crate::value_limit::is_over;
 const MAX_FAULTS: usize = 8;
 
 /// The length in bytes from which only one fault of a value is reported: finding all takes memory for each.
-const LONG: usize = 64 * 1024;
+const LONG_VALUE: usize = 64 * 1024;
 
 /// A schema against which values are checked. It is compiled when it is first needed, since most tools of a server are
 /// never called. No reference in it is followed out of it, neither to the network nor to a file.
@@ -45,7 +45,7 @@ impl Validator {
         if validator.is_valid(&value) {
             return Ok(());
         }
-        let most = if json.len() > LONG { 1 } else { MAX_FAULTS };
+        let most = if json.len() > LONG_VALUE { 1 } else { MAX_FAULTS };
         Err(ValidationError::Value(faults(validator, &value, most)))
     }
 

@@ -193,11 +193,11 @@ impl ServerTool {
     /// Sets whether it can run as a task (default: it cannot), on a server that [runs tasks](crate::Server::tasks). The
     /// function needs no change; [`Context::status`] reports its progress.
     ///
-    /// - In a session of 2025-11-25 the client asks for a task with each call. One that is required is refused to a client
-    ///   that does not; so it is in sessions of older revisions, which have no tasks.
-    /// - Since 2026-07-28 the server decides, and the client declares that it takes tasks. A tool that requires a task gives one
-    ///   at once, and is refused to clients that take none. Where it is optional, the call runs as any other for
-    ///   [some time](crate::Tasks::grace), and then goes on as a task; for a client that takes none, it goes on as a call.
+    /// - In a session of 2025-11-25 the client asks for a task with each call. A tool that requires one refuses calls without it,
+    ///   and so all calls in sessions of older revisions, which have no tasks.
+    /// - Since 2026-07-28 the server decides, and the client declares that it supports tasks. A tool that requires a task creates
+    ///   one at once, and refuses other clients. If a task is optional, the call runs as any other for
+    ///   [some time](crate::Tasks::grace), and then goes on as a task; for other clients it goes on as a call.
     ///
     /// A question is asked wherever the function is. Since 2026-07-28 a function that asks *before* its call is a task is
     /// dropped and runs again when the answer comes, as always; after that, and in every task, it waits for the answer.

@@ -38,9 +38,9 @@ use crate::AskError;
 /// let server = Server::new("files", "1.0.0").tool("read", "Read a file", read);
 /// # let _ = server;
 /// ```
-pub struct ToolError(Kind);
+pub struct ToolError(ToolFailure);
 
-enum Kind {
+enum ToolFailure {
     Content(FailedResult),
     Protocol(ErrorObject),
     Other(BoxError),
@@ -49,17 +49,17 @@ enum Kind {
 impl ToolError {
     /// The tool failed, for the reason that the text gives to the model.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(Kind::Other(text.into().into()))
+        Self(ToolFailure::Other(text.into().into()))
     }
 
     /// The tool failed and has more to show than text.
     pub fn content(content: Vec<ContentBlock>) -> Self {
-        Self(Kind::Content(FailedResult(CallToolResult::new(content).is_error(true))))
+        Self(ToolFailure::Content(FailedResult(CallToolResult::new(content).is_error(true))))
     }
 
     /// The call is answered with an error of the protocol, which models rarely see.
     pub fn protocol(error: ErrorObject) -> Self {
-        Self(Kind::Protocol(error))
+        Self(ToolFailure::Protocol(error))
     }
 
     /// The answer to the call.
@@ -69,9 +69,9 @@ impl ToolError {
     /// An error of the protocol, which is in the error or among its sources.
     pub(crate) fn into_answer(self) -> Result<CallToolResult, ErrorObject> {
         match self.0 {
-            Kind::Content(FailedResult(result)) => Ok(result),
-            Kind::Protocol(error) => Err(error),
-            Kind::Other(error) => {
+            ToolFailure::Content(FailedResult(result)) => Ok(result),
+            ToolFailure::Protocol(error) => Err(error),
+            ToolFailure::Other(error) => {
                 answer_of(&error).unwrap_or_else(|| Ok(CallToolResult::from_error(error.message())))
             }
         }
@@ -79,9 +79,9 @@ impl ToolError {
 
     fn answer(&self) -> Option<Result<CallToolResult, ErrorObject>> {
         match &self.0 {
-            Kind::Content(FailedResult(result)) => Some(Ok(result.clone())),
-            Kind::Protocol(error) => Some(Err(error.clone())),
-            Kind::Other(error) => answer_of(error),
+            ToolFailure::Content(FailedResult(result)) => Some(Ok(result.clone())),
+            ToolFailure::Protocol(error) => Some(Err(error.clone())),
+            ToolFailure::Other(error) => answer_of(error),
         }
     }
 }
@@ -111,9 +111,9 @@ impl Error for ToolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.0 {
             // `anyhow` hides an error that it holds, but not its sources.
-            Kind::Content(result) => Some(result),
-            Kind::Protocol(error) => Some(error),
-            Kind::Other(error) => error.as_error().source(),
+            ToolFailure::Content(result) => Some(result),
+            ToolFailure::Protocol(error) => Some(error),
+            ToolFailure::Other(error) => error.as_error().source(),
         }
     }
 }
@@ -122,8 +122,8 @@ impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             // The source has the text.
-            Kind::Content(_) | Kind::Protocol(_) => f.write_str("the tool failed"),
-            Kind::Other(error) => fmt::Display::fmt(error.as_error(), f),
+            ToolFailure::Content(_) | ToolFailure::Protocol(_) => f.write_str("the tool failed"),
+            ToolFailure::Other(error) => fmt::Display::fmt(error.as_error(), f),
         }
     }
 }
@@ -151,7 +151,7 @@ impl fmt::Display for FailedResult {
 
 impl From<BoxError> for ToolError {
     fn from(error: BoxError) -> Self {
-        error.downcast().unwrap_or_else(|error| Self(Kind::Other(error)))
+        error.downcast().unwrap_or_else(|error| Self(ToolFailure::Other(error)))
     }
 }
 

@@ -131,7 +131,7 @@ async fn cmp_02_what_is_not_there_cannot_be_completed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cmp_01_who_completes_says_so_where_the_revision_can() {
+async fn cmp_01_completions_capability_is_advertised_in_revisions_that_have_it() {
     let advertised = async |server: &Server, revision| {
         let mut answer = with_raw(server, async |raw| raw.initialize(revision).await).await;
         let capabilities = answer["result"]["capabilities"].take();

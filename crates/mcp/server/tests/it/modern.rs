@@ -51,7 +51,7 @@ async fn dis_01_to_03_discovery_needs_nothing_before_it_and_names_what_there_is(
 }
 
 #[tokio::test(start_paused = true)]
-async fn st_08_and_rpc_28_every_result_says_who_answers_and_what_it_is() {
+async fn st_08_and_rpc_28_every_result_has_the_server_info_and_its_type() {
     with_raw(&subject(), async |raw| {
         for (method, params) in requests() {
             let result = raw.result_of(method, alone(params)).await;
@@ -356,7 +356,7 @@ async fn log_05_nothing_is_logged_after_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cac_01_and_02_what_may_be_kept_says_how_long_and_for_whom() {
+async fn cac_01_and_02_cacheable_results_have_a_time_and_a_scope() {
     let motto = ServerResource::new("memo:///motto", "motto", async || "Simple.")
         .caching(Duration::from_millis(1500), CacheScope::Private);
     let server = (0..3)

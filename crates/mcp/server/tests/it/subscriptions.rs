@@ -41,7 +41,7 @@ async fn hears(raw: &mut Raw, id: impl Into<Value>, method: &str, mut params: Va
 }
 
 #[tokio::test(start_paused = true)]
-async fn sub_01_and_03_only_what_was_asked_for_is_told() {
+async fn sub_01_and_03_only_requested_changes_are_notified() {
     let server = watched();
     with_raw(&server, async |raw| {
         let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["memo:///motto"] });
@@ -79,7 +79,7 @@ async fn a_function_tells_of_changes_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sub_01_what_a_server_does_not_offer_is_left_out() {
+async fn sub_01_unsupported_notifications_are_left_out_of_the_filter() {
     let everything = json!({
         "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
         "resourceSubscriptions": ["memo:///motto"], "taskIds": ["1"],

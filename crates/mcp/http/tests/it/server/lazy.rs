@@ -111,7 +111,7 @@ async fn a_stream_that_is_not_read_holds_up_no_other() {
     assert_eq!((text.matches("nnn\"").count(), text.matches("flooded").count()), (said / 100, 1));
 }
 
-/// An answer is the last message, however long it is: no sender has to wait for it to be read.
+/// An answer is the last message of its stream, so no sender waits until it is read.
 #[tokio::test(start_paused = true)]
 async fn a_long_answer_that_is_not_read_holds_up_nothing() {
     let mut lazy = Lazy::new(EndpointConfig::new()).await;

@@ -25,7 +25,7 @@ const MAX_NAMED: usize = 16;
 /// The most faults that are searched, and the greatest length of the arguments in bytes. In longer arguments only the first
 /// fault is reported.
 const MAX_FOUND: usize = 64;
-const LONG: usize = 16 << 10;
+const LONG_ARGUMENTS: usize = 16 << 10;
 
 /// Lists the faults of a tool's arguments, or gives the reason that decoding them failed.
 #[cold]
@@ -49,7 +49,7 @@ pub(crate) fn of_texts<A: DeserializeOwned>(
 }
 
 fn find<A: DeserializeOwned>(node: Node<'_>, length: usize) -> Vec<Fault> {
-    let most = if length > LONG { 1 } else { MAX_FOUND };
+    let most = if length > LONG_ARGUMENTS { 1 } else { MAX_FOUND };
     let mut found: Vec<Fault> = Vec::new();
     while found.len() < most {
         let Err(fault) = A::deserialize(Reader::new(node, &found)) else { break };

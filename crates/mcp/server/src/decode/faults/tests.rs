@@ -91,7 +91,7 @@ fn the_text_is_bounded_and_escaped() {
 
 #[test]
 fn of_long_arguments_the_first_fault_is_told() {
-    let json = format!(r#"{{ "name": 1, "tip": "x{}" }}"#, "x".repeat(LONG));
+    let json = format!(r#"{{ "name": 1, "tip": "x{}" }}"#, "x".repeat(LONG_ARGUMENTS));
     assert!(!faults::<Order>(&json).contains("; "));
 }
 

@@ -73,7 +73,7 @@ async fn nothing_in_the_function_runs_on_without_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn mrt_03_and_st_09_what_the_client_cannot_be_asked_is_an_error_that_says_so() {
+async fn mrt_03_and_st_09_missing_client_capability_is_named_in_the_error() {
     with_raw(&asker(), async |raw| {
         for (capabilities, tool, required) in [
             (json!({}), "order", json!({ "elicitation": { "form": {} } })),

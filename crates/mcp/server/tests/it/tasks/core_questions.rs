@@ -27,7 +27,7 @@ async fn reply(client: &mut Core<'_>, question: &Value, result: Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_13_a_question_comes_through_the_result_and_the_task_works_on() {
+async fn tsk_13_question_is_sent_on_the_stream_of_the_result_and_the_task_goes_on() {
     in_session(&subject(), async |client| {
         let id = client.start("ask_twice", json!({})).await;
         client.until(&id, "input_required").await;
@@ -50,7 +50,7 @@ async fn tsk_13_a_question_comes_through_the_result_and_the_task_works_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_04_a_status_leads_only_where_it_may() {
+async fn tsk_04_status_changes_only_as_the_specification_allows() {
     in_session(&subject(), async |client| {
         let id = client.start("ask_twice", json!({})).await;
         client.until(&id, "input_required").await;

@@ -54,7 +54,7 @@ async fn advertised_tasks_are_those_of_the_era() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_02_a_tool_says_whether_it_runs_as_a_task_and_keeps_to_it() {
+async fn tsk_02_task_support_of_a_tool_is_listed_and_enforced() {
     in_session(&subject(), async |client| {
         let tools = client.result_of("tools/list", json!({})).await;
         let support = |name: &str| {
@@ -95,7 +95,7 @@ async fn older_revisions_have_no_tasks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_03_a_task_says_what_the_specification_asks_for() {
+async fn tsk_03_task_has_the_required_members() {
     let server = subject_with(tasks().longest_ttl(Duration::from_secs(7200)), &Stopped::default());
     in_session(&server, async |client| {
         let mut ids = HashSet::new();
@@ -123,7 +123,7 @@ async fn tsk_03_a_task_says_what_the_specification_asks_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_04_and_08_a_cancelled_task_stays_so() {
+async fn tsk_04_and_08_cancelled_is_a_final_status() {
     let stopped = Stopped::default();
     in_session(&subject_with(tasks(), &stopped), async |client| {
         for tool in ["deaf", "polite"] {
@@ -151,7 +151,7 @@ async fn tsk_04_and_08_a_cancelled_task_stays_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_05_and_07_the_result_is_waited_for_and_is_that_of_the_call() {
+async fn tsk_05_and_07_tasks_result_waits_for_the_result_of_the_call() {
     in_session(&subject(), async |client| {
         let call = json!({ "name": "wait", "arguments": { "seconds": 30 } });
         let mut plain = client.result_of("tools/call", call).await;
@@ -171,7 +171,7 @@ async fn tsk_05_and_07_the_result_is_waited_for_and_is_that_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_05_and_06_what_went_wrong_is_told_as_by_the_call() {
+async fn tsk_05_and_06_failed_task_has_the_error_of_the_call() {
     in_session(&subject(), async |client| {
         let id = client.start("fail", json!({})).await;
         let failed = client.until(&id, "failed").await;
@@ -195,7 +195,7 @@ async fn tsk_05_and_06_what_went_wrong_is_told_as_by_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_07_only_the_result_says_again_which_task_it_is_about() {
+async fn tsk_07_only_the_result_names_the_task_in_its_meta() {
     in_session(&subject(), async |client| {
         let id = client.start("job", json!({ "seconds": 100 })).await;
         let other = client.start("job", json!({ "seconds": 1 })).await;
@@ -216,7 +216,7 @@ async fn tsk_07_only_the_result_says_again_which_task_it_is_about() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_09_what_is_no_task_and_no_cursor_is_refused() {
+async fn tsk_09_unknown_task_or_cursor_is_refused() {
     in_session(&subject(), async |client| {
         for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
             for params in

@@ -150,7 +150,7 @@ async fn a_completed_task_has_the_result_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tsk_06_what_the_tool_says_is_a_result_and_what_the_protocol_says_an_error() {
+async fn tsk_06_tool_failure_is_a_result_and_protocol_error_an_error() {
     alone_at(&subject(), async |raw| {
         let id = started(raw, "fail", json!({})).await;
         let done = until(raw, &id, "completed").await;

@@ -275,7 +275,7 @@ async fn answered_question_is_not_asked_again_by_the_task() {
 
 /// Whichever way a function asks.
 #[tokio::test(start_paused = true)]
-async fn tsk_07_a_request_of_the_handle_of_the_client_says_which_task_it_is_about() {
+async fn tsk_07_request_to_the_client_names_its_task() {
     let server = required(tasks(), async |_, cx| {
         let roots = cx.client().list_roots().await.expect("it is answered").roots;
         format!("{} folders", roots.len())

@@ -139,7 +139,7 @@ fn owned() -> Server {
 }
 
 #[tokio::test]
-async fn tsk_11_a_task_of_the_extension_is_its_owners() {
+async fn tsk_11_only_its_owner_reaches_a_task_of_the_extension() {
     let at = Listening::start(owned()).await;
     let job = json!({ "name": "deaf", "arguments": {} });
     let created = at.ask(ANN, "tools/call", job).await.message;
@@ -159,7 +159,7 @@ async fn tsk_11_a_task_of_the_extension_is_its_owners() {
 }
 
 #[tokio::test]
-async fn tsk_11_a_task_of_a_session_is_its_owners_whichever_session_that_is() {
+async fn tsk_11_only_its_owner_reaches_a_core_task_from_any_session() {
     let at = Listening::start(owned()).await;
     let [one, other, bob] =
         [Session::open(&at, ANN).await, Session::open(&at, ANN).await, Session::open(&at, BOB).await];
@@ -201,7 +201,7 @@ async fn a_task_of_one_era_is_not_there_in_the_other() {
 }
 
 #[tokio::test]
-async fn tsk_14_to_ask_how_a_task_stands_opens_no_stream() {
+async fn tsk_14_tasks_get_opens_no_stream() {
     let at = Listening::start(subject()).await;
     let session = Session::open(&at, ANN).await;
     let job = json!({ "name": "deaf", "arguments": {}, "task": {} });
