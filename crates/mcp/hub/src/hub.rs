@@ -12,9 +12,9 @@ use crate::call::ToolCall;
 use crate::config::{HubConfig, ServerConfig};
 use crate::driver::Driver;
 use crate::error::HubError;
-use crate::listening::Listening;
 use crate::names::HubTool;
 use crate::names::selection::Selection;
+use crate::server_changes::ServerChanges;
 use crate::state::Shared;
 use crate::status::ServerStatus;
 
@@ -275,7 +275,7 @@ impl Hub {
     /// # Errors
     ///
     /// As [`listen`](Self::listen).
-    pub async fn watch(&self, server: &str, uri: impl Into<String>) -> Result<Listening, HubError> {
+    pub async fn watch(&self, server: &str, uri: impl Into<String>) -> Result<ServerChanges, HubError> {
         self.listen(server, SubscriptionFilter::new().resource_subscriptions([uri])).await
     }
 
@@ -288,9 +288,9 @@ impl Hub {
     /// # Errors
     ///
     /// When there is no such server, it cannot be connected to, or it refuses.
-    pub async fn listen(&self, server: &str, filter: SubscriptionFilter) -> Result<Listening, HubError> {
+    pub async fn listen(&self, server: &str, filter: SubscriptionFilter) -> Result<ServerChanges, HubError> {
         let place = self.shared().place(server)?;
-        Listening::open(self.handle.0.clone(), place, filter).await
+        ServerChanges::open(self.handle.0.clone(), place, filter).await
     }
 
     /// Returns the handle on one server, for features that the hub does not merge; `None` while the server cannot be called.

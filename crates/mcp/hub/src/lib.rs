@@ -126,10 +126,10 @@ mod driver;
 mod entry;
 mod error;
 mod hub;
-mod listening;
 mod mcp_config;
 mod names;
 mod questions;
+mod server_changes;
 mod state;
 mod status;
 mod target;
@@ -147,11 +147,11 @@ pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;
 pub use hub::{Hub, HubChanges, connect};
-pub use listening::Listening;
 pub use mcp_config::{
     DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,
 };
 pub use names::HubTool;
+pub use server_changes::ServerChanges;
 pub use status::{ServerState, ServerStatus};
 pub use target::attempt::Attempt;
 #[cfg(feature = "http")]

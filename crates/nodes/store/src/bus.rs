@@ -38,7 +38,7 @@ pub enum BusMessage {
     /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
     /// The client of a session has opened a GET at that node, which from now on delivers the notifications that every node has.
-    Listens(SessionId, Listening),
+    Listens(SessionId, ListenClaim),
     /// The node no longer has the newest GET of a session. With true, it has no GET open and keeps the notifications. With false, it no
     /// longer delivers: it has yielded to a newer GET, or the session has ended there.
     ListenerLeft(SessionId, NodeId, bool),
@@ -47,17 +47,18 @@ pub enum BusMessage {
     Server(SessionId, RawJson),
 }
 
-/// The node at which a client has opened a GET, and the time. Of two, the newer one is the greater.
+/// The claim of a node to deliver to a client: the node at which the client has opened a GET, and the time. Of two claims, the
+/// newer one is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Listening {
+pub struct ListenClaim {
     /// Microseconds since 1970 by the node's clock, raised if necessary above every other that the node knew.
     pub since: u64,
     /// The node.
     pub node: NodeId,
 }
 
-impl Listening {
+impl ListenClaim {
     /// A GET that was opened `since` microseconds after 1970, at `node`.
     pub fn new(since: u64, node: NodeId) -> Self {
         Self { since, node }

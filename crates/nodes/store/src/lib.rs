@@ -72,7 +72,7 @@ mod session_id;
 mod stores;
 mod table;
 
-pub use bus::{Bus, BusEvent, BusMessage, Listening, Subscription};
+pub use bus::{Bus, BusEvent, BusMessage, ListenClaim, Subscription};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, StreamRun, TAKE_OVER_GAP};

@@ -1,11 +1,11 @@
-//! Listening to servers that are killed, in either era.
+//! Subscriptions to servers that are killed, in either era.
 
 use std::time::Duration;
 
 use agentwire_jsonrpc::WithCauses;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_hub::{Change, Hub, HubConfig, HubError, Listening, ServerConfig, ServerState};
+use agentwire_mcp_hub::{Change, Hub, HubConfig, HubError, ServerChanges, ServerConfig, ServerState};
 use futures::StreamExt;
 
 use crate::script::{check_received, received, server};
@@ -37,7 +37,7 @@ const LEGACY: &str = r#"
     *'"resources/subscribe"'*) answer '{}' ;;"#;
 
 /// Listens to a server that may be started again so often, and runs a test with it.
-async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, Listening)) {
+async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, ServerChanges)) {
     let config = HubConfig::new().restarts(restarts).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config, [server]);
     let main = async {
@@ -60,7 +60,7 @@ fn modern(does: &str) -> String {
     format!("{MODERN} *'\"subscriptions/listen\"'*) {does} ;; {TOOLS}")
 }
 
-async fn next(listening: &mut Listening) -> Change {
+async fn next(listening: &mut ServerChanges) -> Change {
     listening.next().await.expect("it goes on").expect("nothing is wrong")
 }
 

@@ -1,7 +1,7 @@
 //! Exchanges messages with other nodes about which of them delivers notifications of changes for every client.
 
 use agentwire_jsonrpc::{Frame, Message, RawJson};
-use agentwire_store::{BusMessage, Listening, Node, NodeId};
+use agentwire_store::{BusMessage, ListenClaim, Node, NodeId};
 
 use crate::server::endpoint::resources::Resources;
 use crate::server::nodes::delivery::Reaction;
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// Handles a claim: the client has opened a GET at another node, or still has one open there.
-    pub(crate) fn other_listens(&self, other: Listening, resources: &Resources) {
+    pub(crate) fn other_listens(&self, other: ListenClaim, resources: &Resources) {
         let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
         let mut state = self.lock();
         let listens = state.listener().is_some();

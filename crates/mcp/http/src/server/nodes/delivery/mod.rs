@@ -9,14 +9,14 @@ mod broadcast;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agentwire_store::{Listening, NodeId};
+use agentwire_store::{ListenClaim, NodeId};
 
 /// The node that delivers, as far as this node knows.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     deliverer: Deliverer,
     /// The newest GET that this node knows of.
-    newest: Listening,
+    newest: ListenClaim,
     /// When the client has opened the newest GET here.
     own_since: u64,
     /// Whether this node has claimed delivery by a GET and has not reported the end of that GET.
@@ -35,7 +35,7 @@ enum Deliverer {
 pub(crate) enum Reaction {
     Nothing,
     /// The GET here is newer.
-    Claim(Listening),
+    Claim(ListenClaim),
     /// Another node delivers from now on, in place of `deliverer`. The kept notifications are sent there, unless every node has
     /// kept the same ones.
     Yield {
@@ -48,7 +48,7 @@ impl Delivery {
     /// At first the node that opens a session delivers.
     pub(crate) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
-        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, has_open_claim: false }
+        Self { deliverer, newest: ListenClaim::new(0, NodeId::new(0)), own_since: 0, has_open_claim: false }
     }
 
     /// Whether another node delivers.
@@ -62,29 +62,29 @@ impl Delivery {
     }
 
     /// Claims delivery, because the client has opened a GET here.
-    pub(crate) fn claim(&mut self, node: NodeId) -> Listening {
+    pub(crate) fn claim(&mut self, node: NodeId) -> ListenClaim {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // If this node's clock is slow, the GET is still newer than all that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        let newest = Listening::new(since, node);
+        let newest = ListenClaim::new(since, node);
         *self = Self { deliverer: Deliverer::This, newest, own_since: since, has_open_claim: true };
         newest
     }
 
     /// The newest GET here, for repeating its claim after messages may have been lost. A node with a newer open GET answers with
     /// a claim. A node without an open GET that still delivers yields to this node, because the end of its own GET was lost.
-    pub(crate) fn own(&self, node: NodeId) -> Listening {
-        Listening::new(self.own_since, node)
+    pub(crate) fn own(&self, node: NodeId) -> ListenClaim {
+        ListenClaim::new(self.own_since, node)
     }
 
     /// Reacts to an open GET at another node. `listens` is whether one is open here.
-    pub(crate) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
+    pub(crate) fn yield_to(&mut self, other: ListenClaim, node: NodeId, listens: bool) -> Reaction {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
         let before = self.newest.node;
-        self.newest = Listening::new(self.newest.since.max(other.since), other.node);
+        self.newest = ListenClaim::new(self.newest.since.max(other.since), other.node);
         match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
             Deliverer::This => Reaction::Yield { deliverer: node, hands_over: true },
             Deliverer::Nobody => Reaction::Yield { deliverer: before, hands_over: false },
@@ -160,7 +160,7 @@ mod tests {
     fn a_node_whose_client_has_left_yields_to_any() {
         let mut one = Delivery::new(true);
         one.claim(ONE);
-        let old = Listening::new(1, TWO);
+        let old = ListenClaim::new(1, TWO);
         assert!(matches!(
             one.yield_to(old, ONE, false),
             Reaction::Yield { deliverer: ONE, hands_over: true }
@@ -170,14 +170,14 @@ mod tests {
     #[test]
     fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
         let mut two = Delivery::new(false);
-        two.yield_to(Listening::new(7, ONE), TWO, false);
+        two.yield_to(ListenClaim::new(7, ONE), TWO, false);
         assert!(matches!(two.end_of((TWO, false), TWO, false), Reaction::Nothing));
         assert_eq!(two.deliverer, Deliverer::Other, "it has not delivered");
         two.end_of((ONE, true), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Other, "it keeps what comes");
         two.end_of((ONE, false), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Nobody);
-        let other = Listening::new(9, NodeId::new(3));
+        let other = ListenClaim::new(9, NodeId::new(3));
         assert!(matches!(
             two.yield_to(other, TWO, false),
             Reaction::Yield { deliverer: ONE, hands_over: false }

@@ -45,12 +45,12 @@ const TRIES: usize = 5;
 /// without an error when the hub is closed. It resubscribes while it is polled. Dropping it cancels the subscription since
 /// 2026-07-28; in a session the server's later notifications are ignored.
 #[must_use = "dropping it ends the subscription"]
-pub struct Listening {
+pub struct ServerChanges {
     changes: BoxStream<'static, Result<Change, HubError>>,
     acknowledged: Arc<Mutex<SubscriptionFilter>>,
 }
 
-impl Listening {
+impl ServerChanges {
     pub(crate) async fn open(
         shared: Arc<Shared>,
         place: usize,
@@ -78,7 +78,7 @@ impl Listening {
     }
 }
 
-impl Stream for Listening {
+impl Stream for ServerChanges {
     type Item = Result<Change, HubError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -86,9 +86,9 @@ impl Stream for Listening {
     }
 }
 
-impl fmt::Debug for Listening {
+impl fmt::Debug for ServerChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("acknowledged", &self.acknowledged()).finish_non_exhaustive()
+        f.debug_struct("ServerChanges").field("acknowledged", &self.acknowledged()).finish_non_exhaustive()
     }
 }
 
