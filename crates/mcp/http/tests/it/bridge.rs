@@ -71,7 +71,7 @@ async fn each_session_has_a_process_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_session_is_told_that_it_needs_one() {
+async fn request_without_a_session_is_refused_with_the_reason() {
     let service = connection_fn(async |_connection: Connection| {});
     let endpoint = Endpoint::serving(EndpointConfig::new(), service);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

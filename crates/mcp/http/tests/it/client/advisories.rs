@@ -136,7 +136,7 @@ async fn a_stream_cut_before_its_answer_fails_the_call() {
 /// A call waits as long as its server sends signs of work. The caller ends it, and is then rid of
 /// the stream at once; after the answer it goes within a second.
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_never_ends_is_closed_when_nobody_waits() {
+async fn endless_stream_is_closed_without_unanswered_requests() {
     for answered in [false, true] {
         let alive = Arc::new(());
         let held = alive.clone();

@@ -128,7 +128,7 @@ impl HttpClient for Raw {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_decompress_is_told_so() {
+async fn compressed_body_is_an_error_without_decompression() {
     let mut http = Config::new("http://localhost/").unwrap().open_with(Raw);
     http.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
     let Some(Ok(Packet::RequestFailed { error: fault, .. })) = http.next().await else { panic!() };

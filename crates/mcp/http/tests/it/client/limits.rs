@@ -105,7 +105,7 @@ async fn an_answer_that_comes_while_its_request_is_written_wakes_the_reader() {
 
 /// Otherwise no other future of the task would be polled.
 #[tokio::test]
-async fn a_server_that_never_pauses_starves_nobody() {
+async fn server_that_never_pauses_starves_no_other_future() {
     let mut http = Config::new("http://localhost/").unwrap().open_with(Chatter);
     http.feed(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
     assert!(tokio::time::timeout(SHORT, http.next()).await.is_err());

@@ -105,7 +105,7 @@ async fn other_refusals_keep_what_they_say() {
 
 /// SSE-17, SSE-18, ST-37: what a client that looks for another way to speak has to know is in the error.
 #[tokio::test]
-async fn a_refused_handshake_says_by_what() {
+async fn refused_handshake_has_the_refusal_as_its_cause() {
     let mock = Mock::new().await;
     let mut client = mock.client();
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});

@@ -269,7 +269,7 @@ async fn messages_arrive_in_the_order_in_which_they_were_sent() {
 
 /// HTP-16: in a session the server gets a notification, and then its stream is not waited for.
 #[tokio::test]
-async fn a_cancelled_call_is_told_to_the_server_and_its_stream_closed() {
+async fn cancelled_call_notifies_the_server_and_closes_its_stream() {
     let mock = Mock::new().await;
     let mut client = mock.client();
     mock.session(&mut client).await;

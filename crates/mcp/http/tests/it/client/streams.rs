@@ -96,7 +96,7 @@ async fn each_stream_is_resumed_by_its_own_id() {
 
 /// HTP-33, HTP-34: the last `retry` counts, and a server that closes is asked again as often as it takes.
 #[tokio::test]
-async fn the_server_says_when_to_come_back() {
+async fn retry_of_the_server_sets_the_delay() {
     let mock = Mock::new().await;
     let mut client = Client::new(open(mock.config().retries(0)));
     mock.session(&mut client).await;
@@ -323,7 +323,7 @@ async fn resuming_is_given_up() {
 
 /// A server that is gone is not waited for as long as one that has trouble.
 #[tokio::test]
-async fn nobody_waits_for_long_where_nobody_listens() {
+async fn call_fails_soon_if_the_server_is_gone() {
     let mock = Mock::new().await;
     let mut client = Client::new(open(mock.config().retries(1000)));
     mock.session(&mut client).await;

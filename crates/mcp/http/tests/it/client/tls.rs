@@ -72,7 +72,7 @@ async fn a_server_is_trusted_by_roots_of_ones_own() {
 }
 
 #[tokio::test]
-async fn that_a_certificate_is_refused_is_said_with_the_reason() {
+async fn refused_certificate_is_reported_with_the_reason() {
     let (server, other) = (Server::named("127.0.0.1").await, Server::named("elsewhere.test").await);
     let misnamed = Server { listener: TcpListener::bind("127.0.0.1:0").await.unwrap(), ..other };
     for (server, trusted, reason, fault) in [

@@ -35,7 +35,7 @@ async fn half_heads(port: u16, connections: usize) -> Vec<Raw> {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn half_heads_lock_nobody_out() {
+async fn incomplete_heads_lock_no_other_client_out() {
     let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(40)).await;
     let mut hostile = half_heads(server.port, 200).await;
     is_served(2, server.port).await;

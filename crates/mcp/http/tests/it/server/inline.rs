@@ -122,7 +122,7 @@ async fn time_passes_while_it_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_stands_while_there_is_nothing_to_time() {
+async fn clock_stops_without_timed_entries() {
     let (mut endpoint, _heard) = endpoint(EndpointConfig::new());
     let polls = Arc::new(AtomicUsize::new(0));
     let mut running = Box::pin(endpoint.run());
@@ -311,7 +311,7 @@ async fn blocked_thread_stalls_no_other_client() {
 }
 
 #[tokio::test]
-async fn sessions_run_where_the_spawner_says() {
+async fn sessions_run_by_the_given_spawner() {
     let kinds = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = kinds.clone();
     let mut endpoint = Endpoint::serving(

@@ -180,7 +180,7 @@ async fn a_client_that_reads_slowly_is_not_cut() {
 
 /// No other request waits for it, so it has the time that it always had.
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
+async fn stream_that_holds_up_no_other_is_not_cut_early() {
     let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(5000)).await;
     lazy.flood(100);
     tokio::time::sleep(Duration::from_secs(25)).await;
@@ -221,7 +221,7 @@ async fn a_client_with_little_bandwidth_is_not_cut() {
 
 /// The connection that was lost may not have been missed yet, and be full.
 #[tokio::test(start_paused = true)]
-async fn whoever_comes_back_for_a_full_stream_makes_room() {
+async fn resuming_a_full_stream_makes_room() {
     let mut lazy = Lazy::new(EndpointConfig::new()).await;
     let said = lazy.flood(100);
     let note = lazy.note(1, 100);

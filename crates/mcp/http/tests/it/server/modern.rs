@@ -40,7 +40,7 @@ async fn a_request_is_answered_as_json_or_as_a_stream() {
 }
 
 #[tokio::test]
-async fn the_status_says_which_error_it_was() {
+async fn status_depends_on_the_error_code() {
     let server = Server::start(EndpointConfig::new().modern_answer(AnswerForm::Events)).await;
     let headers = [VERSION, ("Mcp-Method", "nothing")];
     let (status, body) = server.exchange("POST", &headers, &modern(1, "nothing", json!({}))).await;
@@ -56,7 +56,7 @@ async fn the_status_says_which_error_it_was() {
 }
 
 #[tokio::test]
-async fn headers_must_say_what_the_body_says() {
+async fn headers_must_match_the_body() {
     let mut server = Server::start(EndpointConfig::new()).await;
     let call = modern(7, "tools/call", json!({"name": "日本"}));
     let read = modern(7, "resources/read", json!({"uri": "file:///a"}));
@@ -111,7 +111,7 @@ async fn headers_must_say_what_the_body_says() {
 }
 
 #[tokio::test]
-async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
+async fn unknown_versions_are_refused_by_the_endpoint_or_the_service() {
     let server = Server::start(EndpointConfig::new()).await;
     let future = [("MCP-Protocol-Version", "2099-01-01"), ("Mcp-Method", "echo")];
     let body = modern(1, "echo", json!({})).replace("2026-07-28", "2099-01-01");
@@ -192,7 +192,7 @@ async fn sessions_and_single_requests_share_the_endpoint() {
 }
 
 #[tokio::test]
-async fn more_than_the_limit_are_told_to_come_back() {
+async fn requests_beyond_the_limit_get_retry_after() {
     let mut server = Server::start(EndpointConfig::new().exchange_limit(1)).await;
     let mut raw = server.raw().await;
     raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern(1, "wait", json!({}))).await;

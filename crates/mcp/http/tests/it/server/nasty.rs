@@ -261,7 +261,7 @@ async fn requests_may_stand_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn shutting_down_tells_what_does_not_finish() {
+async fn shutdown_answers_unfinished_requests_with_an_error() {
     let (stop, stopped) = futures::channel::oneshot::channel::<()>();
     let mut server = Server::inline_with(EndpointConfig::new(), |serve| {
         serve.grace(Duration::from_millis(300)).shutdown(stopped.map(|_| ()))

@@ -144,7 +144,7 @@ async fn sessions_know_nothing_of_each_other() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_the_first_thing_said_can_be_json() {
+async fn first_message_can_be_a_json_answer() {
     let server = Server::inline(EndpointConfig::new().legacy_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
@@ -163,7 +163,7 @@ async fn an_answer_that_is_the_first_thing_said_can_be_json() {
 
 /// TSK-14: who polls wants no stream.
 #[tokio::test]
-async fn how_a_task_stands_is_told_as_json_however_the_others_are_answered() {
+async fn tasks_get_is_answered_as_json_in_any_form() {
     for server in [Server::inline(EndpointConfig::new()).await, Server::start(EndpointConfig::new()).await] {
         let mut raw = server.raw().await;
         let (head, _) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;

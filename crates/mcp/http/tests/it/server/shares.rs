@@ -25,7 +25,7 @@ use crate::connections::{Connection, Inline};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[tokio::test(start_paused = true)]
-async fn sessions_that_are_opened_and_not_used_lock_nobody_out() {
+async fn unused_sessions_lock_no_other_client_out() {
     let mut crowd = Crowd::start(EndpointConfig::new());
     let hostile = crowd.client(1);
     for _ in 0..10_000 {

@@ -184,27 +184,27 @@ async fn a_session_whose_opening_meets_the_end_is_refused_as_one_after_it() {
     assert!(body["error"]["message"].as_str().unwrap().contains("shutting down"), "{body}");
 }
 
-fn says_what_to_call(body: &Value) -> bool {
+fn names_the_missing_call(body: &Value) -> bool {
     body["id"] == 0 && body["error"]["message"].as_str().unwrap().contains("spawn `endpoint.run()`")
 }
 
 /// A router with the endpoint, and nothing else: what one forgets is the task.
 #[tokio::test(start_paused = true)]
-async fn a_session_of_an_endpoint_that_nobody_runs_is_refused() {
+async fn session_of_an_endpoint_without_a_task_is_refused() {
     let mut endpoint = slow(Duration::ZERO);
     let unpolled = endpoint.run();
     let begun = Instant::now();
     for _ in 0..64 {
         let (status, body) = answer(call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await).await;
-        assert_eq!((status, says_what_to_call(&body)), (500, true), "{body}");
+        assert_eq!((status, names_the_missing_call(&body)), (500, true), "{body}");
     }
     assert_eq!(begun.elapsed().as_secs(), 64, "each waits a second for the task");
     let begun = Instant::now();
     let (status, body) = answer(call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await).await;
-    assert_eq!((status, says_what_to_call(&body)), (500, true), "{body}");
+    assert_eq!((status, names_the_missing_call(&body)), (500, true), "{body}");
     drop(unpolled);
     let (status, body) = answer(call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await).await;
-    assert_eq!((status, says_what_to_call(&body)), (500, true), "{body}");
+    assert_eq!((status, names_the_missing_call(&body)), (500, true), "{body}");
     assert_eq!(begun.elapsed(), Duration::ZERO, "too many wait, or none will come");
     // A request without a session needs no task.
     assert_eq!(call(&mut endpoint, "POST", &headers("x"), &modern(1, "x", json!({}))).await.status(), 200);

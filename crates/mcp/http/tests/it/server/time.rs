@@ -275,7 +275,7 @@ async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_whoever_opened_it() {
+async fn session_belongs_to_the_principal_that_opened_it() {
     let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (session, connection) = {
         let mut request =
@@ -309,7 +309,7 @@ async fn a_session_belongs_to_whoever_opened_it() {
 }
 
 #[tokio::test]
-async fn without_anybody_to_serve_nothing_is_taken() {
+async fn requests_are_refused_once_the_serving_task_has_ended() {
     let (mut endpoint, connections) = endpoint(EndpointConfig::new());
     drop(connections);
     let response = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
