@@ -85,7 +85,7 @@ impl HasMeta for ElicitRequest {
 #[wire(schema(transform = crate::schema::add_form_mode))]
 #[non_exhaustive]
 pub struct ElicitFormRequest {
-    /// Why it is asked, for the user.
+    /// The reason for the question, for the user.
     #[wire(required)]
     pub message: String,
     /// The form's fields.
@@ -116,7 +116,7 @@ setters!(ElicitFormRequest {
 #[wire(tag = "mode", value = "url")]
 #[non_exhaustive]
 pub struct ElicitUrlRequest {
-    /// Why it is asked, for the user.
+    /// The reason for the question, for the user.
     #[wire(required)]
     pub message: String,
     /// The page. The client shows it in full and asks before it opens it.
