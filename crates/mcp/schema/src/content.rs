@@ -221,7 +221,7 @@ setters!(EmbeddedResource {
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// The audience. `None` means both roles.
+    /// The audience. Absent means both roles.
     #[wire(plain_list)]
     pub audience: Vec<Role>,
     /// From 0, which can be left out, to 1, which is needed.

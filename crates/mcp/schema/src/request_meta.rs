@@ -37,7 +37,7 @@ pub struct RequestMeta {
     /// Who the client is.
     #[wire(optional, name = "io.modelcontextprotocol/clientInfo")]
     pub client_info: Option<Implementation>,
-    /// The lowest level of the log messages that the client wants about this request. `None` means no messages.
+    /// The lowest level of the log messages that the client wants about this request. Absent means no messages.
     #[wire(strict, name = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<LoggingLevel>,
     /// The token with which the client asks for progress notifications.
