@@ -31,7 +31,7 @@ fn person_at_a_terminal_fills_in_the_form_of_a_server() {
         next(&call, &mut seen, "coffee");
         next(&call, &mut seen, "Drink *: ");
         call.write(b"water\r");
-        next(&call, &mut seen, "none of the choices");
+        next(&call, &mut seen, "not one of the choices");
         next(&call, &mut seen, "Drink *: ");
         call.write(b"tea\r");
         next(&call, &mut seen, "Cups * [1]: ");

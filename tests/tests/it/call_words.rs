@@ -110,7 +110,7 @@ fn forms_are_answered_by_the_command_line() {
         let ended = run(&["--answer", "drink=wine"]);
         assert_eq!(
             ended.exits(2).stderr,
-            "error: --answer drink: \"wine\" is none of the choices; the tool had already been called\n"
+            "error: --answer drink: \"wine\" is not one of the choices; the tool had already been called\n"
         );
         let ended = run(&["--answer", "food=cake"]);
         let expected = "declined, because nobody is at a terminal to be asked: What may it be?\n\

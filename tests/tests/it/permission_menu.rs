@@ -52,9 +52,9 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     let mut seen = 0;
     next(&chat, &mut seen, "  rm -rf /\r\n  1) allow once (a): Yes\r\n  2) reject once (r): No\r\n");
     for (line, shows) in [
-        ("clear", "`clear` is none of the answers."),
-        ("yes", "`yes` is none of the answers."),
-        ("10", "`10` is none of the answers."),
+        ("clear", "`clear` is not one of the answers."),
+        ("yes", "`yes` is not one of the answers."),
+        ("10", "`10` is not one of the answers."),
     ] {
         next(&chat, &mut seen, "Type 1-2, a, r, then Enter:\r\n");
         next(&chat, &mut seen, ANSWER);
@@ -62,9 +62,9 @@ fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
     }
     // A paste, to a terminal that reports it and to one that does not; and Enter alone.
     for (keys, shows) in [
-        (&b"\r"[..], "`` is none of the answers."),
+        (&b"\r"[..], "`` is not one of the answers."),
         (b"look\ra\r", "What is pasted is not an answer"),
-        (b"\x1b[200~a\r\x1b[201~\r", "`` is none of the answers."),
+        (b"\x1b[200~a\r\x1b[201~\r", "`` is not one of the answers."),
     ] {
         next(&chat, &mut seen, ANSWER);
         chat.write(keys);
@@ -190,7 +190,7 @@ fn an_option_is_said_to_be_what_it_is() {
     let mut seen = 0;
     next(&chat, &mut seen, "1) allow always (A): Reject (r)\r\n  2) reject once (r): Allow (a)\r\n");
     next(&chat, &mut seen, ANSWER);
-    answer(&mut chat, &mut seen, "> ", "a", "`a` is none of the answers.");
+    answer(&mut chat, &mut seen, "> ", "a", "`a` is not one of the answers.");
     next(&chat, &mut seen, ANSWER);
     answer(&mut chat, &mut seen, "> ", "r", "\"optionId\":\"no\"");
     leaves(chat, &terminal, 0);

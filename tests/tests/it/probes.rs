@@ -153,7 +153,7 @@ fn each_fault_has_a_test_and_each_test_made_for_one_is_named() {
         }
     }
     let faults: BTreeSet<_> = ROWS.iter().map(|row| row.fault).collect();
-    assert_eq!(faults.len(), ROWS.len(), "a fault stands there twice");
+    assert_eq!(faults.len(), ROWS.len(), "a fault is listed twice");
     for file in [SERVER, HTTP] {
         for name in tests_of(&root().join(file)) {
             let is_named = named.contains(&(file.to_owned(), name.clone()));

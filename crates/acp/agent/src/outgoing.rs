@@ -91,7 +91,7 @@ pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
 /// Checks that a stop reason is one of the protocol.
 pub(crate) fn check_stop_reason(reason: &StopReason) -> CheckResult {
     match reason {
-        StopReason::Other(word) => Err(format!("{word:?} is no reason to stop")),
+        StopReason::Other(word) => Err(format!("{word:?} is not a stop reason")),
         _ => Ok(()),
     }
 }

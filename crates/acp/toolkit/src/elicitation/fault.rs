@@ -71,7 +71,7 @@ pub enum FieldFault {
     BelowMinimum(f64),
     /// The number is above this.
     AboveMaximum(f64),
-    /// This is none of the choices.
+    /// This is not one of the choices.
     NoChoice(String),
     /// It has several values, and the field takes one.
     Several,
@@ -101,7 +101,7 @@ impl fmt::Display for FieldFault {
             },
             Self::BelowMinimum(least) => write!(f, "this must be at least {least}"),
             Self::AboveMaximum(most) => write!(f, "this must be at most {most}"),
-            Self::NoChoice(value) => write!(f, "{value:?} is none of the choices"),
+            Self::NoChoice(value) => write!(f, "{value:?} is not one of the choices"),
             Self::Several => f.write_str("this takes one value"),
             Self::TooFew(least) => write!(f, "at least {least} must be chosen"),
             Self::TooMany(most) => write!(f, "at most {most} may be chosen"),

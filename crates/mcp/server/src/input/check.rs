@@ -100,7 +100,7 @@ fn fits_choice(choices: &[Choice], value: &Value) -> Result<(), String> {
     let word = value.as_str().ok_or("must be a text")?;
     match choices.iter().any(|choice| choice.value == word) {
         true => Ok(()),
-        false => Err("is none of the choices".to_owned()),
+        false => Err("is not one of the choices".to_owned()),
     }
 }
 

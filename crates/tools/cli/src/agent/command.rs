@@ -80,13 +80,12 @@ impl SlashCommand {
         match *name {
             "tools" => Ok(Self::Tools),
             "call" => {
-                let arguments =
-                    match more {
-                        "" => None,
-                        json => Some(json_object(json).map_err(|why| {
-                            format!("{}. The arguments are no JSON object: {why}", wanted())
-                        })?),
-                    };
+                let arguments = match more {
+                    "" => None,
+                    json => Some(
+                        json_object(json).map_err(|why| format!("{}. The arguments are {why}", wanted()))?,
+                    ),
+                };
                 Ok(Self::Call { tool: needed(first)?, arguments })
             }
             "read" => Ok(Self::Read { path: needed(rest)?.into() }),
@@ -138,7 +137,7 @@ mod tests {
         for (text, says) in [
             ("/nothing", "no command /nothing"),
             ("/call", "Write /call TOOL"),
-            ("/call add [1]", "no JSON object"),
+            ("/call add [1]", "not a JSON object"),
             ("/slow -1", "Write /slow SECONDS"),
             ("/burst many", "Write /burst N"),
         ] {

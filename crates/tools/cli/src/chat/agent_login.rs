@@ -207,7 +207,7 @@ pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Optio
         let by_number = line.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
         match by_number.or_else(|| LoginMethod::find(offered, line)) {
             Some(method) => return Ok(Some(method.clone())),
-            None => user.remark(&format!("`{}` is none of the ways.", short(line)))?,
+            None => user.remark(&format!("`{}` is not one of the ways.", short(line)))?,
         }
     }
 }

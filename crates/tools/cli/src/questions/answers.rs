@@ -125,7 +125,7 @@ mod tests {
         let comma = "\"with\":[\"salt, a little\",\"milk\"]}";
         assert!(with(&["with=salt, a little", "with=milk"]).ends_with(comma));
         assert!(with(&["with=salt, a little"]).ends_with("\"with\":[\"salt, a little\"]}"));
-        assert_eq!(with(&["with=milk", "with=tea"]), "--answer with: \"tea\" is none of the choices");
+        assert_eq!(with(&["with=milk", "with=tea"]), "--answer with: \"tea\" is not one of the choices");
         assert_eq!(with(&["cups=1", "cups=2"]), "--answer cups: this takes one value");
         assert_eq!("sure".parse::<Answer>().unwrap_err(), "write NAME=VALUE, as in sure=true");
     }

@@ -133,7 +133,7 @@ impl User {
             match choices.select(&line) {
                 Some(response) => return Ok(response),
                 None => {
-                    self.tell(&format!("`{}` is none of the answers.", line.trim()))?;
+                    self.tell(&format!("`{}` is not one of the answers.", line.trim()))?;
                     // The question is above.
                     menu.clone_from(&prompt);
                 }
