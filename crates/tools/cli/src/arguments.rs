@@ -103,8 +103,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The name of a command to which `--json` means nothing: what it prints on stdout is for another program, and no JSON of
-    /// ours.
+    /// The name of a command that ignores `--json`, because another program prescribes the format of its stdout.
     pub(crate) fn without_json(&self) -> Option<&'static str> {
         match self {
             Self::Agent(_) => Some("agent"),
@@ -255,7 +254,7 @@ pub(crate) enum Protocol {
 }
 
 impl Command {
-    /// Whether stdout is JSON of ours. `json` is whether `--json` is given.
+    /// Whether the command prints our JSON on stdout. `json` is whether `--json` is given.
     pub(crate) fn prints_json(&self, json: bool) -> bool {
         match self {
             Self::Chat(chat) => json || chat.chat_options.format == Some(Format::Json),
@@ -282,7 +281,7 @@ impl Command {
         })
     }
 
-    /// Finds out where the server is, of a command that connects to one.
+    /// Separates the target from the other words of a command that connects to a server.
     pub(crate) fn place(&mut self) -> Result<()> {
         let (connect, words, names, limit): (_, _, &[_], _) = match self {
             Self::Tools(Tools { connect, words }) => (connect, words, &[], Some(1)),

@@ -1,4 +1,4 @@
-//! Without the feature `check`: no program is judged.
+//! Without the feature `check`: the command `check` does not exist.
 
 use anyhow::Result;
 

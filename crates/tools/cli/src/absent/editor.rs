@@ -6,7 +6,7 @@ use super::complete::Completions;
 use super::edit_outcome::EditOutcome;
 use crate::absent::Absent;
 
-/// A line editor, of which this build has none.
+/// A line editor, which cannot be opened in this build.
 pub(super) struct Editor(Absent);
 
 impl Editor {

@@ -1,5 +1,5 @@
-//! The stand-ins of the parts that cargo features add. Each file here replaces the module of its name in a build without the feature: it
-//! has the same interface, and does nothing.
+//! Stand-ins for the parts that cargo features add. In a build without the feature, each file here replaces the module of its name
+//! with the same interface, which does nothing.
 
 #![allow(dead_code, reason = "a build with all features has no stand-ins")]
 

@@ -1,4 +1,4 @@
-//! Without the feature `nodes`: a server shares nothing.
+//! Without the feature `nodes`: a server shares no sessions and tasks with others.
 
 use agentwire_mcp_server::Server;
 use agentwire_store::Node;
@@ -9,11 +9,11 @@ use crate::absent::Absent;
 use crate::failure::Usage;
 use crate::features::missing;
 
-/// The options about the engine, of which this build has none.
+/// The options of the engine: none in this build.
 #[derive(Debug, Args)]
 pub(crate) struct NodeOptions {}
 
-/// The engine.
+/// The key-value store that servers share. It has no values in this build.
 pub(super) struct Engine(Absent);
 
 impl Engine {

@@ -1,4 +1,4 @@
-//! Without the feature `telemetry`: no pages for those who run the server.
+//! Without the feature `telemetry`: no pages for metrics and health.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use clap::Args;
 use super::readiness::Readiness;
 use crate::telemetry::Registry;
 
-/// The option about the pages, which this build does not have.
+/// The option `--metrics`, which this build does not have.
 #[derive(Debug, Args)]
 pub(crate) struct Pages {}
 

@@ -15,7 +15,7 @@ pub(crate) use crate::absent::Absent as Recorder;
 use crate::arguments::Arguments;
 use crate::output::text::Notes;
 
-/// The options of every command about recordings, of which this build has none.
+/// The options of every command about recordings: none in this build.
 #[derive(Debug, Args)]
 pub(crate) struct RecordingOptions {}
 

@@ -22,7 +22,7 @@ const ENDPOINTS: [&str; 3] = [
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
 ];
 
-/// The options of every command about telemetry, of which this build has none.
+/// The options of every command about telemetry: none in this build.
 #[derive(Debug, Args)]
 pub(crate) struct TelemetryOptions {}
 
@@ -79,8 +79,8 @@ impl Telemetry {
     pub(crate) async fn finish(self) {}
 }
 
-/// Whether a person reads the command's stderr first-hand. An agent or a server on stdio has the variables from the program that starts
-/// it: `chat` and `call` would show a second warning.
+/// Whether a person reads the command's stderr directly. An agent or a server on stdio gets the variables from the program that
+/// starts it: `chat` and `call` would show a second warning.
 fn is_started_by_a_person(command: &OurCommand) -> bool {
     match command {
         OurCommand::Agent(_) => false,

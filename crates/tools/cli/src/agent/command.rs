@@ -12,7 +12,7 @@ use crate::arguments::values::json_object;
 pub(crate) enum SlashCommand {
     /// `/tools`: lists the tools of the session's MCP servers.
     Tools,
-    /// `/call TOOL JSON`: calls one.
+    /// `/call TOOL JSON`: calls one of these tools.
     Call { tool: String, arguments: Option<RawJson> },
     /// `/read PATH`: reads a file through the client.
     Read { path: PathBuf },
@@ -22,9 +22,9 @@ pub(crate) enum SlashCommand {
     Run { command: String },
     /// `/plan`: sends a plan and updates it, step by step.
     Plan,
-    /// `/slow SECONDS`: waits so long.
+    /// `/slow SECONDS`: waits for this time.
     Slow { seconds: f64 },
-    /// `/burst N`: sends so many updates.
+    /// `/burst N`: sends this number of updates.
     Burst { count: u64 },
     /// `/history`: lists the conversation so far.
     History,
@@ -64,7 +64,7 @@ impl SlashCommand {
     ///
     /// # Errors
     ///
-    /// When it begins with `/`, and is not a complete command. The error's text is for the user.
+    /// When the prompt begins with `/` and is not a complete command. The error's text is for the user.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let Some(line) = text.trim().strip_prefix('/') else {
             return Ok(Self::Echo);
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
-        for (text, says) in [
+    fn errors_name_the_wrong_part() {
+        for (text, part) in [
             ("/nothing", "no command /nothing"),
             ("/call", "Write /call TOOL"),
             ("/call add [1]", "not a JSON object"),
@@ -142,7 +142,7 @@ mod tests {
             ("/burst many", "Write /burst N"),
         ] {
             let error = SlashCommand::parse(text).unwrap_err();
-            assert!(error.contains(says), "{text}: {error}");
+            assert!(error.contains(part), "{text}: {error}");
         }
     }
 }

@@ -14,7 +14,7 @@ use super::command::SlashCommand;
 use super::settings;
 use super::turn::DemoTurn;
 
-/// How many characters a title has at most, and a line of `/history`.
+/// The most characters of a title, and of a line of `/history`.
 const LINE_LIMIT: usize = 60;
 
 impl DemoTurn<'_> {

@@ -24,8 +24,8 @@ use crate::output::text::Notes;
 use crate::recording::{Recorder, recorded_stdio};
 use crate::telemetry::Telemetry;
 
-/// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
-/// prompt, its updates, and its requests to the client.
+/// The most bytes of params of all running requests together: 32 MiB. A single request may exceed it. A turn may hold several
+/// copies: the prompt, its updates, and its requests to the client.
 const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.

@@ -37,7 +37,7 @@ impl DemoTurn<'_> {
         let path = self.absolute(path);
         let diff = ToolCallContent::from(Diff::new(&path, text.clone()));
         let call = self.tool_call(&format!("Write {}", path.display()), ToolKind::Edit);
-        // The diff has the text.
+        // The raw input leaves the text out: the diff has it.
         let call = call.raw_input(json!({ "path": path }));
         let call = call.locations([ToolCallLocation::new(&path)]).content([diff.clone()]);
         self.act(call, async |_| {
@@ -47,7 +47,7 @@ impl DemoTurn<'_> {
         .await
     }
 
-    /// `/run`: runs a command in a terminal of the editor's.
+    /// `/run`: runs a command in a terminal of the editor.
     pub(super) async fn run_command(&self, command: &str) -> Result<(), TurnError> {
         let call = self.tool_call(&format!("Run {command}"), ToolKind::Execute);
         let call = call.raw_input(json!({ "command": command }));
@@ -127,7 +127,7 @@ impl DemoTurn<'_> {
     }
 }
 
-/// The status of a command that has ended, and a text where it failed.
+/// The status of a command that has ended, and a text if it failed.
 fn exit_status(exit: &WaitForTerminalExitResponse) -> (ToolCallStatus, String) {
     match (exit.exit_code, &exit.signal) {
         (Some(0), _) => (ToolCallStatus::Completed, String::new()),

@@ -47,7 +47,7 @@ impl<'a> DemoTurn<'a> {
         self.turn.say(text).await
     }
 
-    /// The same for a text of any length: the client gets its beginning if it is too long for an update.
+    /// Sends a chunk of the answer, shortened if it is too long for an update.
     pub(super) async fn say_shortened(&self, text: &str) -> Result<(), TurnError> {
         self.sent.fetch_add(text.chars().count() as u64, Ordering::Relaxed);
         let chunk = SessionUpdate::AgentMessageChunk(ContentChunk::new(text));

@@ -19,7 +19,7 @@ pub(crate) struct Agents {
     pub(crate) command: AgentsCommand,
 }
 
-/// Where agents are named, and where they are installed.
+/// The places of the registry's index and of the installed agents.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Places {
     /// The index of agents [default: $AGENTWIRE_REGISTRY, else the registry of agentclientprotocol.com]

@@ -15,7 +15,7 @@ pub(super) fn to_failure(error: RegistryError) -> anyhow::Error {
     Failure::new(exit, error).into()
 }
 
-/// The failure of a command, with advice behind it.
+/// The failure of a command, followed by advice.
 pub(super) fn with_advice(error: RegistryError, advice: &str) -> anyhow::Error {
     let exit = exit(&error);
     Failure::new(exit, format!("{}; {advice}", sentence(&error.into()))).into()

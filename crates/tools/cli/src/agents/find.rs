@@ -10,12 +10,13 @@ use super::places::ago;
 use crate::failure::{Exit, Failure};
 use crate::programs;
 
-/// The command of an installed agent, and the guard that keeps its folder while it runs. `None` if the text is not an id, or no agent
-/// of that id is installed.
+/// The command of an installed agent, and the guard that keeps its folder while it runs. `None` if the text is not an id, or no
+/// agent of that id is installed.
 ///
 /// # Errors
 ///
-/// When a configured store cannot be used, when the agent is damaged, and when the text is the id of an agent of the registry that is not installed, and no program.
+/// When a configured store cannot be used, when the agent is damaged, and when the text names no program but an agent of the
+/// registry that is not installed.
 pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     if !is_word(text) {
         return Ok(None);

@@ -23,7 +23,7 @@ pub(super) struct Context<'a> {
     pub(super) notes: &'a Notes,
 }
 
-/// The result for programs.
+/// The outcome of an install, as `--json` prints it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Installed<'a> {
@@ -45,7 +45,7 @@ pub(super) async fn install(context: &Context<'_>, arguments: Install) -> Result
     let store = context.places.store()?;
     let kind = arguments.kind.map(Into::into);
     if let Some(version) = version.filter(|_| !arguments.consent.allow_scripts) {
-        // The version before the current one was agreed to when it was installed.
+        // The person agreed to the version before the current one when it was installed.
         let registry = context.places.source()?.origin();
         let outcome = store.go_back(id, version, &registry, kind).await.map_err(to_failure)?;
         if let Some(InstallOutcome::Installed { probe, replaced, .. }) = outcome {

@@ -10,10 +10,10 @@ use crate::output::print_json;
 use crate::output::text;
 use crate::output::text::Notes;
 
-/// How wide the column of ids is at most.
+/// The greatest width of the column of ids, in characters.
 const MAX_WIDTH: usize = 24;
 
-/// An agent of the registry for programs.
+/// An agent of the registry, as `--json` prints it.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ struct Line<'a> {
     installed: Option<&'a str>,
 }
 
-/// An installed agent for programs.
+/// An installed agent, as `--json` prints it.
 #[derive(Serialize)]
 struct InstalledLine<'a> {
     id: &'a str,
@@ -30,10 +30,10 @@ struct InstalledLine<'a> {
     version: &'a str,
     kind: Kind,
     program: String,
-    /// The version before it, which is still there.
+    /// The version before it, if that is still in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous: Option<&'a str>,
-    /// A newer version, as the registry said when it was last read.
+    /// A newer version in the cached index of the registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<&'a str>,
 }
@@ -42,7 +42,7 @@ struct InstalledLine<'a> {
 pub(super) fn list(places: &Places, json: bool, notes: &Notes) -> Result<()> {
     let store = places.store()?;
     let agents = installed(&store, notes)?;
-    // The list does not need the registry, so its errors are those of other commands.
+    // The list does not need the registry, so other commands report its errors.
     let index = places.source().ok().and_then(|source| store.cached_index(&source).ok().flatten());
     let width = agents.iter().map(|agent| agent.plan.id.len()).max().unwrap_or(0).min(MAX_WIDTH);
     for agent in &agents {
@@ -145,7 +145,7 @@ pub(super) fn installed(store: &AgentStore, notes: &Notes) -> Result<Vec<Install
     Ok(agents)
 }
 
-/// The other version that is there.
+/// The version before the current one, if it is still in the store.
 fn previous(agent: &InstalledAgent) -> Option<&str> {
     agent.previous_version.as_deref().filter(|version| *version != agent.plan.version)
 }

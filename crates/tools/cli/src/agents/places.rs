@@ -1,4 +1,4 @@
-//! The store and the registry of a command, by its options, the environment and defaults.
+//! Finds the store and the registry of a command: its options win over the environment, and that over defaults.
 
 use std::env;
 use std::ffi::OsString;
@@ -26,15 +26,15 @@ impl Places {
         self.folder()?.ok_or_else(no_folder)?.open()
     }
 
-    /// The store, for a command that can do without one. `None` if nothing names its folder, and if the default one cannot be
-    /// used, since the user did not name it.
+    /// The store, for a command that works without one. `None` if no folder is known, or if the default one cannot be used,
+    /// which the user did not name.
     pub(super) fn usable_store(&self) -> Result<Option<AgentStore>> {
         self.folder()?.map_or(Ok(None), StoreFolder::open_if_usable)
     }
 
     fn folder(&self) -> Result<Option<StoreFolder>> {
         let Some(path) = &self.store else { return default_store() };
-        // The person is in this folder, and means it.
+        // A path of the command line is relative to the current folder.
         let path = std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?;
         Ok(Some(StoreFolder { path, setting: Some("--store") }))
     }
@@ -54,11 +54,11 @@ impl Places {
         }
     }
 
-    /// Reads the index. Notes say when it is an old one, or has entries that cannot be read.
+    /// Reads the index. Adds a note if it is an old one, or has entries that cannot be read.
     pub(super) async fn index(&self, store: &AgentStore, notes: &Notes) -> Result<Index> {
         let source = self.source()?;
         let mut index = store.index(&source).await.map_err(|error| match &source {
-            // A file that the person names.
+            // The person names the file.
             IndexSource::File(_) => Failure::new(Exit::Usage, error).into(),
             _ => to_failure(error),
         })?;
@@ -73,7 +73,7 @@ impl Places {
         Ok(index)
     }
 
-    /// A command line of ours with these places.
+    /// An `agentwire agents` command line with the options for these places.
     pub(super) fn hint(&self, words: &str) -> String {
         let mut line = format!("agentwire agents {words}");
         if let Some(registry) = &self.registry {
@@ -99,7 +99,7 @@ impl Places {
     }
 }
 
-/// A time as people say it.
+/// The age as words, such as `3 minutes ago`.
 pub(super) fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     match seconds {

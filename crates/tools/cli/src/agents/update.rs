@@ -31,7 +31,7 @@ pub(super) async fn update(context: &Context<'_>, arguments: Update) -> Result<(
             text::print_error(&format!("error: {}", sentence(&earlier)));
         }
     };
-    // The guards go: the versions that are replaced are not in use by us.
+    // Drops the guards, so that the replaced versions do not count as in use.
     let plans: Vec<Plan> = agents.into_iter().map(|agent| agent.plan).collect();
     for plan in &plans {
         report(update_one(context, &store, &index, plan, arguments.consent).await);

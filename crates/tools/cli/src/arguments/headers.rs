@@ -29,7 +29,7 @@ pub(crate) struct HeaderArguments {
     #[arg(long = "header-file", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// An access token to send to a URL, in place of one from `login`. Other users of this machine can read it
-    // `check` called it `--auth`.
+    // An older name of it in `check` was `--auth`.
     #[arg(long, alias = "auth", value_name = "TOKEN")]
     token: Option<Secret>,
 }
@@ -107,8 +107,7 @@ impl fmt::Debug for Header {
     }
 }
 
-/// Adds headers to a server at a URL, and prints a warning if they, or those that it has, go to another machine without
-/// encryption.
+/// Adds headers to a server at a URL. Prints a warning if its headers go to another machine without encryption.
 pub(crate) fn add_headers(
     mut target: HttpTarget,
     url: &str,

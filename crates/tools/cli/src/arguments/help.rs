@@ -1,4 +1,4 @@
-//! Adds to the command line examples for each command, and a short help that lists the options of every command in one line.
+//! Builds the command line's help: adds examples to each command, and names the common options in one line of the short help.
 
 use std::ffi::OsString;
 
@@ -175,7 +175,7 @@ fn examples_of(path: &str) -> Option<String> {
     Some(format!("Examples:\n  {}", lines.join("\n  ")))
 }
 
-/// Hides an option of every command in `-h`, where one line names all of them.
+/// Hides an option that every command has in `-h`, where one line names all of these.
 fn hide_common(option: Arg) -> Arg {
     if option.is_global_set() { option.hide_short_help(true) } else { option }
 }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn flag_behind_help_is_help() {
+    fn help_flag_after_help_is_ignored() {
         let read = |line: &str| {
             let words = line.split(' ').map(Into::into).collect();
             command().try_get_matches_from(without_help_flag(words)).unwrap_err().to_string()

@@ -72,7 +72,7 @@ pub(crate) fn target(text: &str) -> Result<String, String> {
     command_line::target(text).map(|_| text.trim().to_owned())
 }
 
-/// Checks that there are a host and a port. A port alone is one of 127.0.0.1. Listening checks the host.
+/// Checks that there are a host and a port. For a port alone, the host is 127.0.0.1. The listener checks the host.
 pub(crate) fn address(text: &str) -> Result<String, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(format!("127.0.0.1:{port}"));

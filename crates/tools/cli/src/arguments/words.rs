@@ -1,6 +1,8 @@
 //! The arguments of a tool as the command line has them: `NAME=VALUE`, `NAME:=JSON`, `NAME@FILE`, `@FILE`, `-`, or a JSON
-//! object. The members of all are one object. Of two with the same name the later counts where one is from an object; others are
-//! refused, but for the elements of a list.
+//! object. Together they make one object.
+//!
+//! If a name is repeated and one of the two comes from an object, the later one counts. Any other repeated name is refused, except
+//! for the elements of a list.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -19,7 +21,7 @@ const FILE_LIMIT: u64 = 32 << 20;
 pub(crate) enum Arguments {
     /// One object, which is sent as it is.
     Object(RawJson),
-    /// Members, some of which get their type from a schema. They may be none.
+    /// Members, possibly none. The schema gives some of them their type.
     Members(Vec<Word>),
 }
 

@@ -10,8 +10,10 @@ use crate::output::schema_reference::{reference, resolve};
 use crate::output::signature::elements;
 use crate::output::text;
 
-/// The most subschemas of an argument that are read, and the most of its allowed values.
+/// The most subschemas of an argument that are read.
 const BUDGET: usize = 100;
+
+/// The most allowed values of an argument that are read.
 const CHOICES: usize = 1000;
 
 /// The most allowed values that an error names.

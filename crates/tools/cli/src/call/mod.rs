@@ -29,13 +29,13 @@ use crate::output::{Member, print_json};
 use crate::questions::Questions;
 use crate::tools::{find, no_such_tool};
 
-/// How long the list of tools may take that explains a failed call: 10 s.
+/// The timeout for the list of tools with which a failed call is explained: 10 s.
 const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// The most bytes of structured content and its texts together that are compared: 1 MiB.
 const COMPARED_LIMIT: usize = 1 << 20;
 
-/// How many texts of a result are compared with all of its structured content: 16. A result may have 500,000.
+/// The most texts of a result that are compared with all of its structured content. A result may have 500,000 texts.
 const COMPARED_TEXTS: usize = 16;
 
 /// Calls a tool and prints its result.
@@ -55,7 +55,7 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
         let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
         let object = match &arguments {
             Arguments::Object(object) => object.clone(),
-            // What is missing is explained if the call fails.
+            // If the call fails, `explain` names the missing arguments.
             Arguments::Members(words) if words.is_empty() => RawJson::EMPTY_OBJECT,
             Arguments::Members(words) => {
                 let listed = questions.answer_during(find(&server, tool)).await?;
@@ -92,7 +92,7 @@ async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxEr
     let listed = tokio::time::timeout(EXPLAIN_LIMIT, server.tools().collect()).await;
     let Ok(Ok(tools)) = listed else { return error };
     let (exit, hint) = match tools.iter().find(|listed| listed.name == tool) {
-        // The result is printed already. "The tool failed" would be wrong for a tool that does not exist.
+        // The result is printed already. The exit code for a failed tool would be wrong for a tool that does not exist.
         None if has_failed => {
             let missing = AlreadyPrinted(Usage(no_such_tool(tool, &tools)).into());
             return Failure::new(Exit::Usage, missing).into();
@@ -134,7 +134,7 @@ async fn call(
         Some(report) => report.show(&mut task_line, notes, json),
         None => std::future::pending().await,
     };
-    // Its end drops the call, which asks the server to cancel it.
+    // An interrupt drops the call, which asks the server to cancel it.
     let result = questions.answer_and_report(call, report).await;
     while let Some(report) = reports.recv().now_or_never().flatten() {
         report.show(&mut task_line, notes, json)?;
@@ -174,8 +174,8 @@ fn show_result(
     }
 }
 
-/// Whether a text of the content repeats the structured content as JSON. Some servers wrap a value that is not an object in
-/// an object with one member: then a text may repeat the value of that member, or a text each the elements of a list.
+/// Whether the texts of the content repeat the structured content as JSON. Some servers wrap a value that is not an object in
+/// an object with one member. Then one text may repeat the value of that member, or each text an element of a list.
 fn is_repeated(structured: &RawJson, result: &CallToolResult) -> bool {
     let texts: Vec<&str> = result.content.iter().filter_map(ContentBlock::as_text).collect();
     let length = structured.as_str().len() + texts.iter().map(|text| text.len()).sum::<usize>();

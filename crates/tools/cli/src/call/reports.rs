@@ -18,12 +18,12 @@ const COUNT_LIMIT: usize = 1024;
 /// The most bytes of queued reports' messages. Beyond that, reports are left out and counted.
 const BYTES_LIMIT: usize = 1 << 20;
 
-/// A report on a call that runs.
+/// A report on a running call.
 pub(super) enum Report {
     Progress(ProgressNotification),
     /// The status of the call's task, on one line.
     Task(String),
-    /// So many reports were left out.
+    /// The number of reports that were left out.
     LeftOut(usize),
 }
 

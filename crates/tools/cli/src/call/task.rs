@@ -1,4 +1,4 @@
-//! The fate of a call's task when the call is interrupted.
+//! Follows the task of an interrupted call until it is cancelled.
 
 use agentwire_jsonrpc::WithCauses;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::output::text::{Notes, quoted};
 
-/// How long the server may take to cancel the task, before a note reports that it goes on: 2 s.
+/// The time for the server to cancel the task, after which a note reports that it goes on: 2 s.
 const CANCEL_LIMIT: Duration = Duration::from_secs(2);
 
 /// The time between two requests for the state of a task that is being cancelled.

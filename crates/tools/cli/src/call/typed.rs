@@ -1,4 +1,4 @@
-//! The arguments of the command line in the types of a tool's input schema.
+//! Converts the arguments of the command line to the types of a tool's input schema.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,11 +13,11 @@ use crate::output::signature::signature;
 use crate::output::text;
 use crate::output::text::quoted;
 
-/// The object for a tool.
+/// The arguments as one object.
 ///
 /// # Errors
 ///
-/// [`Usage`] where a value has not the type that the schema wants, or the tool has no such argument, or needs another.
+/// [`Usage`] if a value does not have the schema's type, if the tool has no such argument, or if a required one is missing.
 pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
     let root = tool.input_schema.as_map();
     let empty = Map::new();
@@ -28,21 +28,21 @@ pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
     for (at, word) in words.iter().enumerate() {
         match word {
             Word::Object(object) => {
-                // What came before does not count.
+                // The object replaces earlier values of these names.
                 for (name, _) in object.iter() {
                     seen.remove(&*name);
                 }
                 all.extend(object.iter());
             }
             Word::Json { name, value } => {
-                is_known(tool, properties, name)?;
+                check_known(tool, properties, name)?;
                 if seen.insert(name.clone(), false).is_some() {
                     return Err(twice(name));
                 }
                 all.insert(name, value.clone());
             }
             Word::Text { name, .. } => {
-                is_known(tool, properties, name)?;
+                check_known(tool, properties, name)?;
                 match seen.insert(name.clone(), true) {
                     // All words of a name together: an array can have several.
                     None => {
@@ -81,12 +81,12 @@ fn texts_of<'a>(words: &'a [Word], name: &str) -> Vec<(&'a str, Source)> {
 }
 
 /// Fails for an argument that the schema does not name, unless it allows others.
-fn is_known(tool: &Tool, properties: &Map<String, Value>, name: &str) -> Result<(), Usage> {
+fn check_known(tool: &Tool, properties: &Map<String, Value>, name: &str) -> Result<(), Usage> {
     let root = tool.input_schema.as_map();
     let allows_others = match root.get("additionalProperties") {
         Some(Value::Bool(allows)) => *allows,
         Some(_) => true,
-        // Schemas rarely forbid others in so many words. One without any name, or in parts, does not say what there is.
+        // Few schemas forbid other arguments explicitly. One without names, or one in parts, does not list all arguments.
         None => {
             let parts = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"];
             properties.is_empty() && !is_empty(root) || parts.iter().any(|part| root.contains_key(*part))
@@ -264,12 +264,12 @@ mod tests {
         let since = std::time::Instant::now();
         let all = of(json!({ "properties": properties, "required": required }), &["p1=x"]);
         assert_eq!(all.as_deref(), Ok(r#"{"p1":"x"}"#));
-        // To compare each name with each would take more than a minute.
+        // Comparing each name with each would take more than a minute.
         assert!(since.elapsed().as_secs() < 15, "{:?}", since.elapsed());
     }
 
     #[test]
-    fn a_schema_that_names_itself_ends() {
+    fn reading_a_recursive_schema_ends() {
         let schema = json!({ "properties": { "a": { "$ref": "#/$defs/L" } }, "$defs": { "L": { "anyOf": [
             { "$ref": "#/$defs/L" }, { "$ref": "#/$defs/L" } ] } } });
         assert_eq!(of(schema, &["a=1"]).as_deref(), Ok(r#"{"a":"1"}"#));

@@ -43,7 +43,7 @@ pub(super) trait AgentAdapter {
     /// Sends `initialize`, unless that has negotiated the version already.
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError>;
 
-    /// The answer to `initialize`. None before it has arrived.
+    /// The answer to `initialize`. `None` before it has arrived.
     fn initialized(&self) -> Option<&Self::Initialized>;
 
     /// The agent's name and version.
@@ -84,7 +84,7 @@ pub(super) trait AgentAdapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError>;
 
-    /// Opens an existing session, with a replay of its conversation where the agent has one.
+    /// Opens an existing session, with a replay of its conversation if the agent supports that.
     async fn reopen_session(
         &self,
         session: SessionId,
@@ -163,7 +163,7 @@ pub(super) trait AgentAdapter {
         self.client().turn_ended(was_cancelled)
     }
 
-    /// Adds to an error what the person can do about it.
+    /// Adds advice to an error, such as how to log in.
     fn explain(&self, error: CallError) -> BoxError {
         match error.refusal().map(|refusal| refusal.code) {
             Some(error_code::AUTH_REQUIRED) => LoginNeeded::explain(error, self.login_methods()),
@@ -223,7 +223,7 @@ pub(super) enum StopKind {
     Other,
 }
 
-/// The turn ended, and not because its work is done. The reason is shown already.
+/// The error for a turn that ended before its work was done. The reason is shown already.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(super) struct TurnStopped {

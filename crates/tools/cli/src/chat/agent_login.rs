@@ -36,8 +36,8 @@ pub(super) struct LoginMethod {
     variables: Vec<String>,
 }
 
-/// A run of the agent's program in our terminal that logs in (AUTH-08). The connection ends for it, and begins again after it. So
-/// it is returned as an error.
+/// A login by running the agent's program in our terminal (AUTH-08). It is returned as an error, because the connection ends before
+/// it and begins again after it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the method `{}` logs in in a terminal", short(.name))]
 pub(super) struct TerminalLogin {
@@ -49,7 +49,7 @@ pub(super) struct TerminalLogin {
 }
 
 impl LoginMethod {
-    /// A method of version 1. None for one without an id.
+    /// A method of version 1. `None` if it has no id.
     pub(super) fn v1(method: &v1::AuthMethod) -> Option<Self> {
         Some(match method {
             v1::AuthMethod::Agent(agent) => Self::agent(&agent.id, &agent.name, agent.description.as_ref()),
@@ -64,7 +64,7 @@ impl LoginMethod {
         })
     }
 
-    /// A method of version 2. None for one without an id.
+    /// A method of version 2. `None` if it has no id.
     pub(super) fn v2(method: &v2::AuthMethod) -> Option<Self> {
         Some(match method {
             v2::AuthMethod::Agent(agent) => {
@@ -133,7 +133,7 @@ pub(super) struct LoginNeeded {
 }
 
 impl LoginNeeded {
-    /// The error for a refusal with the code of a missing login. Without methods there is nothing that a person could choose.
+    /// The error for a refusal with the code of a missing login. If the agent offers methods, it is a [`LoginNeeded`].
     pub(super) fn explain(error: CallError, methods: Vec<LoginMethod>) -> BoxError {
         match methods.is_empty() {
             false => Self { error, methods }.into(),
@@ -141,7 +141,7 @@ impl LoginNeeded {
         }
     }
 
-    /// The same error, as the failure that it is where no person chooses a method.
+    /// Converts a [`LoginNeeded`] into the failure where no person chooses a method. Other errors stay.
     pub(super) fn as_failure(error: BoxError) -> BoxError {
         match error.downcast::<Self>() {
             Ok(needed) => needed.into_failure().into(),
@@ -186,7 +186,7 @@ fn method_list(methods: &[LoginMethod]) -> String {
     list.join(", ")
 }
 
-/// Lets the person choose a method. None for Escape.
+/// Lets the person choose a method. `None` on Escape.
 pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Option<LoginMethod>, BoxError> {
     let offered = &methods[..methods.len().min(METHOD_LIMIT)];
     let mut menu = "The agent asks for a login. The ways to log in:\n".to_owned();
@@ -246,7 +246,7 @@ impl TerminalLogin {
         let status = loop {
             tokio::select! {
                 status = child.wait() => break status?,
-                // A ^C reaches the program too, which may ask whether to stop. A second one ends it.
+                // The first ^C also reaches the program, which may ask whether to stop. The second ends it.
                 signal = signals.interrupted() => {
                     if signal != Interrupted::BY_KEY || interrupted.is_some() {
                         child.kill().await?;

@@ -49,8 +49,8 @@ struct Inner {
 }
 
 impl Client {
-    /// A client, with files and terminals within the session's roots as far as the rules let the agent use them, and with
-    /// elicitations where a person can answer.
+    /// A client with elicitations if a person can answer. It has files and terminals within the session's roots, as far as the
+    /// rules let the agent use them.
     pub(super) fn toolkit(
         view: Arc<View>,
         user: Option<User>,
@@ -107,7 +107,7 @@ impl Client {
         }
     }
 
-    /// Where the answer that opens the session is kept.
+    /// The holder of the answer that opens the session.
     pub(super) fn setup(&self) -> &SessionSetup {
         &self.0.setup
     }
@@ -144,7 +144,7 @@ impl Client {
         workspace.terminals().shown_since(id, position)
     }
 
-    /// Prints or shows an update, and remembers its data of a tool call.
+    /// Prints or shows an update, and remembers its tool call for the permission rules.
     pub(super) fn session_update<U: SchemaUpdate>(&self, session: &SessionId, update: U) {
         ignore_output_error(self.take_opened());
         let is_ours = self.0.setup.is_ours(session);

@@ -1,4 +1,4 @@
-//! The shown parts of the tool calls. All of it has a bound.
+//! Remembers the shown parts of tool calls, within bounds.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -9,13 +9,13 @@ use super::fold::{Fold, WholeOutput};
 use super::shown_texts::ShownTexts;
 use crate::terminal::{Mark, Screen};
 
-/// The most tool calls of which is known what was shown. Of an older one it may be shown again.
+/// The most tool calls whose shown parts are remembered. Parts of an older one may be shown again.
 const CALLS: usize = 64;
 
-/// The most changes of files, and the most terminals, of a call of which that is known.
+/// The most changes of files of a call, and the most of its terminals, that are remembered.
 const PIECES: usize = 200;
 
-/// The longest id of a terminal of ours, in bytes. All of them are made by us, and are short.
+/// The longest id of our terminals, in bytes. We make the ids, so all of them are short.
 const TERMINAL_ID: usize = 256;
 
 /// The most memory that the whole outputs of running calls take: 4 MiB. Beyond it the oldest calls give theirs up.
@@ -28,7 +28,7 @@ pub(super) struct CallOutput {
     pub(super) headline: Option<(Mark, String)>,
     /// The mark and title that were shown last.
     pub(super) shown: Option<(Mark, String)>,
-    /// How many pieces of its content were said to be left out.
+    /// The number of left-out pieces of its content that was last reported.
     left_out: usize,
     /// Hashes of the changes of files.
     changes: Vec<u64>,
@@ -41,16 +41,16 @@ pub(super) struct CallOutput {
 pub(super) struct CallTerminal {
     /// A hash of its id.
     pub(super) key: u64,
-    /// Its id, where it may be a terminal of ours.
+    /// Its id, if it may be one of our terminals.
     pub(super) own_id: Option<TerminalId>,
     /// Where the output that was not shown begins.
     pub(super) position: u64,
-    /// How its command ended, and whether that was without a fault.
+    /// The end of its command as text, and whether the command succeeded.
     pub(super) exit: Option<(String, bool)>,
 }
 
 impl CallOutput {
-    /// Records how many pieces of the content are left out. Returns whether that has to be said.
+    /// Records how many pieces of the content are left out. Returns whether the number has to be reported.
     pub(super) fn is_new_count(&mut self, left_out: usize) -> bool {
         left_out > 0 && std::mem::replace(&mut self.left_out, left_out) != left_out
     }
@@ -67,7 +67,7 @@ impl CallOutput {
         true
     }
 
-    /// Records a terminal by a hash of its id. Returns its place if it is new.
+    /// Records a terminal by a hash of its id. Returns its index if it is new.
     pub(super) fn add_terminal(&mut self, key: u64, id: &TerminalId) -> Option<usize> {
         if self.terminals.len() >= PIECES || self.terminals.iter().any(|terminal| terminal.key == key) {
             return None;
@@ -187,7 +187,7 @@ impl CallOutputs {
         Ok(())
     }
 
-    /// The oldest call, whose place another call takes now.
+    /// The oldest call, if `call` displaces it.
     pub(super) fn displaced_by(&self, call: usize) -> Option<usize> {
         let has_room = self.calls.contains_key(&call) || self.order.len() < CALLS;
         if has_room { None } else { self.order.get(self.oldest()).copied() }
@@ -209,7 +209,7 @@ impl CallOutputs {
         }
     }
 
-    /// The place of the oldest call that has ended, or of the oldest one.
+    /// The index in `order` of the oldest call that has ended, or else of the oldest one.
     fn oldest(&self) -> usize {
         self.order.iter().position(|call| self.calls[call].has_ended).unwrap_or(0)
     }

@@ -30,7 +30,7 @@ pub(in crate::chat) fn content_text(content: &ContentBlock) -> Cow<'_, str> {
     }
 }
 
-/// Shows the change of a file. Its path is left out where the title of the call names it.
+/// Shows the change of a file. Its path is left out if the title of the call names it.
 pub(super) fn draw_diff(screen: &mut Screen, diff: &Diff, title: &str, deadline: Instant) -> io::Result<()> {
     if !names_path(title, &diff.path) {
         screen.dim(&format!("  {}", diff.path.display()))?;

@@ -1,4 +1,4 @@
-//! The output of a tool call, of which the first and the last lines are shown.
+//! Folds the output of a tool call: shows the first and the last lines.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,13 +7,13 @@ use agentwire_acp_toolkit::last_bytes;
 
 use crate::terminal::Screen;
 
-/// How many lines are shown at the beginning, and at the end.
+/// The number of lines that are shown at the beginning, and at the end.
 const EDGE: usize = 20;
 
-/// How many bytes of a line are shown: 2,000.
+/// The most bytes of a line that are shown.
 const LINE: usize = 2000;
 
-/// How many bytes of the whole output are kept: 512 KiB, the last of it.
+/// The most bytes of the whole output that are kept, from its end: 512 KiB.
 const WHOLE: usize = 512 << 10;
 
 /// The output of a tool call. Its first lines are shown as they arrive, its last ones when it ends.
@@ -22,21 +22,21 @@ pub(super) struct Fold {
     /// How many lines have begun.
     lines: usize,
     in_line: bool,
-    /// Where the current line came from.
+    /// The source of the current line.
     source: usize,
     /// How many bytes of the current line are shown.
     width: usize,
-    /// The last lines behind the first ones.
+    /// The last lines, without the first [`EDGE`].
     last: VecDeque<String>,
     keeps_whole: bool,
     whole: WholeOutput,
 }
 
-/// All of an output that was shown in part.
+/// The whole of an output that was shown in part.
 #[derive(Default)]
 pub(super) struct WholeOutput {
     text: String,
-    /// How many bytes in front of it are not kept.
+    /// How many bytes before it are not kept.
     lost: usize,
 }
 
@@ -52,7 +52,7 @@ impl WholeOutput {
         }
     }
 
-    /// Gives up what is kept so far.
+    /// Drops the kept text.
     fn give_up(&mut self) {
         self.lost += self.text.len();
         self.text = String::new();
@@ -97,7 +97,7 @@ impl Fold {
             let ends = piece.ends_with('\n');
             let line = piece.trim_end_matches(['\n', '\r']);
             let is_first = self.lines <= EDGE;
-            // The line was ended by something else that was shown.
+            // Something else was shown since, which ended the line.
             let was_ended = self.in_line && is_first && !screen.is_in_output(call);
             if was_ended && line.is_empty() {
                 self.in_line = !ends;
@@ -127,7 +127,7 @@ impl Fold {
         self.whole.text.capacity()
     }
 
-    /// Gives up the whole output so far. Its last lines are still shown when it ends.
+    /// Drops the whole output so far. Its last lines are still shown when it ends.
     pub(super) fn give_up_whole(&mut self) {
         self.whole.give_up();
     }

@@ -64,7 +64,7 @@ impl Renderer {
             self.end_message(screen)?;
         }
         let is_new_call = matches!(applied.change, Change::Added(_));
-        // Output stands above the line of the end of its call.
+        // Output is shown above the line for the end of its call.
         if let Some(index) = applied.change.index().filter(|_| !is_new_call) {
             self.tools.draw_own_output(screen, conversation, index, own)?;
         }

@@ -1,18 +1,18 @@
-//! The part of a text that is new, where an agent sends all of it again and again.
+//! Finds the new part of a text that an agent sends as a whole again and again.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher as _;
 
 use agentwire_acp_toolkit::last_bytes;
 
-/// How many bytes at the end of what was shown are kept, to find them in a text whose beginning has gone: 32 KiB.
+/// How many bytes of the shown text's end are kept, to find them in a text that has lost its beginning: 32 KiB.
 const TAIL: usize = 32 << 10;
 
-/// How many of them are looked for within a text, and how many there must be at least.
+/// The most and the fewest of these bytes that are searched for within a text.
 const NEEDLE: usize = 4 << 10;
 const SHORTEST_NEEDLE: usize = 128;
 
-/// A text that was shown as far as it was known.
+/// A text of which all known parts were shown.
 #[derive(Default)]
 pub(super) struct NewText {
     /// The length of the text as it is now, in bytes.
@@ -30,8 +30,8 @@ impl NewText {
         self.keep(text);
     }
 
-    /// Takes the whole text as it is now. Returns the part of it that was not shown: what follows the earlier text, or what
-    /// follows its end where only the last lines are sent. All of a text that has nothing of the earlier one is new.
+    /// Takes the current whole text and returns the part of it that was not shown. If the text has the earlier one, or its last
+    /// lines, that is the part after them; otherwise all of it is new.
     pub(super) fn replace<'a>(&mut self, whole: &'a str) -> &'a str {
         let starts_as_before = whole.get(..self.length).is_some_and(|start| {
             let mut hasher = DefaultHasher::new();
@@ -47,7 +47,7 @@ impl NewText {
         new
     }
 
-    /// Returns the part of a text that was not shown, where the text is not this one but may repeat it.
+    /// Returns the part of another text, which may repeat this one, that was not shown.
     pub(super) fn not_in<'a>(&self, text: &'a str) -> &'a str {
         let (text, end) = (text.trim_end(), text);
         let shown = self.tail.trim_end();
@@ -59,7 +59,7 @@ impl NewText {
         self.tail.capacity()
     }
 
-    /// Gives up the end of what was shown. A text that still begins with the earlier one is recognised without it.
+    /// Drops the kept end. A text that still begins with the earlier one is recognised without it.
     pub(super) fn give_up(&mut self) {
         self.tail = String::new();
     }
@@ -71,13 +71,13 @@ impl NewText {
         }
     }
 
-    /// How many bytes at the start of a text stand at the end of what was shown.
+    /// How many bytes at the start of a text are the end of the shown text.
     fn shown_part(&self, whole: &str) -> usize {
         let tail = last_bytes(&self.tail, TAIL);
         if tail.is_empty() || whole.is_empty() {
             return 0;
         }
-        // No more of it is searched than the text is long, so that a short update costs little.
+        // The searched part is in proportion to the text, so that a short update costs little.
         let near = last_bytes(tail, 2 * whole.len());
         if is_line_of(near, whole) {
             return whole.len();
@@ -107,7 +107,7 @@ fn is_line_of(text: &str, lines: &str) -> bool {
     })
 }
 
-/// How many bytes at the start of `whole` are the end of `tail`: a whole line at least. The time is in proportion to both.
+/// How many bytes at the start of `whole` are the end of `tail`: at least a whole line. Takes time linear in both lengths.
 fn overlap(tail: &str, whole: &str) -> usize {
     let pattern = &whole.as_bytes()[..whole.len().min(tail.len())];
     let tail = &tail.as_bytes()[tail.len() - pattern.len()..];

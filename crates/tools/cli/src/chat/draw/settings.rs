@@ -15,9 +15,9 @@ pub(super) struct Settings {
     mode: Option<String>,
     /// The values of the current options, by their ids.
     options: ValueHashes,
-    /// Whether there is a title that was not shown.
+    /// Whether the title has changed since it was shown.
     new_title: bool,
-    /// Whether there is a usage that was not shown.
+    /// Whether the usage has changed since it was shown.
     new_usage: bool,
     /// The usage, shortened.
     usage: Option<String>,

@@ -1,14 +1,14 @@
-//! The shown parts of many texts, within one bound.
+//! Remembers the shown parts of many texts, within one bound.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 use super::new_text::NewText;
 
-/// The most texts. Of an older one it may be shown again.
+/// The most texts that are remembered. An older one may be shown again.
 const TEXTS: usize = 4096;
 
-/// The most memory that the ends of the texts take: 4 MiB. Beyond it the oldest give theirs up, down to half of it.
+/// The most memory of the ends of the texts: 4 MiB. Beyond it, the oldest ends are dropped down to half of it.
 const LIMIT: usize = 4 << 20;
 
 /// The shown parts of texts that an agent may send as a whole again.
@@ -30,7 +30,7 @@ impl<K: Copy + Eq + Hash> ShownTexts<K> {
         self.change(key, |text| text.add(more));
     }
 
-    /// Records the whole of a text as it is now. Returns the part of it that was not shown.
+    /// Records the current whole of a text. Returns the part of it that was not shown.
     pub(super) fn replace<'a>(&mut self, key: K, whole: &'a str) -> &'a str {
         self.change(key, |text| text.replace(whole))
     }

@@ -57,7 +57,7 @@ fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
     paper.text()
 }
 
-/// A terminal of ours whose command has ended.
+/// The output of one of our terminals, whose command has ended.
 fn terminal_output(_: &TerminalId, position: u64) -> Option<ShownOutput> {
     let whole = "from the terminal\n";
     let output = whole.get(usize::try_from(position).unwrap_or(usize::MAX)..).unwrap_or_default().to_owned();
@@ -69,7 +69,7 @@ fn chunk(text: &str) -> SessionUpdate {
 }
 
 #[test]
-fn text_streams_and_tools_stand_on_their_own_lines() {
+fn text_streams_and_tools_have_their_own_lines() {
     let shown = show([
         chunk("Let me "),
         chunk("see."),
@@ -140,7 +140,7 @@ fn plan_that_changes_shows_its_changed_entries() {
 }
 
 #[test]
-fn a_replay_shows_who_said_what() {
+fn a_replay_shows_the_author_of_each_message() {
     let shown = show([SessionNotification::user_message("s", "Hello").update, chunk("Good day.")]);
     assert_eq!(shown, "> Hello\nGood day.\n");
 }
@@ -154,7 +154,7 @@ fn a_diff_shows_what_changed() {
 
 /// A carriage return at the end of each line is not a change.
 #[test]
-fn a_diff_of_lines_of_windows_shows_no_returns() {
+fn a_diff_of_windows_lines_shows_no_carriage_returns() {
     let diff = |old: &str, new: &str| {
         show([ToolCall::new("1", "Write /a").content([Diff::new("/a", new).old_text(old)]).into()])
     };
@@ -163,7 +163,7 @@ fn a_diff_of_lines_of_windows_shows_no_returns() {
 }
 
 #[test]
-fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
+fn terminal_output_is_shown_when_no_text_repeats_it() {
     let terminal = || ToolCallContent::from(Terminal::new("t"));
     let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
     let shown = show([ToolCall::new("1", "Run").content([terminal()]).into(), ends().into()]);
@@ -171,7 +171,7 @@ fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
     let told = ToolCall::new("1", "Run").content([terminal(), ContentBlock::from("told").into()]);
     let shown = show([told.into(), ends().into()]);
     assert_eq!(shown, "○ Run\n  told\n  from the terminal\n● Run\n  exit code 0\n");
-    // What the terminal has written may come as a text too.
+    // A text may repeat the output of the terminal.
     let same = ends().content([terminal(), ContentBlock::from("from the terminal").into()]);
     let run = ToolCall::new("1", "Run").content([terminal()]);
     assert_eq!(show([run.into(), same.into()]), "○ Run\n  from the terminal\n● Run\n  exit code 0\n");
@@ -187,7 +187,7 @@ fn notice_beside_the_flow_does_not_break_it() {
 }
 
 #[test]
-fn escapes_of_others_do_not_reach_the_terminal() {
+fn escapes_of_the_agent_do_not_reach_the_terminal() {
     assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "^[[2Jhel<U+202E>lo^G\n");
 }
 
@@ -228,13 +228,13 @@ fn options_are_shown_when_their_values_change() {
 }
 
 #[test]
-fn a_title_is_shown_as_far_as_there_is_room() {
+fn a_long_title_is_cut() {
     let shown = show([ToolCall::new("1", "x".repeat(10_000)).into()]);
     assert_eq!(shown, format!("○ {}…\n", "x".repeat(500)));
 }
 
 #[test]
-fn a_context_may_be_as_full_as_it_wants() {
+fn usage_beyond_the_context_is_shown() {
     let shown = show([UsageUpdate::new(u64::MAX, 1).into()]);
     assert_eq!(shown, format!("context: {} % of 1 tokens\n", u128::from(u64::MAX) * 100));
 }

@@ -17,21 +17,21 @@ use crate::terminal::{MAX_ITEMS, Mark, Screen, short};
 /// Returns what one of our terminals wrote since a position, also after the agent has released it.
 pub(in crate::chat) type OwnTerminals<'a> = &'a dyn Fn(&TerminalId, u64) -> Option<ShownOutput>;
 
-/// The most terminals whose tool calls are known.
+/// The most terminals whose tool calls are remembered.
 const KNOWN: usize = 4096;
 
-/// The most bytes of the end of a command that are shown, which may name any signal.
+/// The most shown bytes of the text about a command's end, in which an agent may name any signal.
 const EXIT: usize = 64;
 
-/// The drawn parts of a tool call.
+/// The parts of a tool call to draw.
 pub(super) struct DrawnParts {
-    /// Whether its headline may be another one.
+    /// Whether its headline may have changed.
     pub(super) headline: bool,
-    /// The block of its content from which on that is new.
+    /// The first new or changed block of its content.
     pub(super) content: Option<usize>,
 }
 
-/// Draws tool calls, and remembers what it has drawn of them. All of that has a bound.
+/// Draws tool calls, and remembers their drawn parts, within bounds.
 #[derive(Default)]
 pub(super) struct ToolCalls {
     /// Whether a person can ask for all of an output.
@@ -111,7 +111,7 @@ impl ToolCalls {
         screen.flush()
     }
 
-    /// Shows the headline of a tool call if that is new, and its content from this block on.
+    /// Shows the headline of a tool call if it is new, and its content from the given block on.
     pub(super) fn draw_tool_call(
         &mut self,
         screen: &mut Screen,
@@ -121,7 +121,7 @@ impl ToolCalls {
         parts: DrawnParts,
         own: OwnTerminals<'_>,
     ) -> io::Result<()> {
-        // A call that is forgotten shows its last lines.
+        // A call that is no longer remembered shows its last lines.
         if let Some(oldest) = self.calls.displaced_by(index) {
             self.finish_call(screen, oldest)?;
         }
@@ -171,7 +171,7 @@ impl ToolCalls {
         Ok(())
     }
 
-    /// The result directly above the line that is drawn next, if a message may be a copy of it.
+    /// The result directly above the next line, if a message may be a copy of it.
     pub(super) fn result_above(&self) -> Option<&str> {
         let (_, text) = self.last_text.as_ref().filter(|(call, _)| self.current_call == Some(*call))?;
         Some(text)
@@ -182,7 +182,7 @@ impl ToolCalls {
         self.calls.get(index).is_new_change(hash)
     }
 
-    /// Records that a call shows this terminal. Of several calls it is the first.
+    /// Records that a call shows this terminal. The first of several calls owns it.
     fn add_terminal(
         &mut self,
         screen: &mut Screen,
@@ -281,7 +281,7 @@ impl ToolCalls {
         Ok(())
     }
 
-    /// Shows what is new of the output of a terminal: more that follows, or the whole of it.
+    /// Shows the new part of a terminal's output: `text` is the continuation of the output, or the whole of it.
     fn draw_terminal_text(
         &mut self,
         screen: &mut Screen,
@@ -361,7 +361,7 @@ fn exit_text(exit: &TerminalExitStatus) -> (String, bool) {
     (beginning(exit, EXIT), exit.exit_code == Some(0))
 }
 
-/// The same for a terminal of the agent, which may name any signal.
+/// The end of a command in a terminal of the agent, which may name any signal.
 fn agent_exit_text(exit: &CommandExit) -> (String, bool) {
     (beginning(exit, EXIT), exit.code == Some(0))
 }

@@ -1,4 +1,4 @@
-//! Tests what is shown of the output of tool calls, and where messages go.
+//! Tests how the output of tool calls is drawn, and to which stream messages go.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn output_that_replaces_itself_is_shown_once() {
 }
 
 #[test]
-fn a_line_goes_on_where_it_was_left() {
+fn an_interrupted_line_is_continued() {
     let told = |texts: &str| ToolCallUpdate::new("1").content([text(texts)]).into();
     let shown = show([
         ToolCall::new("1", "Run").into(),
@@ -74,7 +74,7 @@ fn a_long_line_is_cut() {
     assert_eq!(shown, format!("○ Run\n  {}…\n  b\n", "ä".repeat(1000)));
 }
 
-/// As codex and claude report the commands that they run by themselves.
+/// The form in which codex and claude report the commands that they run by themselves.
 #[test]
 fn commands_of_the_agent_are_shown_while_they_run() {
     let output =
@@ -161,7 +161,7 @@ fn a_plan_is_shown_when_it_changes() {
     assert_eq!(newer(&[plan("pending"), none]), "Plan\n  ○ Look\nPlan: none\n");
 }
 
-/// Of more calls than are known at once, the oldest shows its last lines before it is forgotten.
+/// The oldest call shows its last lines before it is dropped from the memory.
 #[test]
 fn no_last_line_is_lost_where_many_calls_run() {
     let lines: String = (1..=30).map(|number| format!("{number}\n")).collect();
@@ -173,7 +173,7 @@ fn no_last_line_is_lost_where_many_calls_run() {
 }
 
 #[test]
-fn a_mode_is_said_once() {
+fn a_mode_is_shown_once() {
     let mode = |value: &str| {
         let option = json!({ "id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": value,
             "options": [{ "value": "plan", "name": "Plan" }, { "value": "code", "name": "Code" }] });
@@ -187,7 +187,7 @@ fn a_mode_is_said_once() {
 }
 
 #[test]
-fn a_path_is_said_once() {
+fn a_path_is_shown_once() {
     let diff = |path: &str| Diff::new(path, "b\n").old_text("a\n");
     let shown = show([ToolCall::new("1", "Edit `/a.txt`").content([diff("/a.txt")]).into()]);
     assert_eq!(shown, "○ Edit `/a.txt`\n  -a\n  +b\n");
@@ -219,7 +219,7 @@ fn the_answer_has_a_stream_of_its_own() {
 
 /// With both streams in one file, a text begins on a line of its own.
 #[test]
-fn the_answer_begins_behind_the_open_line_of_its_details() {
+fn the_answer_begins_on_a_new_line_after_open_details() {
     let both = Paper::default();
     let screen = Screen::new(Box::new(both.clone()), Style::default());
     let mut screen = screen.with_answer(Box::new(both.clone()));
@@ -240,7 +240,7 @@ fn a_message_that_grows_is_shown_once() {
     assert_eq!(renderer.new_part(1, "No."), "No.");
 }
 
-/// Commands that run side by side: the line that names a call stands above its output, and nowhere else.
+/// Commands that run side by side: only the output of a call has the line that names the call above it.
 #[test]
 fn a_call_is_named_where_its_output_is_shown() {
     let updates = |id: &'static str, from: usize| {
@@ -268,7 +268,7 @@ fn a_call_is_named_where_its_output_is_shown() {
 }
 
 #[test]
-fn how_much_is_left_out_is_said_once() {
+fn left_out_count_is_shown_once() {
     let told = |first: &str, count: usize| {
         let blocks =
             std::iter::once(text(first)).chain((1..count).map(|number| text(&format!("{number}\n"))));
