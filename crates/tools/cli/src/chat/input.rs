@@ -1,4 +1,4 @@
-//! Text from stdin: the prompt, or a text that is piped beside the prompt of the command line.
+//! Reads text from stdin: the prompt, or text that is piped beside the prompt of the command line.
 
 pub(crate) mod commands;
 #[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only the line editor completes"))]
@@ -26,12 +26,12 @@ const LIMIT: u64 = 16 << 20;
 /// to or closed.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Stdin, which a thread reads from the beginning on.
+/// Stdin, which a thread reads in the background.
 pub(super) struct PipedInput {
     /// Completes at the first byte, or at the end.
     began: oneshot::Receiver<()>,
     text: oneshot::Receiver<io::Result<Vec<u8>>>,
-    /// When the first byte is late. `None` if stdin is the prompt.
+    /// The time limit of the first byte. `None` if stdin is the prompt.
     deadline: Option<Instant>,
 }
 
@@ -46,14 +46,14 @@ pub(super) enum PipedText {
 }
 
 impl PipedInput {
-    /// Begins to read stdin beside a prompt. `None` if stdin is a terminal.
+    /// Starts to read stdin beside a prompt. `None` if stdin is a terminal.
     pub(super) fn beside_prompt() -> Option<Self> {
         let stdin = io::stdin();
         let deadline = Instant::now() + FIRST_BYTE_TIMEOUT;
         (!stdin.is_terminal()).then(|| Self { deadline: Some(deadline), ..Self::read(stdin) })
     }
 
-    /// Begins to read stdin as the prompt.
+    /// Starts to read stdin as the prompt.
     pub(super) fn prompt() -> Self {
         Self::read(io::stdin())
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_text_is_read_to_its_end_however_long_that_takes() {
+    async fn text_that_has_begun_in_time_is_read_to_its_end() {
         let (read, mut write) = io::pipe().unwrap();
         let input = PipedInput::read(read);
         write.write_all(b"one").unwrap();

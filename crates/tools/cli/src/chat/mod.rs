@@ -66,7 +66,7 @@ pub(crate) async fn run(arguments: arguments::Chat, output: Output<'_>) -> Resul
     let has_default_format = !output.json && arguments.chat_options.format.is_none();
     let is_json_by_file = has_default_format && config.default_format() == Some(Format::Json);
     match run_chat(arguments, config, output).await {
-        // The command line does not say that the output is JSON, so the failure is printed here.
+        // The configuration file and not the command line chooses JSON, so the failure is printed here.
         Err(error) if is_json_by_file && !error.is::<AlreadyPrinted>() => {
             // If stdout is closed, stderr is all that is left.
             let _printed = print_json(&to_json(&error, exit_code(&error)));
@@ -92,12 +92,12 @@ async fn run_chat(
     let protocol = arguments.protocol;
     let plan = Plan::of(arguments)?;
     let rules = plan.rules()?;
-    // Begins at once: what is piped may be there before the agent is.
+    // Starts at once: the piped text may arrive before the agent has started.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::beside_prompt());
 
     let format = plan.format(json, config.default_format())?;
     let json = format == Format::Json;
-    // Questions are asked where everything else is shown.
+    // Questions need a terminal at both stdin and stdout.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let _modes = is_there.then(TerminalModes::keep);
     if is_there && is_ours {
@@ -106,7 +106,7 @@ async fn run_chat(
     let view = Arc::new(View::new(format, notes.clone()));
     let log = agent_stderr(&plan, &view, verbose, recorder.clone())?;
     let side = OtherSide::program(Role::Agent, &command);
-    // The lines that go to a file are in the errors too.
+    // Errors have the lines of stderr too if these go to a file.
     let side = if plan.agent_log.is_some() { side } else { side.stderr_is_shown() };
     let mut console = Console::new((view.clone(), log.clone()), is_there, &plan, side.clone())?;
     let set = command.environment().filter(|(_, value)| value.is_some());
@@ -130,7 +130,7 @@ async fn run_chat(
     }
 }
 
-/// A chat with an agent, over one connection after the other: a login in a terminal ends one.
+/// A chat with an agent, over one connection or several in turn: a login in a terminal ends the connection.
 struct Chat<'a> {
     console: &'a mut Console,
     plan: Plan,
@@ -260,7 +260,7 @@ fn is_cancelled(error: &BoxError) -> bool {
     error.downcast_ref::<TurnStopped>().is_some_and(|stopped| stopped.is_cancelled)
 }
 
-/// Logs in at the servers that ask for it. Our agent uses the tokens that are kept then; another one has its own.
+/// Logs in at the servers that require it. Only our own agent uses the tokens that this stores.
 async fn log_in(servers: &[McpServer], notes: &Notes) -> Result<()> {
     let urls = servers.iter().filter_map(|server| match server {
         McpServer::Http(server) if !has_authorization(&server.headers) => Some(&server.url),
@@ -284,7 +284,7 @@ fn has_authorization(headers: &[HttpHeader]) -> bool {
     headers.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"))
 }
 
-/// Completes when `initialize` is not answered in time, or a signal interrupts it.
+/// Completes when `initialize` is not answered in time, or a signal interrupts it. Never completes if it is answered.
 async fn initialize_failed(initialized: &Cell<bool>, limit: TimeLimit) -> BoxError {
     let why = tokio::select! {
         () = tokio::time::sleep(limit.left()) => CallError::timed_out("initialize", limit.whole()).into(),
@@ -296,8 +296,8 @@ async fn initialize_failed(initialized: &Cell<bool>, limit: TimeLimit) -> BoxErr
     why
 }
 
-/// The command that starts the agent: the one that the configuration file has for the name, an installed agent, the given command
-/// line, or our own agent. The guard keeps the folder of an installed agent.
+/// The command that starts the agent: that of the name in the configuration file, of an installed agent, of the given command
+/// line, or of our own agent. The guard keeps the folder of an installed agent.
 fn agent_command(line: Option<&str>, config: &Config) -> Result<(Command, Option<FolderGuard>)> {
     let Some(line) = line else {
         let ourselves = std::env::current_exe().context("our own program cannot be found")?;

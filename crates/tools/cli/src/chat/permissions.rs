@@ -19,10 +19,10 @@ use crate::chat::view::call_details::without_shell;
 use crate::output::text::one_line;
 use crate::terminal::{User, View};
 
-/// The most memory of the known tool calls: 8 MiB. Of a call that is dropped nothing is known.
+/// The most memory of the known tool calls: 8 MiB. Beyond it, calls are dropped and become unknown.
 const KNOWN_CALLS_LIMIT: usize = 8 << 20;
 
-/// Why a permission was refused without a person.
+/// The reason of a refusal without a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// A rule of `--deny` forbids the call.
@@ -32,7 +32,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Why the command fails, with what to do about it.
+    /// The error text of the command, with advice.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Rule => "a rule of --deny has refused a permission",
@@ -52,28 +52,28 @@ pub(super) struct PermissionChecker {
     user: Option<User>,
     view: Arc<View>,
     memory: Mutex<PerSession<Memory>>,
-    /// Held while the person is asked. Requests that wait for it keep nothing of the calls that they name.
+    /// Held while the person is asked. Waiting requests hold no copies of the known calls.
     asking: tokio::sync::Mutex<()>,
     /// The last refusal of the turn.
     refusal: Mutex<Option<Refusal>>,
 }
 
-/// The known calls of a session.
+/// The known calls of a session, and the person's lasting answers.
 struct Memory {
     /// The tool calls that the agent has sent. A request may name a call by its id only.
     calls: Conversation,
-    /// The answers of the person that hold for always.
+    /// The answers of the person that hold for the whole session.
     decisions: Permissions,
 }
 
-/// How a request is answered.
+/// The decision on a request.
 enum Judgement {
     Answer(RequestPermissionResponse),
-    /// By the person, who is asked this.
+    /// Ask the person with this request.
     Ask(Box<RequestPermissionRequest>),
 }
 
-/// The permissions that ask about every call: the checker decides.
+/// Permissions that ask about every call, because the checker decides.
 pub(super) fn all_asked() -> Permissions {
     Permissions::new(PermissionPolicy::Ask).remember(DecisionScope::Nothing)
 }
@@ -84,7 +84,7 @@ impl PermissionChecker {
         Self { rules, grants_all, user, view, memory, asking: Default::default(), refusal: Mutex::default() }
     }
 
-    /// Follows a change of the session: of the calls of another one nothing is known.
+    /// Follows a change of the session: another one begins without known calls.
     pub(super) fn follow(&self, change: SessionChange) {
         self.memory.lock().follow(change, || Memory::new(&self.rules));
     }
@@ -109,7 +109,7 @@ impl PermissionChecker {
         self.rules.may(&ToolKind::Execute, self.grants_all || self.user.is_some())
     }
 
-    /// Workspaces without the files that a rule keeps the agent out of.
+    /// Workspaces without the files that a rule forbids the agent to read.
     pub(super) fn workspaces(&self) -> Workspaces {
         let workspaces = self.rules.confine(Workspaces::new());
         workspaces.expect("the patterns were accepted when the rules were read")
@@ -122,9 +122,10 @@ impl PermissionChecker {
         }
     }
 
-    /// Answers a request. A rule of `--deny` goes before one of `--allow`, and that before `--yes` and the person. The rules judge
-    /// and the person sees the same call: that of the request, with what the agent has said of it before. Nothing was said of a
-    /// call of another session (`is_ours`).
+    /// Answers a request. A rule of `--deny` wins over one of `--allow`, and that over `--yes` and the person.
+    ///
+    /// The rules and the person judge the same call: that of the request, completed with the data that the agent sent of it before.
+    /// `is_ours` is false for a call of another session, of which nothing is known.
     ///
     /// # Errors
     ///
@@ -189,7 +190,7 @@ impl PermissionChecker {
         Judgement::Answer(rejection(&whole))
     }
 
-    /// The answer of the rules. The data in a request must not hide earlier data of the call from them.
+    /// The answer of the rules. The data in a request must not hide earlier data of the call from the rules.
     fn by_rule(
         &self,
         whole: &RequestPermissionRequest,
@@ -211,7 +212,7 @@ impl PermissionChecker {
         self.rules.allowing(&inner)
     }
 
-    /// The data that the agent has sent of a call.
+    /// The data that the agent sent of a call before.
     fn known(&self, id: &ToolCallId, is_ours: bool) -> Option<ToolCallUpdate> {
         // The question about a command of version 2 is about no call.
         if !is_ours || id.is_empty() {
@@ -233,7 +234,7 @@ impl PermissionChecker {
 }
 
 impl Memory {
-    /// With `--deny` no answer holds for always: a later call with the same title may be one that is denied.
+    /// With `--deny`, no answer holds for later calls: one with the same title may be denied.
     fn new(rules: &PermissionRules) -> Self {
         let decisions =
             if rules.has_denials() { all_asked() } else { Permissions::new(PermissionPolicy::Ask) };
@@ -241,7 +242,7 @@ impl Memory {
     }
 }
 
-/// Rejects a request, or cancels it where no option rejects.
+/// Rejects a request, or cancels it if no option rejects.
 fn rejection(request: &RequestPermissionRequest) -> RequestPermissionResponse {
     PermissionPolicy::RejectAll.decide(request).unwrap_or_else(RequestPermissionResponse::cancelled)
 }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_that_is_not_kept_is_not_the_one_before_it() {
+    async fn command_that_is_too_long_to_keep_is_unknown() {
         let checker = checker(&["execute:rm"]);
         let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
         checker.observe(&call.raw_input(json!({ "command": "ls" })));
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_whose_kind_is_not_said_is_held_by_a_rule_for_any_kind() {
+    async fn rule_for_any_kind_covers_a_call_without_a_kind() {
         let checker = checker(&["execute"]);
         checker.observe(&ToolCall::new("c1", "Something"));
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
@@ -316,7 +317,7 @@ mod tests {
 
     /// The rules judge what the person sees, in both versions.
     #[test]
-    fn the_person_sees_what_is_known_of_a_call() {
+    fn the_person_sees_the_known_data_of_a_call() {
         let shown = |checker: &PermissionChecker, request: &RequestPermissionRequest, is_ours| {
             let mut whole = request.clone();
             if let Some(known) = checker.known(&request.tool_call.tool_call_id, is_ours) {
@@ -347,7 +348,7 @@ mod tests {
         );
     }
 
-    /// An agent may use the ids of a session again in another one.
+    /// An agent may reuse the ids of one session in another.
     #[tokio::test]
     async fn a_new_session_knows_no_calls_and_a_session_that_goes_on_knows_its_own() {
         let checker = checker(&["execute:rm"]);

@@ -1,4 +1,4 @@
-//! The command line of `chat`, interpreted.
+//! Interprets the command line of `chat`.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -24,16 +24,16 @@ pub(super) struct Plan {
     pub(super) action: Action,
     /// The session's directory, absolute.
     pub(super) cwd: PathBuf,
-    /// The same, only if the command line names it.
+    /// The session's directory, if the command line names it.
     pub(super) named_cwd: Option<PathBuf>,
     /// The options and the mode to set when the session is open. The last value of a repeated option counts.
     pub(super) settings: Vec<RequestedSetting>,
     pub(super) prompt: Option<String>,
     /// Whether to read prompts from the terminal, one after the other.
     pub(super) interactive: bool,
-    /// How long the agent may take outside of turns, for all answers until a session is open.
+    /// The time limit for all answers until a session is open, and for answers between turns.
     pub(super) timeout: Duration,
-    /// Whether the one turn of the command is limited too.
+    /// Whether `timeout` also limits the turn, of which there is only one.
     pub(super) limits_turn: bool,
     /// Whether every permission is granted that no rule refuses.
     pub(super) grants_all: bool,
@@ -41,7 +41,7 @@ pub(super) struct Plan {
     pub(super) auth: Option<String>,
     /// The file for the agent's stderr.
     pub(super) agent_log: Option<PathBuf>,
-    /// How to continue the conversation.
+    /// The options for the command that continues the conversation.
     pub(super) continuation: Continuation,
     chat_options: ChatOptions,
 }
@@ -97,8 +97,7 @@ impl Plan {
         })
     }
 
-    /// The form of the output. `json` is whether that is asked for by `--json`, and `configured` is that of the configuration
-    /// file.
+    /// The form of the output. `json` is whether `--json` is given, and `configured` is the form in the configuration file.
     ///
     /// # Errors
     ///

@@ -43,8 +43,8 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         Self { console, agent, id: SessionId::from(""), servers, has_turns: false }
     }
 
-    /// Initializes the agent, and runs the plan's action up to the first turn. Returns whether a session is open. `again` is a
-    /// session that was open before the connection ended for a login.
+    /// Initializes the agent, and runs the plan's action up to the first turn. Returns whether a session is open. `again` is the
+    /// session that was open when the connection ended for a login.
     pub(super) async fn open(&mut self, plan: &Plan, again: Option<SessionId>) -> Result<bool, BoxError> {
         self.start(plan).await?;
         if let Some(word) = &plan.auth
@@ -106,7 +106,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         console.interruptible(starting).await.map_err(|error| limit.name(error))
     }
 
-    /// Opens the session of a choice. If that fails, the session before goes on.
+    /// Opens the chosen session. If that fails, the session before goes on.
     async fn begin(&mut self, choice: &SessionChoice) -> Result<(), BoxError> {
         let (view, cwd) = (self.console.view.clone(), self.console.cwd.clone());
         let servers = self.servers.clone();
@@ -134,7 +134,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         }
     }
 
-    /// Opens a session again that was open before, or a new one if it is not there any more.
+    /// Reopens a session, or opens a new one if the agent does not have it any more.
     async fn begin_again(&mut self, id: SessionId) -> Result<(), BoxError> {
         let choice = SessionChoice::Id(id.to_string());
         match self.begin(&choice).await {
@@ -148,8 +148,8 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         }
     }
 
-    /// Sets the options and the mode of the command line. Setting one may change another, so a changed one is set once more.
-    /// Fails if the session does not have all of them in the end.
+    /// Sets the options and the mode of the command line. Setting one may change another, which is then set once more. Fails if the
+    /// session does not have all of them in the end.
     async fn set(&mut self, plan: &Plan) -> Result<(), BoxError> {
         let Self { console, agent, id, .. } = self;
         let settings = &plan.settings;
@@ -176,7 +176,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         console.interruptible(async { tokio::time::timeout(limit.left(), set).await.map_err(late)? }).await
     }
 
-    /// Runs a call, and logs in where the agent asks for that.
+    /// Runs a call, and logs in if the agent requires that.
     async fn with_login<R>(
         &mut self,
         call: impl AsyncFn(&A, TimeLimit) -> Result<R, BoxError>,
@@ -192,8 +192,8 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         }
     }
 
-    /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up. The time of that does not
-    /// count.
+    /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up. This time does not count
+    /// toward the limit.
     async fn log_in(&mut self, needed: LoginNeeded) -> Result<(), BoxError> {
         let since = Instant::now();
         let done = self.choose_and_log_in(needed).await;
@@ -241,7 +241,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let logging_in = async {
             view.tell(&format!("logging in by `{}`", short(&method.name)))?;
             let call = agent.log_in(&method.id);
-            // The time that a person needs does not count.
+            // The time of a person does not count toward the limit.
             let done = match limit {
                 Some(limit) => {
                     let whole = limit.whole();
@@ -261,8 +261,8 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         self.console.interruptible(logging_in).await
     }
 
-    /// Sends a prompt and waits for the end of the turn. Files are attached if `names_files`, which means that the person
-    /// typed the text. `piped` is text from stdin, which names no files.
+    /// Sends a prompt and waits for the end of the turn. With `names_files`, for text that the person typed, attaches the files that
+    /// it names. `piped` is text from stdin, which names no files.
     pub(super) async fn send(
         &mut self,
         text: String,
@@ -280,7 +280,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         self.send_prompt(prompt).await
     }
 
-    /// Sends a prompt. Where the agent asks for a login, logs in and sends it once more.
+    /// Sends a prompt. If the agent requires a login, logs in and sends it once more.
     pub(super) async fn send_prompt(&mut self, prompt: Prompt) -> Result<(), BoxError> {
         let again = (!self.agent.login_methods().is_empty()).then(|| prompt.clone());
         let Err(error) = self.run_turn(prompt).await else { return Ok(()) };
@@ -381,7 +381,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         Ok(self.console.view.tell(&format!("session {id}"))?)
     }
 
-    /// The session that can be continued later. None without a turn.
+    /// The session that can be continued later. `None` without a turn.
     pub(super) fn to_continue(&self) -> Option<&SessionId> {
         (self.has_turns && self.agent.can_reopen()).then_some(&self.id)
     }
@@ -392,7 +392,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
     }
 }
 
-/// Whether an error is the agent's answer to one call, after which the connection is as good as before.
+/// Whether an error is the agent's answer to one call, after which the connection can still be used.
 fn is_of_one_call(error: &BoxError) -> bool {
     error.find::<CallError>().is_some_and(|call| call.refusal().is_some())
 }

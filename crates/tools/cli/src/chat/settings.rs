@@ -12,7 +12,7 @@ use crate::chat::input::complete::Completions;
 use crate::failure::Usage;
 use crate::terminal::short;
 
-/// Replaces the completed names that a change of the conversation has changed.
+/// Updates the completed names after a change of the conversation.
 pub(super) fn update_completions(completions: &Completions, conversation: &Conversation, change: Change) {
     if change == Change::Commands {
         let commands = conversation.commands().iter();
@@ -35,7 +35,7 @@ pub(super) fn update_all_completions(completions: &Completions, conversation: &C
     update_completions(completions, conversation, Change::Settings);
 }
 
-/// How the mode of a session is changed.
+/// The way to change the mode of a session.
 pub(super) enum ModeSetting {
     /// By `session/set_mode` with this id.
     Mode(String),
@@ -43,7 +43,7 @@ pub(super) enum ModeSetting {
     Option(String),
 }
 
-/// How to change the mode to the one with this id or name. An agent without modes may have an option for them.
+/// The way to change the mode to the one with this id or name. An agent without modes may have an option for them.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(super) fn mode_setting(conversation: &Conversation, mode: &str) -> Result<Mo
     }
 }
 
-/// Finds an id by itself or by its name. Exact matches come first, then those with other capital letters.
+/// Finds an id by itself or by its name. Exact matches win over those that differ in case.
 fn find_named<'a>(known: &[(&'a str, &str)], word: &str) -> Option<&'a str> {
     let by_id = known.iter().find(|(id, _)| *id == word);
     let by_name = || known.iter().find(|(_, name)| *name == word);
@@ -180,7 +180,7 @@ fn values(option: &SessionConfigOption) -> Vec<String> {
     }
 }
 
-/// The value of an option. None for an option of an unknown type.
+/// The value of an option. `None` for an option of an unknown type.
 pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
     match &option.kind {
         SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
@@ -203,7 +203,7 @@ fn switch_text(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// The error for a mode or an option that is none of `known`.
+/// The error for a mode or an option that is not one of `known`.
 fn unknown(kind: &str, id: &str, known: &[&str]) -> Usage {
     let meant = did_you_mean(id, known.iter().copied());
     Usage(format!("there is no {kind} `{id}`; there are: {}{meant}", known.join(", ")))

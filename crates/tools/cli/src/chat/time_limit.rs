@@ -8,17 +8,17 @@ use agentwire_acp_client::{BoxError, CallError};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeLimit {
     whole: Duration,
-    /// None if the clock cannot represent it.
+    /// `None` if the clock cannot represent it.
     until: Option<Instant>,
 }
 
 impl TimeLimit {
-    /// A limit that counts from now on.
+    /// A limit that starts now.
     pub(super) fn new(whole: Duration) -> Self {
         Self { whole, until: Instant::now().checked_add(whole) }
     }
 
-    /// Lets the limit count from now on.
+    /// Restarts the limit now.
     pub(super) fn restart(&mut self) {
         *self = Self::new(self.whole);
     }
@@ -33,17 +33,17 @@ impl TimeLimit {
         self.until.map_or(self.whole, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// When the time is over. None if the clock cannot represent it.
+    /// The end of the time. `None` if the clock cannot represent it.
     pub(super) fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Does not count the time since `since`, in which the agent was not waited for.
+    /// Extends the limit by the time since `since`, in which the chat did not wait for the agent.
     pub(super) fn exclude(&mut self, since: Instant) {
         self.until = self.until.and_then(|until| until.checked_add(since.elapsed()));
     }
 
-    /// An error of a call that had the time that was left. The person knows only the whole limit.
+    /// Names the whole limit in the error of a call that had the rest of the time. The person knows only the whole limit.
     pub(super) fn name(&self, error: BoxError) -> BoxError {
         match error.downcast::<CallError>() {
             Ok(CallError::TimedOut { method, .. }) => CallError::timed_out(method, self.whole).into(),

@@ -21,11 +21,11 @@ use super::client::{Client, SchemaUpdate};
 use super::input::prompt::{Piece, PromptSupport};
 use super::session::setup::{Opened, check_id, ignore_output_error};
 
-/// How often the output of commands that run is shown.
+/// The interval at which the output of running commands is shown.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The capabilities of a toolkit, with logins in our terminal where a person can be asked. The members of `_meta` ask for the
-/// output of the commands that the agent runs by itself: agents send it in the `_meta` of updates to such a client.
+/// The capabilities of a toolkit, with logins in our terminal if a person can be asked. The members of `_meta` request the
+/// output of the commands that the agent runs by itself, which agents send in the `_meta` of updates.
 pub(super) fn capabilities(toolkit: &Toolkit<Client>) -> ClientCapabilities {
     let mut capabilities = toolkit.capabilities();
     capabilities.auth.terminal = toolkit.user_interface().has_person();
@@ -137,7 +137,7 @@ impl AgentAdapter for Adapter {
     ) -> Result<SessionId, BoxError> {
         let request = NewSessionRequest::new(cwd).mcp_servers(servers);
         let workspaces = self.client().workspaces().clone();
-        // When the answer arrives, so that the agent may work in the session at once.
+        // Opens the workspace as the answer arrives, because the agent may work in the session at once.
         let call = self.agent.new_session(request.clone()).on_answer(move |opened| {
             if check_id(&opened.session_id).is_ok() {
                 workspaces.open(&opened.session_id, &request);
@@ -152,8 +152,8 @@ impl AgentAdapter for Adapter {
         Ok(id)
     }
 
-    /// Loads the session, with all of its conversation, where the agent can do that, and resumes it otherwise. Resumes it where
-    /// the conversation is not shown.
+    /// Loads the session, which replays its conversation. Resumes it if the agent cannot load it, or if the conversation is not
+    /// shown and the agent can resume it.
     async fn reopen_session(
         &self,
         id: SessionId,

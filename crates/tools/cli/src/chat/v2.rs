@@ -1,4 +1,4 @@
-//! An agent of the draft of version 2. Files and terminals are its own.
+//! An agent of the draft of version 2, which does not use the client's files and terminals.
 
 use std::io;
 use std::path::Path;
@@ -29,7 +29,7 @@ use super::session::setup::{Opened, check_id, ignore_output_error};
 use super::view::display::{Display, no_terminals};
 use crate::terminal::View;
 
-/// The capabilities of a toolkit, with logins in our terminal where a person can be asked.
+/// The capabilities of a toolkit, with logins in our terminal if a person can be asked.
 pub(super) fn capabilities(toolkit: &Toolkit<Client>) -> ClientCapabilities {
     let mut capabilities = toolkit.capabilities_v2();
     let terminal = ClientAuthCapabilities::new().terminal(TerminalAuthCapabilities::new());
@@ -65,7 +65,7 @@ impl v2::Client for Printing {
     ) -> Result<RequestPermissionResponse, Error> {
         let client = self.0.user_interface();
         ignore_output_error(client.take_opened());
-        // No person is asked then, so the copy does not live long.
+        // With JSON no person is asked, so the copy does not live long.
         let printed = client.view().is_json().then(|| request.clone());
         let response = v2::Client::request_permission(&self.0, request, context).await?;
         if let Some(request) = printed {
@@ -265,7 +265,7 @@ impl AgentAdapter for Adapter {
     }
 }
 
-/// The answer that opens a session. Its lists may be left out, because earlier updates have brought them.
+/// The answer that opens a session. It may lack lists that earlier updates had.
 fn opened(answer: NewSessionResponse) -> Opened {
     Opened::new(answer.session_id.clone(), answer, |answer, display: &Display| {
         if !answer.available_commands.is_empty() {

@@ -1,4 +1,4 @@
-//! The commands of `chat` itself, which begin with `:`. Those that begin with `/` are the agent's.
+//! The commands of `chat` itself, which begin with `:`. Commands with `/` belong to the agent.
 
 use agentwire_jsonrpc::nearest;
 

@@ -12,7 +12,7 @@ use super::commands::COMMANDS;
 /// The most files that are offered.
 const MOST: usize = 200;
 
-/// The names that Tab completes, as far as the session has reported them. Clones share the names.
+/// The names that Tab completes. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::chat) struct Completions(Arc<Mutex<Known>>);
 
@@ -40,13 +40,13 @@ pub(in crate::chat) struct Candidate {
 }
 
 impl Completions {
-    /// Locks the names.
+    /// Locks the names for reading or writing.
     pub(in crate::chat) fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock()
     }
 
     /// The possible continuations of the line up to the cursor. Texts with control characters are left out: the person would
-    /// not see what is typed.
+    /// send characters that the terminal does not show.
     pub(in crate::chat) fn complete(&self, line: &str) -> Vec<Candidate> {
         let mut candidates = self.candidates(line);
         candidates.retain(|candidate| Printable::one_line(&candidate.text).is_plain());
@@ -97,7 +97,7 @@ fn matching<A: AsRef<str>>(
     candidates.collect()
 }
 
-/// The files whose path begins like this. Hidden ones only where a dot is typed.
+/// The files whose path begins with `typed`. Includes hidden ones only if `typed` has the dot.
 fn files(folder: &Path, start: usize, typed: &str) -> Vec<Candidate> {
     let (place, name) = typed.rsplit_once('/').map_or(("", typed), |(place, name)| (place, name));
     let above = &typed[..typed.len() - name.len()];

@@ -1,12 +1,12 @@
-//! How the editing of a line at the terminal ended.
+//! The outcome of editing a line at the terminal.
 
-/// How the editing of a line ended.
+/// The outcome of editing a line.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only a line editor makes them"))]
 pub(in crate::chat) enum EditOutcome {
     /// Enter: the line.
     Line(String),
-    /// The terminal was needed for something else. The editor keeps the text for the next read.
+    /// Output or a question needs the terminal. The editor keeps the text for the next read.
     Interrupted,
     /// ^C: the text is dropped.
     Cleared,

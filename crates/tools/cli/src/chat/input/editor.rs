@@ -20,12 +20,12 @@ use crate::terminal::Style;
 
 const MENU: &str = "completion";
 
-/// How long the line editor may take to give the terminal up.
+/// The timeout for the line editor to give up the terminal.
 const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Edits lines at the terminal.
 pub(in crate::chat) struct Editor {
-    /// None while a thread reads from the terminal.
+    /// `None` while a thread reads from the terminal.
     reedline: Option<Reedline>,
     completions: Completions,
     stop: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ impl Editor {
         Some(Self { reedline: Some(reedline(completions.clone(), stop.clone())), completions, stop })
     }
 
-    /// Adds to the text of the next read what was typed before it. An Enter in it sends nothing.
+    /// Adds text that was typed before the next read. An Enter in it does not send the line.
     pub(in crate::chat) fn add(&mut self, typed: &str) {
         let typed: String = typed
             .trim_end()
@@ -89,9 +89,8 @@ impl Editor {
         Ok(outcome)
     }
 
-    /// A new editor with the same text and history, whose prompt begins at the cursor. The old editor would draw its prompt
-    /// at the old place, over a line that was written there since: it takes the row below its prompt for a part of the
-    /// prompt.
+    /// A new editor with the same text and history, whose prompt begins at the cursor. The old editor would draw its prompt at the
+    /// old place, over a line that was written there since.
     fn renewed(&self, before: &Reedline) -> Reedline {
         let mut next = reedline(self.completions.clone(), self.stop.clone());
         let all = SearchQuery::everything(SearchDirection::Forward, None);

@@ -1,4 +1,4 @@
-//! Where prompts come from: lines of the person at the terminal, or one text of the command line or of stdin.
+//! Reads prompts and sends them: lines of the person at the terminal, or one text of the command line or of stdin.
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -62,7 +62,7 @@ fn report<A: AgentAdapter>(
     session: &mut Session<'_, A>,
     outcome: Result<(), BoxError>,
 ) -> Result<(), BoxError> {
-    // The rules have said on stderr what they refused.
+    // The permission rules have already reported their refusals on stderr.
     let Err(error) = outcome else { return Ok(()) };
     if let Some(interrupted) =
         session.console.interrupted.filter(|interrupted| *interrupted != Interrupted::BY_KEY)
@@ -145,7 +145,7 @@ fn help(console: &Console) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Why the line editor is interrupted.
+/// The reasons to interrupt the line editor.
 enum Interruption {
     /// Output or a question needs the terminal.
     Terminal,
@@ -154,7 +154,7 @@ enum Interruption {
 }
 
 impl Console {
-    /// The next line that the person types. None at the end of stdin, on ^D, and after ^C twice. Fails on a signal.
+    /// The next line that the person types. `None` at the end of stdin, on ^D, and after ^C twice. Fails on a signal.
     async fn next_line(
         &mut self,
         editor: Option<&mut Editor>,
@@ -163,13 +163,13 @@ impl Console {
         match editor {
             Some(editor) => self.edit_line(editor, closed).await,
             None => {
-                // At a terminal that edits the line itself, questions read from stdin too.
+                // Without the line editor, questions read from stdin too.
                 let line = match self.has_person {
                     true => {
                         let (user, view) = (self.user.clone(), self.view.clone());
                         let line = async {
                             loop {
-                                // After a question the line is asked for again.
+                                // After a question, shows the prompt for the line again.
                                 let keyboard = user.keyboard_after_others().await;
                                 view.on_screen(|screen| screen.ask("> "))?;
                                 tokio::select! {

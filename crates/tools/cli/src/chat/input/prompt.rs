@@ -1,7 +1,7 @@
-//! A prompt, with the files that it names.
+//! Builds a prompt, with the files that it names.
 //!
-//! `@path` at the start of a word stands for a file. A text is embedded and an image is sent, where the agent takes them; any
-//! other file is linked. A path with spaces is written `@"a b.txt"`. `@@` is a plain `@`, and so is one without a file.
+//! `@path` at the start of a word stands for a file. A text is embedded and an image is sent if the agent supports that; any
+//! other file is linked. A path with spaces is written `@"a b.txt"`. `@@`, and an `@` without a file, is a plain `@`.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -94,7 +94,7 @@ impl Prompt {
         prompt
     }
 
-    /// Adds a text as it is, after an empty line.
+    /// Adds a text unchanged, after an empty line.
     pub(in crate::chat) fn join(&mut self, text: String) {
         match self.pieces.last_mut() {
             Some(Piece::Text(last)) => {
@@ -210,7 +210,7 @@ mod tests {
     const ALL: PromptSupport = PromptSupport { image: true, embedded: true };
 
     #[test]
-    fn files_are_taken_as_what_they_are() {
+    fn files_are_embedded_sent_or_linked_by_their_content() {
         let folder = tempfile::tempdir().unwrap();
         let place = Root::at(folder.path()).uri;
         fs::write(folder.path().join("a b.txt"), "text").unwrap();

@@ -1,4 +1,4 @@
-//! The rules of `--allow`, `--deny` and `--approve-reads`: which tool calls they cover.
+//! The rules of `--allow`, `--deny` and `--approve-reads`, and the tool calls that they cover.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -68,10 +68,10 @@ pub(in crate::chat) struct PermissionRules {
 struct Rule {
     text: String,
     kind: ToolKind,
-    /// The toolkit's patterns: absolute patterns of paths, or the words of a command. A relative pattern of
-    /// paths is two where the directory is reached by a link: an agent may name its files by either way.
+    /// The toolkit's patterns: absolute patterns of paths, or the words of a command. If the directory is reached by a link, a
+    /// relative pattern becomes two: an agent may name its files by either path.
     patterns: Vec<String>,
-    /// Decides the calls that the rule covers. Other calls it would ask about.
+    /// Decides the calls that the rule covers, and asks about others.
     covers: Permissions,
 }
 
@@ -137,8 +137,8 @@ impl PermissionRules {
         !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.patterns.is_empty())
     }
 
-    /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` is whether
-    /// it may without rules. A rule with a pattern does not let it: each call may be another.
+    /// Whether the agent may use this program for actions that are not asked about one by one. `otherwise` is the answer without
+    /// rules. A rule with a pattern does not permit it, because not every action matches.
     pub(in crate::chat) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
         let is_whole = |rule: &Rule| rule.kind == *kind && rule.patterns.is_empty();
         let is_denied = self.deny.iter().any(|rule| rule.kind == *kind);
@@ -165,7 +165,7 @@ impl Rule {
         Self::new(rule, PermissionRule::allow().kind(rule.kind.clone()), cwd)
     }
 
-    /// The kind is not a condition of the toolkit's rule: [`Self::denies`] looks at more than the kind that the call names.
+    /// The toolkit's rule has no condition on the kind: [`Self::denies`] checks more than the kind that the call names.
     fn deny(rule: &RuleText, cwd: &Path) -> Result<Self, InvalidPattern> {
         Self::new(rule, PermissionRule::reject(), cwd)
     }
@@ -191,8 +191,8 @@ impl Rule {
         Ok(Self { text, kind, patterns, covers })
     }
 
-    /// Whether the rule holds for a call. A call that does not say its kind, its paths or its command may be any, so the rule
-    /// holds for it. An unknown word names no kind.
+    /// Whether the rule denies a call. A call without its kind, its paths or its command may be any, so the rule denies it. So does
+    /// a call with an unknown kind.
     fn denies(&self, request: &RequestPermissionRequest) -> bool {
         let call = &request.tool_call;
         let is_of_kind = match &call.kind {
@@ -306,9 +306,9 @@ mod tests {
         }
     }
 
-    /// `*` of a rule that allows stands for no second command, and that of one that denies for any part of a command.
+    /// `*` in an allowing rule does not match a second command. In a denying rule it matches any part of a command.
     #[test]
-    fn an_operator_is_no_part_of_what_is_allowed() {
+    fn allowed_command_has_no_operators() {
         let (allow, deny) = (rules(&["execute:npm*"], &[]), rules(&[], &["execute:npm*"]));
         for rest in ["; rm x", " && rm x", " | sh", "\nrm x", " $(rm x)", " `rm x`", " > x", " \"$(rm x)\""] {
             let request = request(runs(&format!("npm run x{rest}")));
@@ -361,7 +361,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_directory_behind_a_link_is_meant_by_both_of_its_paths() {
+    fn rule_covers_both_paths_of_a_linked_directory() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap().join("real");
         let link = real.with_file_name("link");

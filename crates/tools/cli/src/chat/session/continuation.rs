@@ -1,4 +1,4 @@
-//! The command that continues a conversation later.
+//! Builds the command that continues a conversation later.
 
 use std::path::{Path, PathBuf};
 

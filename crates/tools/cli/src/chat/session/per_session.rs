@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 /// A change of the open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::chat) enum SessionChange {
-    /// Another session is opened in its place. It may be tried again after a login.
+    /// Another session is being opened in place of this one. May repeat, because opening is tried again after a login.
     Begins,
     /// The other session is open, and this one is left.
     Succeeds,
@@ -13,7 +13,7 @@ pub(in crate::chat) enum SessionChange {
     Fails,
 }
 
-/// A value of the open session. While another session is opened, the value of the one before is kept.
+/// A value of the open session. Keeps the value of the session before while another is being opened.
 #[derive(Debug, Default)]
 pub(in crate::chat) struct PerSession<T> {
     current: T,
@@ -41,7 +41,7 @@ impl<T> PerSession<T> {
         }
     }
 
-    /// The value of the session before, while another is opened.
+    /// The value of the session before, while another is being opened.
     pub(in crate::chat) fn before(&self) -> Option<&T> {
         self.before.as_ref()
     }

@@ -16,7 +16,7 @@ use crate::failure::Usage;
 use crate::mcp_config;
 use crate::output::text::Notes;
 
-/// The headers of a server, by its name.
+/// Headers with the names of their servers.
 struct NamedHeaders(Vec<(String, Header)>);
 
 impl NamedHeaders {

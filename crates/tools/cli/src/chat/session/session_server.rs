@@ -1,4 +1,4 @@
-//! A server that a configuration file names, as a server of the session, which the agent starts.
+//! Converts a configured server into a server of the session, which the agent starts.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn remote(name: &str, target: &HttpTarget, place: &str) -> Result<McpServer, Usa
     })
 }
 
-/// A program. The protocol has no member for its folder: a shell changes to it where it is not that of the session.
+/// A program. The protocol has no member for its folder, so a shell changes to it if it is not that of the session.
 fn local(name: &str, command: &Command, cwd: &Path, place: &str) -> Result<McpServer> {
     let text = |text: &OsStr| {
         text.to_str().map(str::to_owned).ok_or_else(|| Usage(format!("{place}: what it starts is not UTF-8")))

@@ -14,7 +14,7 @@ use crate::chat::plan::SessionChoice;
 use crate::failure::Usage;
 use crate::terminal::View;
 
-/// An agent's sessions. `limit` is how long the agent may take for each answer.
+/// An agent's sessions. `limit` is the time limit of each operation.
 pub(in crate::chat) struct Sessions<'a, A> {
     pub(in crate::chat) agent: &'a A,
     pub(in crate::chat) view: &'a View,
@@ -24,7 +24,7 @@ pub(in crate::chat) struct Sessions<'a, A> {
 }
 
 impl<A: AgentAdapter> Sessions<'_, A> {
-    /// Shows the sessions, those of a directory if one is given, as they arrive: there may be more than fit in memory.
+    /// Shows the sessions, or those of a directory, as they arrive: there may be more than fit in memory.
     pub(in crate::chat) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
         let mut any = false;
         self.each(cwd, |session| {
@@ -54,7 +54,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         Ok(self.view.line(&format!("deleted {session}"))?)
     }
 
-    /// Begins a session, or opens an existing one.
+    /// Opens a new or an existing session.
     pub(in crate::chat) async fn open(
         &self,
         choice: &SessionChoice,
@@ -77,7 +77,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         let mut newest: Option<A::SessionInfo> = None;
         self.each(Some(cwd), |session| {
             let row = session.row();
-            // An agent writes its times in one format, so the later one is the greater text. Without times the first session is
+            // An agent writes its times in one format, so the later one is the greater text. Without times, the first session counts as
             // the newest.
             let is_newer = newest.as_ref().is_none_or(|newest| row.updated_at > newest.row().updated_at);
             if is_newer && is_same_directory(row.cwd, cwd) {
@@ -90,7 +90,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         Ok(newest.as_ref().ok_or_else(none)?.row().id.clone())
     }
 
-    /// Calls `take` with each session. The limit is for all answers together, without the time that `take` needs.
+    /// Calls `take` with each session. The limit is for all answers together, without the time of `take`.
     async fn each(
         &self,
         cwd: Option<&Path>,
@@ -105,7 +105,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
             let Some(session) = next.map_err(|error| self.agent.explain(error))? else { return Ok(()) };
             left = left.saturating_sub(since.elapsed());
             take(session)?;
-            // A full output queue pauses the listing here, where the limit does not count.
+            // A full output queue pauses the listing here, outside of the time limit.
             self.view.output().room().await;
         }
     }

@@ -1,4 +1,4 @@
-//! The session of a client, and the answer that opens it.
+//! Applies the answer that opens a session before the updates that follow it.
 
 use std::io;
 use std::sync::Arc;
@@ -42,11 +42,11 @@ impl Opened {
 
 /// The session of a client, and the answer that opens it.
 ///
-/// The answer arrives before the updates that the agent sends after it, but its caller may be polled later than they are
-/// shown. So the client takes the answer from here before it shows an update.
+/// The answer arrives before the session's updates, but its caller may be polled after they are shown. So the client takes the
+/// answer from here before it shows an update.
 #[derive(Default)]
 pub(in crate::chat) struct SessionSetup {
-    /// None before a session is open, and while another is opened.
+    /// `None` before a session is open, and while another is being opened.
     session: Mutex<PerSession<Option<SessionId>>>,
     /// The answer, from its arrival until the client takes it.
     answer: Arc<Mutex<Option<Opened>>>,
@@ -63,13 +63,14 @@ impl SessionSetup {
         **self.session.lock() = Some(session.clone());
     }
 
-    /// Follows a change of the session. An answer that has not opened its session never does.
+    /// Follows a change of the session. Drops an answer that was not taken.
     pub(in crate::chat) fn follow(&self, change: SessionChange) {
         *self.answer.lock() = None;
         self.session.lock().follow(change, || None);
     }
 
-    /// Whether updates of this session are shown. Before a session is open, those of any are, but for the session that is left.
+    /// Whether updates of this session are shown. While a session is being opened, its id is unknown, so the updates of all sessions
+    /// but the one before are shown.
     pub(in crate::chat) fn is_ours(&self, session: &SessionId) -> bool {
         let open = self.session.lock();
         match &**open {
@@ -78,8 +79,8 @@ impl SessionSetup {
         }
     }
 
-    /// Keeps the answer to a call when it arrives, for [`take`](Self::take). `split` returns what is kept, and what the caller
-    /// of the call gets.
+    /// Keeps the answer to a call when it arrives, for [`take`](Self::take). `split` returns the kept part, and the answer for the
+    /// caller.
     pub(in crate::chat) fn keep<R: 'static>(
         &self,
         call: Call<R>,

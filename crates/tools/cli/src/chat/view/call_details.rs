@@ -37,14 +37,13 @@ pub(in crate::chat) fn has_diff(call: &ToolCallUpdate) -> bool {
     call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
 }
 
-/// The request with the command that a shell of its call runs.
+/// The request with `["bash", "-lc", TEXT]` replaced by the text, which is the command that the shell runs.
 pub(in crate::chat) fn without_shell(request: &RequestPermissionRequest) -> RequestPermissionRequest {
     let mut inner = request.clone();
     unwrap_shell(&mut inner.tool_call);
     inner
 }
 
-/// Replaces `["bash", "-lc", TEXT]` by the text, which is the command that the shell runs.
 fn unwrap_shell(call: &mut ToolCallUpdate) {
     const SHELLS: [&str; 3] = ["sh", "bash", "zsh"];
     let Some(input) = input(call) else { return };

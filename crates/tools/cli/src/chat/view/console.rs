@@ -30,7 +30,7 @@ use crate::terminal::{TerminalModes, User, View};
 /// pipe that is not read would block the end.
 const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How often the spinner turns.
+/// The interval between two steps of the spinner.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long the agent may take to end a turn after SIGTERM or SIGHUP, and after the time limit: 2 s.
@@ -46,7 +46,7 @@ const LATE_UPDATES_PAUSE: Duration = Duration::from_millis(150);
 /// How long to wait for such updates in all: 1 s.
 const LATE_UPDATES_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long after ^C a person reads that another one ends the turn: 1 s.
+/// The time between the first ^C and the hint that another one ends the turn: 1 s.
 const CANCEL_HINT_DELAY: Duration = Duration::from_secs(1);
 
 /// A prompt that is sent again on the next connection, because the one before ended for a login.
@@ -67,11 +67,11 @@ pub(in crate::chat) struct Console {
     pub(in crate::chat) signals: Signals,
     /// The session's directory, absolute.
     pub(in crate::chat) cwd: PathBuf,
-    /// How long the agent may take outside of turns, for all answers until a session is open.
+    /// The time limit for all answers until a session is open, and for answers between turns.
     pub(in crate::chat) limit: TimeLimit,
-    /// Whether the limit holds for the turn too.
+    /// Whether the limit also holds for the turn.
     limits_turn: bool,
-    /// The agent, as errors name it.
+    /// The agent's name in errors.
     side: OtherSide,
     /// The variables of the environment that are set for the agent alone.
     pub(in crate::chat) variables: Vec<OsString>,
@@ -129,7 +129,7 @@ impl Console {
         sentence(&self.named(error))
     }
 
-    /// Makes a prompt. With `support`, it has the files that the text names.
+    /// Builds a prompt. With `support`, adds the files that the text names.
     pub(in crate::chat) fn prompt(
         &self,
         text: String,
@@ -146,7 +146,7 @@ impl Console {
         Ok(prompt)
     }
 
-    /// Keeps keys out of the output, until the result is dropped. A terminal that edits lines itself shows them all the same.
+    /// Turns off the echo of keys until the result is dropped. A terminal that edits lines itself still shows them.
     fn hide_keys(&self) -> Option<TerminalModes> {
         (self.has_person && !self.user.reads_lines()).then(TerminalModes::without_echo)
     }
@@ -178,7 +178,7 @@ impl Console {
         self.interrupted = None;
         self.view.turn_begins()?;
         let mut turn = pin!(turn);
-        // Sending the cancellation waits for an agent that reads nothing.
+        // Sending the cancellation blocks while the agent reads nothing.
         let mut cancelling = pin!(Fuse::terminated());
         let mut spinner = tokio::time::interval(SPINNER_INTERVAL);
         let (mut deadline, mut hint) = (None, None);
@@ -222,8 +222,8 @@ impl Console {
         }
     }
 
-    /// Handles an interrupt of a turn. Returns the time at which the turn ends even without the agent, and that of the hint for a
-    /// person.
+    /// Handles an interrupt of a turn. Returns the time at which the turn ends even without the agent, and the time of the hint for
+    /// the person.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ impl Console {
         interrupted: Interrupted,
     ) -> Result<(Option<Instant>, Option<Instant>), BoxError> {
         let is_second = self.interrupted.is_some();
-        // SIGTERM and SIGHUP end the conversation too, whatever else comes.
+        // SIGTERM and SIGHUP also end the conversation, so a later ^C does not replace them.
         let interrupted =
             self.interrupted.filter(|first| *first != Interrupted::BY_KEY).unwrap_or(interrupted);
         self.interrupted = Some(interrupted);
@@ -276,7 +276,7 @@ impl Console {
         }
     }
 
-    /// Lets the limit not count the time since `checked` if a question is open. Returns whether one is.
+    /// Extends the limit by the time since `checked` if a question is open. Returns whether one is.
     fn exclude_question(&mut self, checked: &mut Instant) -> bool {
         let is_asking = self.user.is_asking();
         if is_asking {
@@ -334,7 +334,7 @@ impl Console {
     }
 }
 
-/// Completes at a time. Never without one.
+/// Completes at the deadline. Never completes without one.
 async fn reached(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,

@@ -19,7 +19,7 @@ use crate::terminal::{Screen, View};
 /// The most memory of the conversation: 8 MiB. Messages are shown as they arrive, and are not kept.
 const CONVERSATION_LIMIT: usize = 8 << 20;
 
-/// How many lines of a prompt are shown again.
+/// The most lines of a prompt that are shown again.
 const PROMPT_LINES: usize = 20;
 
 /// The display of a session for a person.
@@ -29,14 +29,14 @@ pub(in crate::chat) struct Display {
     conversation: Mutex<PerSession<Conversation>>,
     renderer: Mutex<PerSession<Renderer>>,
     hasher: RandomState,
-    /// Whether a turn runs, or a session is opened. Settings that change in it are shown after it.
+    /// Whether a turn runs or a session is being opened. Settings that change in this time are shown after it.
     in_flow: AtomicBool,
     in_turn: AtomicBool,
-    /// Whether a session is opened, with the conversation of earlier turns.
+    /// Whether a session is being opened with the conversation of earlier turns.
     in_replay: AtomicBool,
     /// Whether something of an earlier turn was shown.
     has_replayed: AtomicBool,
-    /// How many parts of updates were too large to be kept in this turn.
+    /// The number of parts of updates in this turn that were too large to be kept.
     omitted: AtomicUsize,
     options: DisplayOptions,
 }
@@ -87,17 +87,17 @@ impl Display {
         self.options
     }
 
-    /// The conversation as it is now.
+    /// Calls `look` with the current conversation.
     pub(in crate::chat) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
         look(&mut self.conversation.lock())
     }
 
-    /// Whether what arrives now is not shown: the conversation of earlier turns, where the person does not want it.
+    /// Whether updates are not shown now, because they belong to earlier turns and `--no-replay` is given.
     pub(in crate::chat) fn hides(&self) -> bool {
         !self.options.shows_replay && self.in_replay.load(Ordering::Relaxed)
     }
 
-    /// Called when a session begins to be opened. With `replays` the conversation of earlier turns may come.
+    /// Called before a session is opened. With `replays`, the conversation of earlier turns may follow.
     pub(in crate::chat) fn opening_begins(&self, replays: bool) {
         self.set_in_flow(true);
         self.has_replayed.store(false, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl Display {
         if is_there { Ok(()) } else { self.view.tell("No output was shown in part.") }
     }
 
-    /// Shows the settings with which a session begins. They are no news.
+    /// Records the initial settings of a session, so that they are not shown as changes.
     pub(in crate::chat) fn opened(&self, mut applied: Applied) -> io::Result<()> {
         if applied.change == Change::ConfigOptions {
             applied.change = Change::Settings;
@@ -212,12 +212,12 @@ impl Display {
         if !self.in_flow.load(Ordering::Relaxed) {
             self.show_settings()?;
         }
-        // A person reads a note on the first of a turn, and the number of the others at its end.
-        let is_told = |omitted| {
+        // Shows a person a note on the first part of a turn, and the number of the others at its end.
+        let is_reported = |omitted| {
             omitted > 0 && (self.view.is_json() || self.omitted.fetch_add(1, Ordering::Relaxed) == 0)
         };
         match applied.omitted {
-            bytes if is_told(bytes) => self.view.not_stored(&format!(
+            bytes if is_reported(bytes) => self.view.not_stored(&format!(
                 "a part of an update takes {bytes} bytes of memory, which is more than is kept: it is left out"
             )),
             _ => Ok(()),
@@ -253,7 +253,7 @@ impl Display {
         self.show_text(key, text)
     }
 
-    /// Shows the text of a message: more of it, or what is new of the whole.
+    /// Shows the text of a message: its continuation, or the new part of the whole.
     fn show_text(&self, key: u64, message: MessageText) -> io::Result<()> {
         let MessageText { kind, text, is_whole, may_be_whole, .. } = message;
         self.draw(|renderer, screen| {
@@ -291,7 +291,7 @@ impl Display {
     }
 }
 
-/// The output of our terminals, where there are none.
+/// The output of our terminals for a client without terminals.
 pub(in crate::chat) fn no_terminals(_: &agentwire_acp_schema::v1::TerminalId, _: u64) -> Option<ShownOutput> {
     None
 }

@@ -12,13 +12,13 @@ use agentwire_transport_stdio::Command;
 
 use crate::terminal::{View, is_dumb, short};
 
-/// How long a start takes before it is shown.
+/// The time before a start is shown.
 const START_DELAY: Duration = Duration::from_secs(1);
 
-/// How often the seconds are redrawn.
+/// The interval at which the seconds are redrawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shows that the agent starts, with the seconds, if that takes longer than a second. Only at a terminal. Never completes.
+/// Shows the seconds of the agent's start if it takes longer than [`START_DELAY`], only at a terminal. Never completes.
 pub(in crate::chat) async fn show_start(
     view: Arc<View>,
     command: Command,
@@ -47,7 +47,7 @@ pub(in crate::chat) async fn show_start(
     std::future::pending().await
 }
 
-/// The program without its folder and its arguments: these may have a secret.
+/// The name of the program without its folder and its arguments, which may have a secret.
 fn label(command: &Command) -> String {
     let program = Path::new(command.program());
     let name = program.file_name().unwrap_or(command.program()).to_string_lossy();

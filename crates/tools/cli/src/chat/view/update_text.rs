@@ -1,4 +1,4 @@
-//! The text of a message, taken out of an update so that it is shown and not kept, and the parts of updates that are not shown.
+//! Takes out of updates the text of messages, which is shown and not kept, and the parts that are not shown.
 
 use agentwire_acp_schema::v1::{
     Content, ContentBlock, MessageId, Patch, SessionUpdate, TextContent, ToolCallContent, ToolCallUpdate,
@@ -8,13 +8,13 @@ use agentwire_acp_toolkit::{MessageKind, Update, last_bytes};
 use crate::chat::draw::content_text;
 use crate::output::text::beginning;
 
-/// How many bytes of a tool's text are kept, the last of them: 128 KiB.
+/// The most bytes of a tool's text that are kept, from its end: 128 KiB.
 const TOOL_TEXT_LIMIT: usize = 128 << 10;
 
-/// From this length in bytes on, a user message of the agent is not compared with the prompt, and is shown: 1 MiB.
+/// The length in bytes from which a user message of the agent is shown without comparing it with the prompt: 1 MiB.
 const LONG_ECHO: usize = 1 << 20;
 
-/// How many bytes of a tool call's title are kept: 4 KiB, which is more than is shown of it.
+/// The most bytes of a tool call's title that are kept: 4 KiB, which is more than is shown.
 const TITLE_LIMIT: usize = 4 << 10;
 
 /// A piece of a message, or all of it.
@@ -22,9 +22,9 @@ pub(in crate::chat) struct MessageText {
     pub(in crate::chat) kind: MessageKind,
     pub(in crate::chat) id: Option<MessageId>,
     pub(in crate::chat) text: String,
-    /// Whether it is all of the message, and not more of it.
+    /// Whether it is the whole message, and not a continuation.
     pub(in crate::chat) is_whole: bool,
-    /// Whether the agent may send all of the message later.
+    /// Whether the agent may send the whole message later.
     pub(in crate::chat) may_be_whole: bool,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::chat) fn is_of_user(update: &Update) -> bool {
     )
 }
 
-/// Takes the text out of an update that extends or sets a message. `may_be_whole`: the agent may send all of the message later.
+/// Takes the text out of an update that extends or sets a message. `may_be_whole`: the agent may send the whole message later.
 pub(in crate::chat) fn take(update: &mut Update, may_be_whole: bool) -> Option<MessageText> {
     let (kind, chunk) = match update {
         Update::Common(SessionUpdate::AgentMessageChunk(chunk)) => (MessageKind::Agent, chunk),
@@ -110,7 +110,7 @@ fn keep_beginning(title: &mut String) {
     }
 }
 
-/// Keeps the end of a tool's text, behind a line that counts what is left out.
+/// Keeps the end of a tool's text, after a line that counts the bytes left out.
 fn keep_end(content: &mut ToolCallContent) {
     if let ToolCallContent::Content(content) = content
         && let ContentBlock::Text(TextContent { text, .. }) = &mut content.content
