@@ -58,7 +58,7 @@ fn a_web_page_is_no_server() {
     for head in ["200 OK\r\ncontent-type: text/html", "405 No\r\ncontent-type: text/html; charset=utf-8"] {
         let origin = responding(head, page);
         let ended = run(&["tools", &format!("{origin}/")]);
-        let expected = format!("error: {origin}/ is a web page and no MCP server; try {origin}/mcp\n");
+        let expected = format!("error: {origin}/ is a web page, not an MCP server; try {origin}/mcp\n");
         assert_eq!(ended.exits(1).stderr, expected, "{head}");
     }
 }

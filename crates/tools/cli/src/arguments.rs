@@ -281,8 +281,8 @@ impl Command {
         })
     }
 
-    /// Separates the target from the other words of a command that connects to a server.
-    pub(crate) fn place(&mut self) -> Result<()> {
+    /// Separates the target from the other words, in a command that connects to a server.
+    pub(crate) fn take_target(&mut self) -> Result<()> {
         let (connect, words, names, limit): (_, _, &[_], _) = match self {
             Self::Tools(Tools { connect, words }) => (connect, words, &[], Some(1)),
             Self::Call(Call { connect, words, .. }) => (connect, words, &["TOOL"], None),
@@ -297,7 +297,7 @@ impl Command {
             Self::Request(Request { connect, words }) => (connect, words, &["METHOD"], Some(2)),
             _ => return Ok(()),
         };
-        *words = connect.find_place(std::mem::take(words), names, limit)?;
+        *words = connect.take_target(std::mem::take(words), names, limit)?;
         Ok(())
     }
 }

@@ -152,7 +152,7 @@ impl Session {
             (Some(Err(error)), _) | (None, Err(error)) => error,
             (None, Ok(())) => return Err(anyhow::anyhow!("the connection ended before the command")),
         };
-        if !is_ours(&error) {
+        if !is_local(&error) {
             stderr.show_kept();
         }
         Err(RemoteError::name(&side, is_connected.get(), error))
@@ -161,7 +161,7 @@ impl Session {
 
 /// Whether an error has nothing to do with the server, whose stderr would not explain it: a wrong argument, a closed output, an answer
 /// of the person, or a signal.
-fn is_ours(error: &BoxError) -> bool {
+fn is_local(error: &BoxError) -> bool {
     let exit = error.downcast_ref().map(Failure::exit);
     error.is::<Interrupted>()
         || error.is::<Usage>()

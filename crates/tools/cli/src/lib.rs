@@ -149,7 +149,7 @@ async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
     {
         return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
     }
-    arguments.command.place()?;
+    arguments.command.take_target()?;
     let recorder = recording::start(&arguments, notes)?;
     let telemetry = Telemetry::start(&arguments, notes)?;
     let outcome = run_command(arguments, notes, recorder.clone(), &telemetry).await;

@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::command_line::{self, is_url, other_scheme};
 use crate::config::{Config, ConfigArguments};
 use crate::failure::{OtherSide, Usage};
-use crate::mcp::arguments::{Connect, Place, unquoted};
+use crate::mcp::arguments::{Connect, TargetArgument, unquoted};
 use crate::mcp_config;
 use crate::output::text::Notes;
 
@@ -21,10 +21,10 @@ use crate::output::text::Notes;
 ///
 /// [`Usage`] where the text is neither a URL, a command line nor the name of a server, and where a URL gets what only a command has.
 pub(crate) fn target_of(connect: &Connect, notes: &Notes) -> Result<Target> {
-    let target = match &connect.place {
-        Place::Target(target) => return Ok((**target).clone()),
-        Place::Text(text) => mcp_config::resolve(text, &Config::load(&connect.config)?, notes)?,
-        Place::Command(words) => match &words[..] {
+    let target = match &connect.target_argument {
+        TargetArgument::Target(target) => return Ok((**target).clone()),
+        TargetArgument::Text(text) => mcp_config::resolve(text, &Config::load(&connect.config)?, notes)?,
+        TargetArgument::Command(words) => match &words[..] {
             [url] if url.to_str().is_some_and(|url| is_url(url) || other_scheme(url).is_some()) => {
                 command_line::target(&url.to_string_lossy()).map_err(Usage)?
             }

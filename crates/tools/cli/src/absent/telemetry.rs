@@ -84,7 +84,7 @@ impl Telemetry {
 fn is_started_by_a_person(command: &OurCommand) -> bool {
     match command {
         OurCommand::Agent(_) => false,
-        OurCommand::Server(server) => server.place.http.is_some() || server.place.sse.is_some(),
+        OurCommand::Server(server) => server.listen.http.is_some() || server.listen.sse.is_some(),
         command => command.connecting().is_some(),
     }
 }

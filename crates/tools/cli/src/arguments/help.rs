@@ -238,7 +238,7 @@ mod tests {
                 let line = commands.find(|line| line.starts_with("agentwire ")).unwrap();
                 let read = command().try_get_matches_from(command_line::words(line).unwrap());
                 let mut arguments = Arguments::from_arg_matches(&read.unwrap()).unwrap();
-                arguments.command.place().unwrap();
+                arguments.command.take_target().unwrap();
                 assert!(example.contains(&format!("agentwire {path}")), "{path}: {example}");
             }
         }

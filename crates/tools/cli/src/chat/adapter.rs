@@ -96,7 +96,7 @@ pub(super) trait AgentAdapter {
     /// Waits for the answer that opens a session, and shows it.
     async fn answered<R>(&self, call: impl IntoFuture<Output = Result<R, CallError>>) -> Result<R, BoxError> {
         let answer = call.await.map_err(|error| self.explain(error))?;
-        self.client().take_opened()?;
+        self.client().show_opened()?;
         Ok(answer)
     }
 

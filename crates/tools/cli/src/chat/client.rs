@@ -93,7 +93,7 @@ impl Client {
     }
 
     /// Follows a change of the session.
-    pub(super) fn session_changes(&self, change: SessionChange) {
+    pub(super) fn follow(&self, change: SessionChange) {
         self.0.setup.follow(change);
         self.0.permissions.follow(change);
         self.0.display.follow(change);
@@ -113,7 +113,7 @@ impl Client {
     }
 
     /// Shows the answer that opens the session, if it has arrived and was not shown.
-    pub(super) fn take_opened(&self) -> io::Result<()> {
+    pub(super) fn show_opened(&self) -> io::Result<()> {
         self.0.setup.take(&self.0.view, &self.0.display)
     }
 
@@ -146,7 +146,7 @@ impl Client {
 
     /// Prints or shows an update, and remembers its tool call for the permission rules.
     pub(super) fn session_update<U: SchemaUpdate>(&self, session: &SessionId, update: U) {
-        ignore_output_error(self.take_opened());
+        ignore_output_error(self.show_opened());
         let is_ours = self.0.setup.is_ours(session);
         if is_ours && update.is_tool_call() {
             self.0.permissions.observe(&update);
@@ -197,7 +197,7 @@ impl UserInterface for Client {
     }
 
     fn permission_requested(&self, request: &RequestPermissionRequest) {
-        ignore_output_error(self.take_opened());
+        ignore_output_error(self.show_opened());
         if self.0.setup.is_ours(&request.session_id) && !self.0.view.is_json() {
             ignore_output_error(self.update(SessionUpdate::from(shown_parts(&request.tool_call))));
         }

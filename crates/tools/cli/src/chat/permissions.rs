@@ -51,7 +51,7 @@ pub(super) struct PermissionChecker {
     /// `None` if there is no person to ask.
     user: Option<User>,
     view: Arc<View>,
-    memory: Mutex<PerSession<Memory>>,
+    memory: Mutex<PerSession<PermissionMemory>>,
     /// Held while the person is asked. Waiting requests hold no copies of the known calls.
     asking: tokio::sync::Mutex<()>,
     /// The last refusal of the turn.
@@ -59,7 +59,7 @@ pub(super) struct PermissionChecker {
 }
 
 /// The known calls of a session, and the person's lasting answers.
-struct Memory {
+struct PermissionMemory {
     /// The tool calls that the agent has sent. A request may name a call by its id only.
     calls: Conversation,
     /// The answers of the person that hold for the whole session.
@@ -80,13 +80,13 @@ pub(super) fn all_asked() -> Permissions {
 
 impl PermissionChecker {
     pub(super) fn new(rules: PermissionRules, grants_all: bool, user: Option<User>, view: Arc<View>) -> Self {
-        let memory = PerSession::new(Memory::new(&rules)).into();
+        let memory = PerSession::new(PermissionMemory::new(&rules)).into();
         Self { rules, grants_all, user, view, memory, asking: Default::default(), refusal: Mutex::default() }
     }
 
     /// Follows a change of the session: another one begins without known calls.
     pub(super) fn follow(&self, change: SessionChange) {
-        self.memory.lock().follow(change, || Memory::new(&self.rules));
+        self.memory.lock().follow(change, || PermissionMemory::new(&self.rules));
     }
 
     /// Whether answers depend on the calls.
@@ -233,7 +233,7 @@ impl PermissionChecker {
     }
 }
 
-impl Memory {
+impl PermissionMemory {
     /// With `--deny`, no answer holds for later calls: one with the same title may be denied.
     fn new(rules: &PermissionRules) -> Self {
         let decisions =

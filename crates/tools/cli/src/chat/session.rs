@@ -74,7 +74,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             Action::Talk(choice) => choice,
         };
         match again.filter(|_| self.agent.can_reopen()) {
-            Some(id) => self.begin_again(id).await?,
+            Some(id) => self.reopen(id).await?,
             None => self.begin(choice).await?,
         }
         self.set(plan).await?;
@@ -111,7 +111,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd) = (self.console.view.clone(), self.console.cwd.clone());
         let servers = self.servers.clone();
         let open = async |agent: &A, limit: TimeLimit| {
-            agent.client().session_changes(SessionChange::Begins);
+            agent.client().follow(SessionChange::Begins);
             agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let limit = limit.left();
             let sessions = Sessions { agent, view: &view, limit, present: None };
@@ -124,18 +124,18 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         match self.with_login(open).await {
             Ok(id) => {
                 self.id = id;
-                self.agent.client().session_changes(SessionChange::Succeeds);
+                self.agent.client().follow(SessionChange::Succeeds);
                 Ok(self.agent.display().show_settings()?)
             }
             Err(error) => {
-                self.agent.client().session_changes(SessionChange::Fails);
+                self.agent.client().follow(SessionChange::Fails);
                 Err(error)
             }
         }
     }
 
     /// Reopens a session, or opens a new one if the agent does not have it any more.
-    async fn begin_again(&mut self, id: SessionId) -> Result<(), BoxError> {
+    async fn reopen(&mut self, id: SessionId) -> Result<(), BoxError> {
         let choice = SessionChoice::Id(id.to_string());
         match self.begin(&choice).await {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {

@@ -64,7 +64,7 @@ impl v2::Client for Printing {
         context: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         let client = self.0.user_interface();
-        ignore_output_error(client.take_opened());
+        ignore_output_error(client.show_opened());
         // With JSON no person is asked, so the copy does not live long.
         let printed = client.view().is_json().then(|| request.clone());
         let response = v2::Client::request_permission(&self.0, request, context).await?;

@@ -33,7 +33,7 @@ use crate::signals::Signals;
 const FILE_LIMIT: u64 = 1 << 20;
 
 /// How many descriptors a check needs at a time: the pipes and the handle of two programs.
-const OF_A_JOB: usize = 8;
+const DESCRIPTORS_PER_JOB: usize = 8;
 
 /// At least one requirement is broken.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
     }
     let configs = configs(&check)?;
     // With too few descriptors, checks end early, and some give a wrong verdict.
-    descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(OF_A_JOB)))?;
+    descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(DESCRIPTORS_PER_JOB)))?;
     let mut signals = Signals::listen()?;
     // The programs that run lead process groups of their own. They are killed as the run is dropped.
     judge(&check, &configs, &mut signals, (json, verbose)).await

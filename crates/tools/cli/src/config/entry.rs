@@ -1,5 +1,5 @@
-//! A named agent or server of our own configuration file. Its values are read as those of an `.mcp.json`, so that variables
-//! mean the same in both.
+//! Reads a named agent or server of our own configuration file. Variables in its values have the same meaning as in an
+//! `.mcp.json`.
 
 use std::env;
 use std::ffi::OsStr;
@@ -13,30 +13,30 @@ use super::error::wrong;
 use crate::command_line::other_scheme;
 use crate::failure::Usage;
 
-/// Why the program of a command is refused.
+/// The reason to refuse a program.
 pub(super) const RELATIVE_PROGRAM: &str =
     "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
 
-/// The variable that stands for a `$` which a shell leaves as it is. No environment has it.
+/// The variable that replaces a quoted or escaped `$`. No environment has a variable of this name.
 const DOLLAR: &str = "dollar()";
 
-/// Where an entry stands: the file, and `agents` or `servers`.
+/// The table of an entry: its file, and `agents` or `servers`.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Section<'a> {
     pub(super) path: &'a Path,
     pub(super) kind: &'a str,
 }
 
-impl Place<'_> {
+impl Section<'_> {
     fn wrong(self, name: &str, member: &str, why: &str) -> Usage {
         let place = [self.kind, name, member].into_iter().filter(|part| !part.is_empty());
         wrong(self.path, &place.collect::<Vec<_>>().join("."), why)
     }
 }
 
-/// Reads an entry, with variables that `lookup` has.
+/// Reads an entry. `lookup` returns the values of variables.
 pub(super) fn read(
-    place: Place<'_>,
+    section: Section<'_>,
     name: &str,
     entry: &Table,
     lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -45,9 +45,9 @@ pub(super) fn read(
     for (member, value) in entry {
         match (member.as_str(), value) {
             ("command", command) => {
-                let mut words = words(command).map_err(|why| place.wrong(name, member, why))?;
+                let mut words = words(command).map_err(|why| section.wrong(name, member, why))?;
                 for word in &mut words {
-                    expand_home(word).map_err(|why| place.wrong(name, member, why))?;
+                    expand_home(word).map_err(|why| section.wrong(name, member, why))?;
                 }
                 let mut words = words.into_iter();
                 members.insert("command".into(), words.next().into());
@@ -55,21 +55,21 @@ pub(super) fn read(
             }
             ("cwd", Value::String(folder)) => {
                 let mut folder = folder.clone();
-                expand_home(&mut folder).map_err(|why| place.wrong(name, member, why))?;
+                expand_home(&mut folder).map_err(|why| section.wrong(name, member, why))?;
                 members.insert(member.clone(), folder.into());
             }
             ("headers", _) if entry.contains_key("command") => {
-                return Err(place.wrong(name, member, "only a server at a `url` has headers"));
+                return Err(section.wrong(name, member, "only a server at a `url` has headers"));
             }
             ("url", Value::String(url)) => {
                 if let Some(why) = other_scheme(url) {
-                    return Err(place.wrong(name, member, &why));
+                    return Err(section.wrong(name, member, &why));
                 }
                 members.insert(member.clone(), url.clone().into());
             }
             (_, value) => {
                 let value = json_of(value)
-                    .ok_or_else(|| place.wrong(name, member, "it must be a string, a list or a table"))?;
+                    .ok_or_else(|| section.wrong(name, member, "it must be a string, a list or a table"))?;
                 members.insert(member.clone(), value);
             }
         }
@@ -78,16 +78,16 @@ pub(super) fn read(
     let lookup = move |name: &str| if name == DOLLAR { Some("$".to_owned()) } else { lookup(name) };
     let read = McpConfigReader::new().variables(lookup).parse(&file).map_err(|error| {
         let member = error.member().unwrap_or_default();
-        place.wrong(name, if member == "args" { "command" } else { member }, &error.fault().to_string())
+        section.wrong(name, if member == "args" { "command" } else { member }, &error.fault().to_string())
     })?;
     let target = read.into_servers().into_iter().next().map(|server| server.target);
-    let target = target.ok_or_else(|| place.wrong(name, "", "it is disabled in this file"))?;
+    let target = target.ok_or_else(|| section.wrong(name, "", "it is disabled in this file"))?;
     if let Target::Stdio(command) = &target {
         if is_relative_path(command.program()) {
-            return Err(place.wrong(name, "command", RELATIVE_PROGRAM));
+            return Err(section.wrong(name, "command", RELATIVE_PROGRAM));
         }
         if command.directory().is_some_and(|folder| !folder.is_absolute()) {
-            return Err(place.wrong(name, "cwd", "it is a relative path; write an absolute one or `~/…`"));
+            return Err(section.wrong(name, "cwd", "it is a relative path; write an absolute one or `~/…`"));
         }
     }
     Ok(target)
@@ -110,7 +110,7 @@ fn words(command: &Value) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// A command line whose variables in single quotes, and behind a backslash, stay as they are when variables are replaced.
+/// The command line with each `$` in single quotes or after a backslash replaced by a reference to [`DOLLAR`].
 fn protected(line: &str) -> String {
     let (mut protected, mut quote) = (String::with_capacity(line.len()), None);
     let mut rest = line.chars().peekable();
@@ -151,7 +151,7 @@ pub(super) fn is_relative_path(program: &OsStr) -> bool {
     !path.is_absolute() && program.to_str().is_none_or(|text| text.contains(std::path::is_separator))
 }
 
-/// A value as JSON. None for dates and numbers that JSON lacks.
+/// A value as JSON. `None` for dates, and for numbers that JSON lacks.
 fn json_of(value: &Value) -> Option<serde_json::Value> {
     Some(match value {
         Value::String(text) => text.clone().into(),
@@ -172,9 +172,9 @@ mod tests {
     use super::*;
 
     fn entry(text: &str) -> Result<Target, String> {
-        let place = Place { path: Path::new("c.toml"), kind: "agents" };
+        let section = Section { path: Path::new("c.toml"), kind: "agents" };
         let lookup = |name: &str| (name == "TOKEN").then(|| "hunter2".to_owned());
-        let read = read(place, "a", &text.parse().unwrap(), lookup).map_err(|Usage(why)| why);
+        let read = read(section, "a", &text.parse().unwrap(), lookup).map_err(|Usage(why)| why);
         assert!(read.as_ref().err().is_none_or(|why| !why.contains("hunter2")), "{read:?}");
         read
     }

@@ -15,7 +15,7 @@ use agentwire_transport_stdio::Command;
 use toml::Table;
 
 pub(crate) use self::arguments::ConfigArguments;
-use self::entry::Place;
+use self::entry::Section;
 use self::file::ConfigFile;
 use crate::command_line::is_url;
 use crate::failure::Usage;
@@ -107,7 +107,7 @@ impl Config {
     fn find(&self, kind: &str, entries: &Table, name: &str) -> Result<Option<Target>, Usage> {
         let Some(entry) = entries.get(name).and_then(|entry| entry.as_table()) else { return Ok(None) };
         let lookup = |variable: &str| env::var(variable).ok();
-        entry::read(Place { path: &self.0.path, kind }, name, entry, lookup).map(Some)
+        entry::read(Section { path: &self.0.path, kind }, name, entry, lookup).map(Some)
     }
 }
 

@@ -62,7 +62,7 @@ fn is_page(refusal: &Refusal) -> bool {
 
 /// The sentence on a web page.
 pub(super) fn web_page(url: &str) -> String {
-    format!("{url} is a web page and no MCP server{}", try_another(url))
+    format!("{url} is a web page, not an MCP server{}", try_another(url))
 }
 
 fn is_html(content_type: &str) -> bool {

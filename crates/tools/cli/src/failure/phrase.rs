@@ -15,7 +15,7 @@ use agentwire_transport_stdio::SpawnError;
 use super::chain::{TEXT_LIMIT, causes, chain, of_type};
 use super::errors::{ErrorWithHint, Failure, Overdue};
 use super::http::{http_phrase, is_web_page, sse_phrase, web_page};
-use super::side::{OtherSide, Place, Role, program_name};
+use super::side::{OtherSide, Role, SidePlace, program_name};
 use crate::output::text::beginning;
 
 /// The longest `data` of an error that is shown, in bytes.
@@ -79,11 +79,11 @@ impl Phrase<'_> {
 
     fn connect(&self, error: &ConnectError) -> Option<String> {
         match (error, self.side.place()) {
-            (ConnectError::Exhausted { attempts, .. }, Place::Url(url)) => {
+            (ConnectError::Exhausted { attempts, .. }, SidePlace::Url(url)) => {
                 let is_page = attempts.iter().any(|attempt| is_web_page(attempt.error.as_error()));
                 is_page.then(|| web_page(url))
             }
-            (ConnectError::Exhausted { .. }, Place::Command(_)) => None,
+            (ConnectError::Exhausted { .. }, SidePlace::Command(_)) => None,
             (error, _) => Some(shown(error)),
         }
     }
@@ -137,8 +137,8 @@ impl Phrase<'_> {
     fn transport(&self, cause: &(dyn Error + 'static)) -> Option<String> {
         let sends = self.side.sends_authorization();
         let url = match self.side.place() {
-            Place::Url(url) => url.clone(),
-            Place::Command(_) => "the server".to_owned(),
+            SidePlace::Url(url) => url.clone(),
+            SidePlace::Command(_) => "the server".to_owned(),
         };
         of_type(cause, |exited| Some(self.exited(exited)))
             .or_else(|| of_type(cause, |error| Some(spawn_phrase(self.side, error))))
@@ -148,8 +148,8 @@ impl Phrase<'_> {
 
     fn exited(&self, exited: &Exited) -> String {
         let name = match self.side.place() {
-            Place::Command(name) => name.clone(),
-            Place::Url(_) => program_name(&exited.program),
+            SidePlace::Command(name) => name.clone(),
+            SidePlace::Url(_) => program_name(&exited.program),
         };
         let before = if self.is_connected { "" } else { " before it answered" };
         let text = format!("{}{before}", Exited::new(name, exited.status, ""));

@@ -33,15 +33,15 @@ impl fmt::Display for Role {
 #[derive(Clone, Debug)]
 pub(crate) struct OtherSide {
     role: Role,
-    place: Place,
+    place: SidePlace,
     first_text: Arc<Mutex<Option<String>>>,
     is_stderr_shown: bool,
     has_authorization: bool,
 }
 
-/// Where it is.
+/// The URL or the name of the program of a side.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum SidePlace {
     /// At a URL, without its user, its query and its fragment: these may be secret.
     Url(String),
     /// A program, with the package that a launcher starts. Other arguments may be secret.
@@ -51,19 +51,21 @@ pub(crate) enum Place {
 impl OtherSide {
     /// A program.
     pub(crate) fn program(role: Role, command: &Command) -> Self {
-        Self::new(role, Place::Command(command_name(command)))
+        Self::new(role, SidePlace::Command(command_name(command)))
     }
 
     /// The server of a target.
     pub(crate) fn server(target: &Target) -> Self {
         match target {
             Target::Stdio(command) => Self::program(Role::Server, command),
-            Target::Http(target) => Self::new(Role::Server, Place::Url(one_line(&shown_url(target.url())))),
-            _ => Self::new(Role::Server, Place::Command("the server".to_owned())),
+            Target::Http(target) => {
+                Self::new(Role::Server, SidePlace::Url(one_line(&shown_url(target.url()))))
+            }
+            _ => Self::new(Role::Server, SidePlace::Command("the server".to_owned())),
         }
     }
 
-    fn new(role: Role, place: Place) -> Self {
+    fn new(role: Role, place: SidePlace) -> Self {
         Self { role, place, first_text: Arc::default(), is_stderr_shown: false, has_authorization: false }
     }
 
@@ -88,7 +90,7 @@ impl OtherSide {
         self.role
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &SidePlace {
         &self.place
     }
 
@@ -109,8 +111,8 @@ impl OtherSide {
 impl fmt::Display for OtherSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Url(url) => f.write_str(url),
-            Place::Command(name) => write!(f, "`{name}`"),
+            SidePlace::Url(url) => f.write_str(url),
+            SidePlace::Command(name) => write!(f, "`{name}`"),
         }
     }
 }

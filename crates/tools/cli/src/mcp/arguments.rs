@@ -18,9 +18,9 @@ use crate::output::text::quoted;
 /// How to reach a server, and how to answer its questions.
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
-    /// Where the server is: set by `place` of the command.
+    /// The server, as [`take_target`](Self::take_target) has found it.
     #[arg(skip)]
-    pub(crate) place: Place,
+    pub(crate) target_argument: TargetArgument,
     /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
     #[arg(index = 1)]
     target: Option<String>,
@@ -52,18 +52,18 @@ pub(crate) struct Connect {
     pub(crate) timeout: Duration,
 }
 
-/// Where a server is, as the command line has it.
+/// The words of the command line that name a server.
 #[derive(Debug)]
-pub(crate) enum Place {
-    /// A URL, a command line in one argument, or the name of a server of a configuration file.
+pub(crate) enum TargetArgument {
+    /// A URL, a command line in one argument, or a name from a configuration file.
     Text(String),
-    /// A command and its arguments, behind `--`.
+    /// A command and its arguments, after `--`.
     Command(Vec<OsString>),
-    /// The target of one of these.
+    /// The resolved target.
     Target(Box<Target>),
 }
 
-impl Default for Place {
+impl Default for TargetArgument {
     fn default() -> Self {
         Self::Text(String::new())
     }
@@ -94,19 +94,19 @@ impl std::str::FromStr for Variable {
 }
 
 impl Connect {
-    /// Sets the place of the server: TARGET, or the command behind `--`. Returns the arguments after TARGET.
+    /// Finds the server: TARGET, or the command after `--`. Returns the arguments after TARGET.
     ///
     /// # Errors
     ///
-    /// [`Usage`] where there are fewer than `names` arguments after TARGET, or, with `limit`, more than that.
-    pub(crate) fn find_place(
+    /// [`Usage`] if there are fewer arguments after TARGET than `names`, or more than `limit`.
+    pub(crate) fn take_target(
         &mut self,
         mut words: Vec<String>,
         names: &[&str],
         limit: Option<usize>,
     ) -> Result<Vec<String>> {
         let (target, command) = (self.target.take(), std::mem::take(&mut self.command));
-        self.place = if command.is_empty() {
+        self.target_argument = if command.is_empty() {
             let Some(target) = target else {
                 let why = "the server is missing: write a URL, a quoted command line, or -- and the command";
                 return Err(Usage(why.into()).into());
@@ -115,16 +115,16 @@ impl Connect {
                 let hint = unquoted(&target);
                 return Err(Usage(format!("`{target}` alone is not a server; {hint}")).into());
             }
-            Place::Text(target)
+            TargetArgument::Text(target)
         } else {
             words.splice(..0, target);
-            Place::Command(command)
+            TargetArgument::Command(command)
         };
         if let Some(name) = names.get(words.len()) {
             return Err(Usage(format!("{name} is missing")).into());
         }
-        match (limit, &self.place) {
-            (Some(limit), Place::Text(target))
+        match (limit, &self.target_argument) {
+            (Some(limit), TargetArgument::Text(target))
                 if words.len() > limit && !self.config.names_server(target) =>
             {
                 Err(too_many(target))
@@ -141,14 +141,14 @@ impl Connect {
     /// The target if it is one word, and neither a URL nor a file. It may be the first word of a command line that is not
     /// quoted.
     pub(crate) fn bare_program(&self) -> Option<&str> {
-        match &self.place {
-            Place::Text(text) => Some(&**text).filter(|text| self.config.is_bare_program(text)),
+        match &self.target_argument {
+            TargetArgument::Text(text) => Some(&**text).filter(|text| self.config.is_bare_program(text)),
             _ => None,
         }
     }
 }
 
-/// The advice on a command line that is not one argument. It names only the program: its arguments may have secrets.
+/// The advice to quote a command line. It names only the program: the arguments may have secrets.
 pub(crate) fn unquoted(program: &str) -> String {
     let program = program.split_whitespace().next().unwrap_or("CMD");
     format!("if this is the command line of a server, quote it, or put -- before it: -- {program} …")
@@ -158,7 +158,7 @@ fn too_many(target: &str) -> anyhow::Error {
     Usage(format!("too many arguments; {}", unquoted(target))).into()
 }
 
-/// Programs that are no server without arguments.
+/// Programs that are not servers without arguments.
 const RUNNERS: [&str; 16] = [
     "bash", "bun", "bunx", "deno", "docker", "node", "npm", "npx", "pipx", "pnpm", "podman", "python",
     "python3", "sh", "uv", "uvx",
@@ -198,7 +198,7 @@ pub(crate) struct Call {
     pub(crate) connect: Connect,
 }
 
-/// The arguments of a command that needs nothing but a server.
+/// The arguments of a command that needs only a server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerOnly {
     #[arg(index = 2, hide = true)]

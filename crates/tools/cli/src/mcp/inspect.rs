@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::arguments::{Place, ServerOnly};
+use super::arguments::{ServerOnly, TargetArgument};
 use super::lists::{prompt_line, resource_line, template_line, templates};
 use crate::connect::{Output, is_unknown_session, with_server};
 use crate::output::print_json;
@@ -33,7 +33,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
     let mut connect = arguments.connect;
     let target = target_of(&connect, output.notes)?;
     let transport = transport(&target);
-    connect.place = Place::Target(Box::new(target));
+    connect.target_argument = TargetArgument::Target(Box::new(target));
     let is_repeated = Cell::new(false);
     let main = async move |server: RemoteServer| {
         let lists = Lists::read(&server).await;

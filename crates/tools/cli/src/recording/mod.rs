@@ -33,7 +33,7 @@ pub(crate) use self::stdio::recorded_stdio;
 use crate::arguments::{Arguments, Command};
 use crate::command_line::is_url;
 use crate::failure::Usage;
-use crate::mcp::arguments::{Call, Complete, Place, Prompt, Read, Request, Tools};
+use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, TargetArgument, Tools};
 use crate::output::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.
@@ -82,7 +82,7 @@ fn recorded_kind(command: &Command) -> Option<(TransportKind, Option<Protocol>)>
     let connect = match command {
         Command::Chat(_) | Command::Agent(_) => return Some((TransportKind::Stdio, Some(Protocol::Acp))),
         Command::Server(server) => {
-            let transport = match (&server.place.sse, &server.place.http) {
+            let transport = match (&server.listen.sse, &server.listen.http) {
                 (Some(_), _) => TransportKind::Sse,
                 (None, Some(_)) => TransportKind::Http,
                 (None, None) => TransportKind::Stdio,
@@ -110,10 +110,10 @@ fn recorded_kind(command: &Command) -> Option<(TransportKind, Option<Protocol>)>
         | Command::Complete(Complete { connect, .. })
         | Command::Request(Request { connect, .. }) => connect,
     };
-    let is_http = match &connect.place {
-        Place::Text(text) => is_url(text.trim()),
-        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
-        Place::Target(target) => matches!(**target, Target::Http(_)),
+    let is_http = match &connect.target_argument {
+        TargetArgument::Text(text) => is_url(text.trim()),
+        TargetArgument::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
+        TargetArgument::Target(target) => matches!(**target, Target::Http(_)),
     };
     Some((if is_http { TransportKind::Http } else { TransportKind::Stdio }, Some(Protocol::Mcp)))
 }

@@ -12,7 +12,7 @@ use crate::arguments::values::{address, pause};
 #[derive(Debug, Args)]
 pub(crate) struct Server {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) listen: Listen,
     /// Log each request and notification on stderr: the time, the method, how it ended, and after how many milliseconds; with
     /// --http also each request of HTTP to a path that is served, with its status
     #[arg(long)]
@@ -62,7 +62,7 @@ pub(crate) struct Operations {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 #[command(group = clap::ArgGroup::new("network").args(["http", "sse"]))]
-pub(crate) struct Place {
+pub(crate) struct Listen {
     /// Serve on stdin and stdout (the default)
     #[arg(long)]
     pub(crate) stdio: bool,

@@ -58,7 +58,7 @@ pub(crate) async fn run(
     recorder: Option<Recorder>,
     telemetry: &Telemetry,
 ) -> Result<()> {
-    let (address, path) = match (&arguments.place.http, &arguments.place.sse) {
+    let (address, path) = match (&arguments.listen.http, &arguments.listen.sse) {
         (Some(address), _) => (address.clone(), "/mcp"),
         (None, Some(address)) => (address.clone(), "/sse"),
         (None, None) if arguments.issuers.is_empty() => {

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::{InvalidPattern, PermissionPolicy, PermissionRule, Permissions, Workspaces};
 
-use crate::chat::view::call_details::{has_diff, says_command, says_paths, says_whole_command};
+use crate::chat::view::call_details::{has_command, has_diff, has_paths, has_whole_command};
 use crate::failure::Usage;
 
 /// The kinds of tools that a rule can name, as on the wire.
@@ -199,17 +199,17 @@ impl Rule {
             None | Some(ToolKind::Unknown(_)) => true,
             Some(kind) if *kind == self.kind => true,
             Some(_) => match self.kind {
-                ToolKind::Execute => says_command(call),
+                ToolKind::Execute => has_command(call),
                 ToolKind::Edit => has_diff(call),
                 _ => false,
             },
         };
-        let says_subject = match self.kind {
+        let has_subject = match self.kind {
             _ if self.patterns.is_empty() => false,
-            ToolKind::Execute => says_whole_command(call),
-            _ => says_paths(call),
+            ToolKind::Execute => has_whole_command(call),
+            _ => has_paths(call),
         };
-        is_of_kind && (!says_subject || self.covers.decide(request).is_some())
+        is_of_kind && (!has_subject || self.covers.decide(request).is_some())
     }
 }
 

@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use serde_json::json;
 
 /// Whether a call has a command.
-pub(in crate::chat) fn says_command(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn has_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
     let is_text = |text: String| !text.trim().is_empty();
     input.get("command").is_some_and(|command| {
@@ -16,18 +16,18 @@ pub(in crate::chat) fn says_command(call: &ToolCallUpdate) -> bool {
 
 /// Whether a call has all of the command that it runs, in the form that
 /// [`PermissionRule::command`](agentwire_acp_toolkit::PermissionRule::command) reads.
-pub(in crate::chat) fn says_whole_command(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn has_whole_command(call: &ToolCallUpdate) -> bool {
     let Some(input) = input(call) else { return false };
     let is_read = |name: &str, value: &RawJson| match name {
         "args" if value.is_null() => true,
         "command" | "args" => value.decode::<String>().is_ok() || value.decode::<Vec<String>>().is_ok(),
         _ => true,
     };
-    says_command(call) && input.iter().all(|(name, value)| is_read(&name, &value))
+    has_command(call) && input.iter().all(|(name, value)| is_read(&name, &value))
 }
 
 /// Whether a call names the paths on which it works.
-pub(in crate::chat) fn says_paths(call: &ToolCallUpdate) -> bool {
+pub(in crate::chat) fn has_paths(call: &ToolCallUpdate) -> bool {
     let has_locations = call.locations.iter().flatten().next().is_some();
     has_locations || has_diff(call)
 }
