@@ -1,4 +1,4 @@
-//! Command lines: words, quotes and backslashes as a POSIX shell reads them, `~`, and variables. No shell runs.
+//! Reads command lines without a shell: words, quotes and backslashes as in a POSIX shell, `~`, and variables.
 
 use std::env;
 use std::iter::Peekable;
@@ -12,7 +12,7 @@ use agentwire_transport_stdio::Command;
 
 use crate::output::text::one_line;
 
-/// Why a command line cannot be read. It has no text of the line but a variable's name: the line may have secrets.
+/// An unreadable command line. The message quotes only a variable's name, because the line may have secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CommandLineError {
     #[error("the command line is empty")]
@@ -57,8 +57,8 @@ pub(crate) fn is_url(text: &str) -> bool {
     begins("http://") || begins("https://")
 }
 
-/// The error for a word that begins like a URL of another scheme: `ws://…`, `htp://…`, `http:/…`. The query is left out,
-/// because it may be secret.
+/// The error for a word that begins like a URL of another scheme: `ws://…`, `htp://…`, `http:/…`. Leaves out the query, which may
+/// be secret.
 pub(crate) fn other_scheme(text: &str) -> Option<String> {
     if let Some((scheme, rest)) = text.split_once("//")
         && ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme))
@@ -100,7 +100,7 @@ pub(crate) fn other_scheme(text: &str) -> Option<String> {
     })
 }
 
-/// A variable of our environment. `HOME` is the user's folder on every system, and counts as not set where it is a relative path:
+/// A variable of our environment. `HOME` is the user's folder on every system. A relative one counts as not set, because
 /// `~/bin/agent` would be another program in each folder.
 fn variable(name: &str) -> Option<String> {
     if name != "HOME" {
@@ -126,7 +126,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The next word; none at the end of the line or at a comment.
+    /// The next word. `None` at the end of the line or at a comment.
     fn word(&mut self) -> Result<Option<String>, CommandLineError> {
         while self.rest.next_if(|c| c.is_whitespace()).is_some() {}
         let mut word = match self.rest.peek() {
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a name behind `$` and appends the value of `NAME` or `{NAME}`. A `$` before anything else stays.
+    /// Reads `NAME` or `{NAME}` after `$` and appends the value of the variable. A `$` before anything else stays.
     fn variable(&mut self, word: &mut String) -> Result<(), CommandLineError> {
         let is_braced = self.rest.next_if_eq(&'{').is_some();
         let mut name = String::new();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_of_another_scheme_is_no_command() {
+    fn a_url_of_another_scheme_is_not_a_command() {
         let rows = [
             ("https//a.example", "the URL has no colon; write https://a.example"),
             (
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_a_fault_is_none() {
+    fn a_malformed_line_is_refused() {
         use CommandLineError::{Empty, NoVariable, Unclosed, Unset};
         let rows = [
             ("'", Unclosed),

@@ -1,4 +1,4 @@
-//! The connection of the commands to an MCP server, and its time limit.
+//! Connects commands to an MCP server, within a time limit.
 
 use std::cell::{Cell, OnceCell};
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ use crate::target::program_stderr::ProgramStderr;
 use crate::target::text_lines::TextLines;
 use crate::telemetry::Telemetry;
 
-/// Where a command's output goes.
+/// The output options and sinks of a command.
 pub(crate) struct Output<'a> {
     pub(crate) json: bool,
     /// Whether the stderr of a healthy server or agent is shown.
@@ -44,10 +44,12 @@ pub(crate) struct Output<'a> {
 /// [`Command::grace`].
 const CLOSING_LIMIT: Duration = Duration::from_secs(1);
 
-/// Connects and runs `main`. Runs it once more on a new connection if the server refused the request because it no longer
-/// knew the session. `--timeout` limits the connecting and `main` together, without the time in which a person logs in or
-/// answers a question. The first signal closes the connection, and the second returns at once. The first one also returns at
-/// once before the connection is open, and while it closes after the command.
+/// Connects and runs `main`. If the server refuses a request because it no longer knows the session, runs `main` once more on a
+/// new connection.
+///
+/// `--timeout` limits the connecting and `main` together, without the time in which a person logs in or answers a question. The
+/// first signal closes the connection, and the second returns at once. Before the connection is open, and while it closes after
+/// the command, the first signal returns at once too.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     output: Output<'_>,
@@ -60,7 +62,7 @@ pub(crate) async fn with_server<R>(
     .await
 }
 
-/// The same for a `main` that waits for the server by [`Questions`], with their deadline.
+/// As [`with_server`], for a `main` that waits for the server through [`Questions`], which keep the deadline.
 pub(crate) async fn with_questions<R>(
     connect: Connect,
     output: Output<'_>,
@@ -159,8 +161,8 @@ impl Session {
     }
 }
 
-/// Whether an error has nothing to do with the server, whose stderr would not explain it: a wrong argument, a closed output, an answer
-/// of the person, or a signal.
+/// Whether an error has a local cause, which the server's stderr cannot explain: a wrong argument, a closed output, an answer of
+/// the person, or a signal.
 fn is_local(error: &BoxError) -> bool {
     let exit = error.downcast_ref().map(Failure::exit);
     error.is::<Interrupted>()
@@ -188,7 +190,7 @@ struct Connector {
 }
 
 impl Connector {
-    /// Runs `main` on a connection, and once more on another one if the server no longer knew the session.
+    /// Runs `main` on a connection, and once more on another one if the server no longer knows the session.
     async fn run<R>(
         &self,
         questions: &mut Questions,
@@ -227,7 +229,7 @@ impl Connector {
     }
 }
 
-/// Completes when a connection has had enough time to close, or at a signal.
+/// Completes when the time to close a connection is over, or at a signal.
 async fn closing_limit(is_http: bool) {
     tokio::select! {
         () = sleep(CLOSING_LIMIT), if is_http => {}
@@ -235,8 +237,8 @@ async fn closing_limit(is_http: bool) {
     }
 }
 
-/// The options of the connection. Over HTTP, they add the tokens that are kept, unless a header authorizes the requests already. A
-/// person at a terminal logs in first, if the server asks for it: no time limit counts then, nor at a login for more scopes later.
+/// The options of the connection. Over HTTP, they add the stored tokens, unless a header authorizes the requests. If the server
+/// requires it, a person at a terminal logs in first. The time of this login, and of a later one for more scopes, does not count.
 async fn options(
     target: &Target,
     is_authorized: bool,
@@ -257,14 +259,14 @@ async fn options(
     Ok(with_tokens(ConnectOptions::new(), kept, recorder))
 }
 
-/// Whether the server refused a request because it no longer knew the session. Such a request was not run. A request about a task,
-/// such as `tasks/get`, follows a call that may have run.
+/// Whether the server refused a request, and did not run it, because it no longer knows the session. False for a request about a
+/// task, such as `tasks/get`: it follows a call that may have run.
 pub(crate) fn is_unknown_session(error: &CallError) -> bool {
     let CallError::Failed { method, fault, .. } = error else { return false };
     !method.starts_with("tasks/") && matches!(HttpError::of(fault), Some(HttpError::SessionExpired))
 }
 
-/// The client, with the folders of `--root`. Its calls have no time limit of their own: the deadline of the questions holds.
+/// The client, with the folders of `--root`. Its calls have no timeouts: the deadline of [`Questions`] limits them.
 fn client(connect: &Connect, notes: &Notes, text_lines: TextLines) -> Result<Client> {
     let (timeout, warnings) = (connect.timeout, notes.clone());
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
@@ -285,7 +287,7 @@ fn client(connect: &Connect, notes: &Notes, text_lines: TextLines) -> Result<Cli
     Ok(client.roots(roots.collect::<Result<Vec<_>>>()?))
 }
 
-/// A program, whose connections may be recorded. Each attempt to connect starts it.
+/// A program, which each attempt to connect starts. Its connections are recorded by the `recorder`, if there is one.
 fn program_target(command: Command, stderr: ProgramStderr, recorder: Option<Recorder>) -> Target {
     let name = format!("{command:?}");
     let open = move || {
@@ -295,7 +297,7 @@ fn program_target(command: Command, stderr: ProgramStderr, recorder: Option<Reco
     CustomTarget::new(name, open).into()
 }
 
-/// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
+/// The timeout for `server/discover`, after which `initialize` is tried: 5 s, or half of `--timeout` if that is shorter.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
 /// The target with the headers for it, and whether one of them is `Authorization`.
@@ -304,7 +306,7 @@ fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
     let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
     match target_of(connect, notes)? {
         Target::Http(target) => {
-            // A file may have headers for it too.
+            // A configuration file may add headers too.
             let is_authorized = is_authorized || target.headers().contains_key(AUTHORIZATION);
             let url = target.url().to_owned();
             Ok((add_headers(target, &url, &all, notes)?.into(), is_authorized))

@@ -1,4 +1,4 @@
-//! Content of results, resources and prompts on stdout: text as it is, and everything else as a line that describes it.
+//! Prints the content of results, resources and prompts: text unchanged, and everything else as a line that describes it.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,24 +16,24 @@ use crate::save::{FILES_LIMIT, Saved, Saver, decode};
 /// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
 const PART_LIMIT: usize = 4 << 10;
 
-/// The outcome of printing. A cause within `anyhow::Error` has no type, so with it a closed stdout would be reported as a
+/// The outcome of printing. It is not an `anyhow::Error`, whose causes have no type: a closed stdout would be reported as a
 /// failure.
 pub(crate) type Result<T> = std::result::Result<T, BoxError>;
 
-/// Prints content, and saves what `--save` asks for.
+/// Prints content, and saves files with `--save`.
 pub(crate) struct Printer {
     json: bool,
     saver: Option<Saver>,
-    /// The first part that could not be saved. The rest of the content is printed and saved all the same.
+    /// The error of the first part that could not be saved. Later parts are still printed and saved.
     fault: Option<String>,
 }
 
 impl Printer {
-    /// With `--save`, makes the directory.
+    /// Creates the directory of `--save`.
     ///
     /// # Errors
     ///
-    /// [`Usage`] where the directory cannot be made.
+    /// [`Usage`] if the directory cannot be created.
     pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> std::result::Result<Self, Usage> {
         let saver = match directory {
             Some(directory) => {
@@ -99,7 +99,7 @@ impl Printer {
         }
     }
 
-    /// Fails where `--save` had nothing to save, or could not save all.
+    /// Fails if `--save` had nothing to save, or could not save everything.
     pub(crate) fn finish(&mut self) -> Result<()> {
         if let Some(why) = self.fault.take() {
             return Err(Failure::new(Exit::Failed, why).into());

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-/// How many descriptors a command opens itself: for the runtime, for signals, and for the pipes of one program while it starts.
+/// The descriptors that a command opens itself: for the runtime, for signals, and for the pipes of one program while it starts.
 pub(crate) const NEEDED: usize = 20;
 
 /// Fails if fewer than `needed` descriptors are free. tokio panics if it gets none for signals.

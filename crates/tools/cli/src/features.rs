@@ -1,4 +1,4 @@
-//! The parts of the command that cargo features add, and what a build without one of them answers to its commands and options.
+//! The parts of the command that cargo features add, and the errors of a build without them.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -41,7 +41,7 @@ const FEATURES: [Feature; 7] = [
     },
 ];
 
-/// The error that this build lacks a feature, and how to get a build that has it beside all that this one has.
+/// The error that this build lacks a feature, with the command for a build that adds it to the present features.
 pub(crate) fn missing(what: &str, feature: &str) -> String {
     let features: Vec<_> = FEATURES
         .iter()
@@ -54,7 +54,7 @@ pub(crate) fn missing(what: &str, feature: &str) -> String {
     )
 }
 
-/// Why a command line is refused, if this build lacks its command or option.
+/// The error for a command or an option that this build lacks. `None` for other errors.
 pub(crate) fn missing_in(error: &clap::Error) -> Option<String> {
     let kind = match error.kind() {
         ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
@@ -150,7 +150,7 @@ mod tests {
                 assert_eq!(all_options.contains(*option), is_on, "{name}: --{option}");
             }
         }
-        // So that a tree of commands that is not found fails.
+        // Guards against a search that finds no commands at all.
         assert!(all_commands.contains("chat") && all_options.contains("grace"), "{all_options:?}");
     }
 

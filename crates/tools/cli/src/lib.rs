@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The command line. Ends the program where that is wrong.
+/// Parses the command line. Ends the program if it is wrong.
 fn parse() -> Arguments {
     let mut command = arguments::help::command();
     let read =
@@ -111,9 +111,9 @@ fn parse() -> Arguments {
     })
 }
 
-/// Prints why the command failed: on stderr, and where the output is JSON on stdout too. With --verbose, the failed attempts come first.
+/// Prints the failure of the command on stderr, and with JSON on stdout too. With --verbose, the failed attempts come first.
 fn report(error: &anyhow::Error, json: bool, verbose: bool) {
-    // Nothing is left to say: the program that ran has printed why it failed, or our output is closed.
+    // Nothing is printed: the recorded program has printed its own error, or our output is closed.
     if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
     }

@@ -36,10 +36,10 @@ use crate::recording::{Recorder, recorded_client};
 /// The environment variable with the path of the file of credentials.
 const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";
 
-/// How long a connection to an authorization server may take to open.
+/// The timeout of opening a connection to an authorization server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Logs in at a server, and keeps its token.
+/// Logs in at a server, and stores its token.
 pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
     let url = http_url(&arguments.url, own_config)?;
     let browser = pasting(browser(notes, ELSEWHERE), notes);
@@ -75,7 +75,7 @@ pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result
     report("logged in", &url, json)
 }
 
-/// Forgets the token of a server.
+/// Deletes the stored token of a server.
 pub(crate) async fn logout(arguments: Logout, json: bool, notes: &Notes) -> Result<()> {
     let url = http_url(&arguments.url, own_config)?;
     let was_in = Authorization::new(config(notes)?, client()?).logout(&url).await;
@@ -95,8 +95,8 @@ fn status_json(status: &str, url: &str) -> serde_json::Value {
     serde_json::json!({ "status": status, "url": shown_url(url) })
 }
 
-/// The tokens of the file of credentials, for connections to servers at a URL. Where a person is at a terminal, a server that asks
-/// for a login gets one, and its time is counted. None without such a file, which a note explains.
+/// The tokens of the file of credentials, for connections to servers at a URL. With a `person`, logs in at a server that requires
+/// it, and counts the time of that. `None`, with a note, if the file cannot be used.
 pub(crate) fn authorization(person: Option<&PersonTime>, notes: &Notes) -> Option<Authorization> {
     let open = || {
         let config = match person {
@@ -174,10 +174,10 @@ fn client() -> Result<Hyper> {
     Ok(Hyper::new(CONNECT_TIMEOUT)?)
 }
 
-/// The advice for a browser on another machine, if its redirect can be pasted.
+/// The advice for a browser on another machine if the redirect can be pasted.
 const ELSEWHERE: &str = "if the browser is on another machine, paste the address at which it ends here";
 
-/// The same if the redirect cannot be pasted.
+/// The advice for a browser on another machine if the redirect cannot be pasted.
 const ELSEWHERE_LATER: &str =
     "if the browser is on another machine, run `agentwire login` with the URL of the server";
 
@@ -204,7 +204,7 @@ fn pasting(browser: Browser, notes: &Notes) -> Browser {
     })
 }
 
-/// The longest line that is pasted: 64 KiB.
+/// The longest pasted line: 64 KiB.
 const PASTE_LIMIT: u64 = 64 << 10;
 
 /// The next line of stdin that is not empty.
@@ -283,7 +283,7 @@ fn own_config() -> Result<Config> {
 /// The longest file of a secret: 64 KiB.
 const SECRET_LIMIT: u64 = 64 << 10;
 
-/// The file's text without the line break at its end. A pipe may wait for its writer, so a thread reads.
+/// The file's text without the line break at its end. A pipe may wait for its writer, so a thread reads it.
 async fn read_secret(path: PathBuf) -> Result<String> {
     let shown = path.display().to_string();
     let text = tokio::task::spawn_blocking(move || read_secret_text(&path, SECRET_LIMIT)).await?;

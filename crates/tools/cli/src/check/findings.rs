@@ -1,4 +1,4 @@
-//! The output of `check` when it has ended.
+//! Prints the results of `check`.
 
 use agentwire_conformance::{
     Level, Report, Verdict, broken_requirements, finding_lines, result_lines, sums, unclear_lines,
@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use crate::output::text;
 
-/// Prints each program's findings, a list of the broken requirements, and the sums; with `verbose` first what passes and what does
-/// not apply.
+/// Prints each program's findings, a list of the broken requirements, and the sums. With `verbose`, first prints the requirements
+/// that pass or do not apply.
 pub(super) fn print_findings(reports: &[Report], level: Level, verbose: bool) -> Result<()> {
     for report in reports {
         let is_quiet = |verdict: &Verdict| matches!(verdict, Verdict::Pass | Verdict::NotApplicable { .. });

@@ -32,10 +32,10 @@ use crate::signals::Signals;
 /// The longest profile and the longest baseline: 1 MiB.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// How many descriptors a check needs at a time: the pipes and the handle of two programs.
+/// The descriptors that a running check needs: the pipes and the handles of two programs.
 const DESCRIPTORS_PER_JOB: usize = 8;
 
-/// At least one requirement is broken.
+/// The error of a run in which at least one requirement is broken.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Broken(String);
@@ -56,7 +56,7 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
     // With too few descriptors, checks end early, and some give a wrong verdict.
     descriptors::check(NEEDED.saturating_add(check.jobs.get().saturating_mul(DESCRIPTORS_PER_JOB)))?;
     let mut signals = Signals::listen()?;
-    // The programs that run lead process groups of their own. They are killed as the run is dropped.
+    // The running programs lead process groups of their own, which are killed when the run is dropped.
     judge(&check, &configs, &mut signals, (json, verbose)).await
 }
 
@@ -97,7 +97,7 @@ async fn judge(
     verdict(&reports, &stale, check.level.into(), json)
 }
 
-/// The entries that a written baseline begins with: those of that file, and those of `--baseline`.
+/// The earlier entries of a written baseline: those of the file itself, and those of `--baseline`.
 fn previous(check: &Check) -> Result<Baseline> {
     let Some(path) = &check.write_baseline else { return Ok(Baseline::default()) };
     if is_official(path) {
@@ -126,7 +126,7 @@ async fn stand_in(stand_in: StandIn) -> Result<()> {
 /// The error of a run in which something failed.
 fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Result<()> {
     let failed: usize = reports.iter().map(|report| report.failures(level).count()).sum();
-    // A program that does not start, or speaks none of the revisions, has fulfilled nothing. A revision whose
+    // A program that does not start, or supports none of the revisions, fulfils no requirement. A revision whose
     // first messages are wrong is not judged.
     let unjudged = |report: &Report| {
         let nothing = format!("nothing of `{}`", report.target);

@@ -1,4 +1,4 @@
-//! Our own programs as subjects: what `check` judges when it is given none.
+//! Our own programs as subjects, which `check` judges if no program is given.
 
 use std::env;
 

@@ -12,14 +12,15 @@ use crate::output::print_json;
 use crate::output::text;
 use crate::output::text::UnlockedStderr;
 
-/// The time between two lines of progress where no terminal is: 30 s.
+/// The time between two lines of progress if stderr is not a terminal: 30 s.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Counts at a terminal, and in a line from time to time elsewhere; with `--json` a line for each result instead.
+/// Shows counts: in one changing line at a terminal, otherwise in a line every [`LINE_INTERVAL`]. With `--json`, prints a line for
+/// each result instead.
 pub(super) struct TerminalProgress {
     title: String,
     counted: bool,
-    /// When the last line was written, where no terminal is.
+    /// The time of the last line if stderr is not a terminal.
     last_line: Option<Mutex<Instant>>,
     json: bool,
     planned: AtomicUsize,
@@ -49,7 +50,7 @@ impl TerminalProgress {
         }
     }
 
-    /// Removes the counting line, and leaves what was judged.
+    /// Removes the line of counts, and leaves the title.
     pub(super) fn end(&self) {
         if self.counted {
             print(format_args!("\r\x1b[K{}\n", self.title));
@@ -70,7 +71,7 @@ impl Progress for TerminalProgress {
             counts.failed_text()
         };
         if self.json {
-            // A closed stdout shows when the run ends.
+            // A closed stdout is reported when the run ends.
             let _printed = print_json(result);
         }
         let planned = self.planned.load(Ordering::Relaxed);
@@ -94,7 +95,7 @@ fn print(text: fmt::Arguments<'_>) {
     let _closed = UnlockedStderr.write_all(text.to_string().as_bytes());
 }
 
-/// Whether a line is due at a moment, which then becomes that of the last line.
+/// Whether a line is due at `now`. Sets the time of the last line if so.
 fn is_due(last_line: &Mutex<Instant>, now: Instant) -> bool {
     let mut last_line = last_line.lock().unwrap_or_else(PoisonError::into_inner);
     let is_due = now.saturating_duration_since(*last_line) >= LINE_INTERVAL;

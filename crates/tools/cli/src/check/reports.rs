@@ -1,4 +1,4 @@
-//! The files that `check` writes.
+//! Writes the report files of `check`.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use anyhow::{Context as _, Result};
 
 use super::arguments::ReportFiles;
 
-/// Fails if a report, or the file beside them, could not be written after the run.
+/// Fails before the run if a report, or the file `beside`, cannot be written after it.
 pub(super) fn expect_writable(files: &ReportFiles, beside: Option<&Path>) -> Result<()> {
     let paths = wanted(files).into_iter().filter_map(|(path, _)| path.as_deref());
     paths.chain(beside).try_for_each(|path| {
         let is_new = !path.exists();
         if !is_new && !path.is_file() && !path.is_dir() {
-            // The reader of a pipe would take this for its end.
+            // The reader of a pipe would see this test as the end of the pipe.
             return Ok(());
         }
         create_folder(path)?;

@@ -1,4 +1,4 @@
-//! The fault of our own configuration file, in words that have none of its values.
+//! The errors of our own configuration file, which do not show its values.
 
 use std::path::Path;
 

@@ -97,14 +97,14 @@ impl ConfigFile {
     }
 }
 
-/// The error for a member that is none of `known`.
+/// The error for a member that is not one of `known`.
 fn unknown(path: &Path, place: &str, member: &str, known: &[&str]) -> Usage {
     let meant = did_you_mean(member, known.iter().copied());
     let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     wrong(path, place, &format!("there is no such member; {known} are{meant}"))
 }
 
-/// The line and the column behind a text, both from 1.
+/// The line and the column after a text, both from 1.
 fn position(before: &str) -> (usize, usize) {
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

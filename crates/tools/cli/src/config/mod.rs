@@ -29,16 +29,16 @@ const CONFIG: &str = "AGENTWIRE_CONFIG";
 /// The environment variable with the agent of `chat`: a name of the file, or a command line.
 const AGENT: &str = "AGENTWIRE_AGENT";
 
-/// The configuration of a command. It is empty where there is no file.
+/// The configuration of a command. Empty without a file.
 #[derive(Debug, Default)]
 pub(crate) struct Config(ConfigFile);
 
 impl Config {
-    /// Reads the file that the option or the environment names, or the one in the user's folder for settings, which may be
+    /// Reads the file that the option or the environment names, or else the one in the user's folder for settings, which may be
     /// missing.
     pub(crate) fn load(arguments: &ConfigArguments) -> Result<Self, Usage> {
         let variable = non_empty(CONFIG).map(PathBuf::from).filter(|_| arguments.config.is_none());
-        // The file chooses what runs, and a variable holds in all folders.
+        // The file chooses the programs to run, and the variable applies in all folders.
         if let Some(path) = variable.as_ref().filter(|path| !path.is_absolute()) {
             return Err(Usage(format!("{CONFIG}: `{}` is a relative path", path.display())));
         }
@@ -49,7 +49,7 @@ impl Config {
         }
     }
 
-    /// The command of a named agent. None if the file has no agent of that name.
+    /// The command of a named agent. `None` if the file has no agent of that name.
     pub(crate) fn agent(&self, name: &str) -> Result<Option<Command>, Usage> {
         match self.find("agents", &self.0.agents, name)? {
             Some(Target::Stdio(command)) => Ok(Some(command)),
@@ -57,12 +57,12 @@ impl Config {
         }
     }
 
-    /// A named server. None if the file has no server of that name.
+    /// A named server. `None` if the file has no server of that name.
     pub(crate) fn server(&self, name: &str) -> Result<Option<Target>, Usage> {
         self.find("servers", &self.0.servers, name)
     }
 
-    /// Refuses a text that is probably a mistyped name of an agent of the file, or of these others.
+    /// Refuses a text that is probably a mistyped name of an agent of the file, or of one in `others`.
     pub(crate) fn check_agent<'a>(
         &'a self,
         text: &str,
@@ -76,7 +76,7 @@ impl Config {
         check_name("server", text, self.0.servers.keys().map(String::as_str))
     }
 
-    /// The agent of `chat` without `--agent`: that of the environment, else that of the file. A name or a command line.
+    /// The agent of `chat` without `--agent`, as a name or a command line: from the environment, else from the file.
     pub(crate) fn default_agent(&self) -> Option<String> {
         let named = non_empty(AGENT).and_then(|agent| agent.into_string().ok());
         named.or_else(|| self.0.agent.clone())
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_default_agent_is_no_path_from_the_current_folder() {
+    fn default_agent_with_a_relative_path_is_refused() {
         let file = ConfigFile::parse(Path::new("c.toml"), "[chat]\nagent = './x'").unwrap();
         let check = |program: &str| {
             let config = Config(ConfigFile { path: file.path.clone(), ..ConfigFile::default() });

@@ -1,4 +1,4 @@
-//! Failures of logins, with the option that gets around them.
+//! Describes failures of logins, with the options that help.
 
 use std::error::Error;
 use std::time::UNIX_EPOCH;
@@ -15,7 +15,7 @@ use crate::output::text::beginning;
 /// The advice for a server whose tokens come from elsewhere.
 pub(super) const OWN_TOKEN: &str = "send a token that you have by --header-file or --token";
 
-/// A failure of a login with its causes, and the option that gets around it.
+/// A failure of a login with its causes, and the option that helps.
 pub(super) fn auth_causes(error: &(dyn Error + 'static)) -> String {
     let phrase = chain(error).find_map(|error| unsent(error).or_else(|| refused_token(error)));
     phrase.unwrap_or_else(|| causes(error)) + &advice(error)

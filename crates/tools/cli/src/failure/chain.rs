@@ -1,4 +1,4 @@
-//! An error and its causes.
+//! Walks through an error and its causes.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ pub(super) use agentwire_transport::chain;
 
 use crate::output::text::beginning;
 
-/// How many bytes of an error's text are shown. The text may be the other side's, of any length.
+/// The most bytes of an error's text that are shown. The other side's text may have any length.
 pub(super) const TEXT_LIMIT: usize = 16 << 10;
 
-/// An error and its causes as one text, each once. A cause from another crate may hold text of a peer that is not escaped.
+/// An error and its causes as one text, each once, with escapes: a cause from another crate may have a peer's text unescaped.
 pub(super) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut all = String::new();
     for cause in chain(error).map(|cause| beginning(Printable::display(cause), TEXT_LIMIT)) {

@@ -1,4 +1,4 @@
-//! The errors that say with which exit code the program ends.
+//! Error types that determine the exit code of the program.
 
 use std::error::Error;
 use std::fmt;
@@ -26,9 +26,9 @@ pub(crate) enum Exit {
     Unreachable,
     /// The tool reports an error: 5.
     ToolFailed,
-    /// A rule, a person or the want of a person does not permit it: 6.
+    /// A rule or a person does not permit it, or no person can be asked: 6.
     NotPermitted,
-    /// The time limit is over: 124, as `timeout` of the coreutils has it.
+    /// The time limit is over: 124, as with `timeout` of the coreutils.
     TimedOut,
     /// A signal has ended the command, with this exit code: 130 for SIGINT, 143 for SIGTERM.
     Interrupted(u8),
@@ -82,12 +82,12 @@ impl Error for Failure {
     }
 }
 
-/// An error of the command line that no single argument shows.
+/// An error of the command line that is found after its arguments were parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-/// A failure that stdout already has as JSON.
+/// A failure that is already printed on stdout as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
@@ -112,7 +112,7 @@ impl Interrupted {
     /// By SIGINT, or by ^C as a key.
     pub(crate) const BY_KEY: Self = Self(130);
 
-    /// The same with more words on it.
+    /// The failure with an explanation as its text.
     pub(crate) fn explained(self, text: &'static str) -> Failure {
         Failure::new(Exit::Interrupted(self.0), text)
     }
@@ -123,7 +123,7 @@ impl Interrupted {
 #[error("no answer within {0:?}")]
 pub(crate) struct Overdue(pub(crate) Duration);
 
-/// A failed call, with a hint on what to do about it.
+/// A failed call, with a hint for the person.
 #[derive(Debug)]
 pub(crate) struct ErrorWithHint {
     error: CallError,

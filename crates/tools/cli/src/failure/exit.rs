@@ -1,4 +1,4 @@
-//! The exit code of any error.
+//! Maps errors to exit codes.
 
 use std::error::Error;
 use std::io;
@@ -37,7 +37,7 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     if is_output_closed(error) {
         return OUTPUT_CLOSED;
     }
-    // At any place in the chain, this means that the environment is wrong.
+    // Wherever it is in the chain, this error means that the environment is wrong.
     if error.chain().any(|cause| cause.is::<CertificateError>()) {
         return Exit::Usage.code();
     }
@@ -68,7 +68,7 @@ fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
 
 fn of_handshake(error: &HandshakeError) -> Option<Exit> {
     match error {
-        // It has ended before it answered.
+        // The other side has ended before it answered.
         HandshakeError::Call(CallError::Closed(_)) => Some(Exit::Unreachable),
         HandshakeError::Call(error) => of_call(error),
         _ => Some(Exit::Failed),

@@ -1,4 +1,4 @@
-//! Failures of HTTP as sentences, with what the person can do about them.
+//! Describes failures of HTTP as sentences, with advice.
 
 use std::env;
 use std::error::Error;
@@ -16,7 +16,7 @@ use crate::output::text::beginning;
 /// The longest part of a response that is shown, in bytes.
 const EXCERPT_LIMIT: usize = 500;
 
-/// A failed request to a URL, as a sentence. `sends_authorization` if the command line has a header for that.
+/// A failed request to a URL, as a sentence. `sends_authorization` is whether the command line has an `Authorization` header.
 pub(super) fn http_phrase(url: &str, error: &HttpError, sends_authorization: bool) -> String {
     match error {
         HttpError::Unsent(why) => format!("cannot reach {url}: {}", unsent(url, &**why)),
@@ -54,7 +54,7 @@ pub(super) fn is_web_page(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether a refusal shows that a web page is at the URL: what serves only pages knows no POST.
+/// Whether a refusal shows that a web page is at the URL: a server of pages refuses POST.
 fn is_page(refusal: &Refusal) -> bool {
     let is_of_page = matches!(refusal.status, StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED);
     is_of_page && has_html(&refusal.headers)
@@ -73,7 +73,7 @@ fn has_html(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_html)
 }
 
-/// The usual place of a server at that host, if this is another.
+/// Suggests the usual path of a server at that host, unless `url` has it.
 fn try_another(url: &str) -> String {
     let path = url.parse::<Uri>().map(|url| url.path().to_owned()).unwrap_or_default();
     if path.ends_with("/mcp") || path.ends_with("/sse") {
@@ -86,8 +86,8 @@ fn unsent(url: &str, why: &(dyn Error + 'static)) -> String {
     connect_phrase(Some(url), why).unwrap_or_else(|| causes(why))
 }
 
-/// The sentence for a request that could not be sent to a URL. Without a URL, the caller names the place before this. `None`
-/// if the cause is not known.
+/// The sentence for a request that could not be sent to a URL. Without a URL, the caller names it before the sentence. `None` if
+/// the cause is not known.
 pub(crate) fn connect_phrase(url: Option<&str>, why: &(dyn Error + 'static)) -> Option<String> {
     let uri = url.and_then(|url| url.parse::<Uri>().ok());
     let authority = uri.as_ref().and_then(|url| url.authority());
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn another_place_is_named_unless_it_is_the_usual_one() {
+    fn usual_path_is_suggested_for_another_path() {
         assert_eq!(try_another("http://a.example/"), "; try http://a.example/mcp");
         assert_eq!(try_another("http://a.example/x"), "; try http://a.example/x/mcp");
         assert_eq!(try_another("http://a.example/mcp"), "");

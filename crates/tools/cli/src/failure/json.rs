@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::chain::chain;
 use super::sentence::sentence;
 
-/// A failure as an object, with the error of the agent or server if that failed, and the exit code that it means.
+/// A failure as an object with its exit code. If the agent or server answered with an error, it has that error.
 pub(crate) fn to_json(error: &anyhow::Error, exit_code: u8) -> impl Serialize + use<'_> {
     /// Serialized directly: the other side's error may have numbers that a `serde_json::Value` cannot hold.
     #[derive(Serialize)]

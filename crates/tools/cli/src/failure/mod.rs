@@ -1,4 +1,4 @@
-//! The errors of the commands: the exit code of each, the sentence on stderr, and the line of JSON.
+//! The errors of the commands: their exit codes, their sentences on stderr, and their lines of JSON.
 
 mod auth;
 mod chain;

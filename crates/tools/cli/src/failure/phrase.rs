@@ -1,4 +1,4 @@
-//! Failures of an agent or a server as sentences that name it.
+//! Describes failures of an agent or a server in sentences that name it.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -21,11 +21,11 @@ use crate::output::text::beginning;
 /// The longest `data` of an error that is shown, in bytes.
 const DATA_LIMIT: usize = 1 << 10;
 
-/// A failure as a sentence. `None` if it is not a failure of the other side or of the connection to it. `is_connected` once the
-/// other side has answered the first request.
+/// A failure as a sentence. `None` if it is not a failure of the other side or of the connection to it. `is_connected` is whether
+/// the other side has answered the first request.
 pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 'static)) -> Option<String> {
     let phrase = Phrase { side, is_connected };
-    // What a command adds to a failure stays in front of it.
+    // The context that a command has added stays before the sentence.
     let mut before = String::new();
     for cause in chain(error) {
         if let Some(sentence) = phrase.of(cause) {
@@ -38,7 +38,7 @@ pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 
     None
 }
 
-/// The sentence on an error that an answer carries.
+/// The sentence on an error in an answer.
 pub(super) fn answered(error: &ErrorObject) -> String {
     match &error.data {
         Some(data) => {
@@ -160,7 +160,7 @@ impl Phrase<'_> {
         self.with_text(format!("{text}; the end of its stderr:\n{stderr}"))
     }
 
-    /// Adds what the other side wrote to stdout in place of an answer.
+    /// Adds the text that the other side wrote to stdout in place of an answer.
     fn with_text(&self, sentence: String) -> String {
         match self.side.first_text().filter(|_| !self.is_connected) {
             Some(text) => format!("{sentence}; it wrote to stdout, where only JSON-RPC belongs: {text}"),
@@ -168,7 +168,7 @@ impl Phrase<'_> {
         }
     }
 
-    /// Adds what to do with a program of the other protocol: both begin with `initialize`.
+    /// Adds advice on a program of the other protocol: both protocols begin with `initialize`.
     fn with_other_protocol(&self, method: &str, sentence: String) -> String {
         if self.is_connected || method != "initialize" {
             return sentence;
@@ -213,14 +213,14 @@ fn spawn_phrase(side: &OtherSide, error: &SpawnError) -> String {
     format!("cannot start `{name}`: there is no such command{hint}")
 }
 
-/// Whether a command that does not exist is rather a URL without its scheme: `example.com/mcp`.
+/// Whether a command that does not exist looks like a URL without its scheme: `example.com/mcp`.
 fn looks_like_host(program: &str) -> bool {
     let host = program.split('/').next().unwrap_or_default();
     let last = host.rsplit_once('.').map(|(_, last)| last);
     !program.starts_with('.') && last.is_some_and(|last| last.len() > 1 && !FILE_ENDS.contains(&last))
 }
 
-/// The ends of names that are those of scripts.
+/// The endings of names that are files and not hosts.
 const FILE_ENDS: &[&str] = &["js", "mjs", "cjs", "ts", "py", "sh", "json", "exe", "jar", "rb"];
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::phrase::phrase;
 use super::side::OtherSide;
 use crate::output::text::beginning;
 
-/// A failure of an agent or a server, or of the connection to it. Its text is whole: its causes add nothing.
+/// A failure of an agent or a server, or of the connection to it. Its text is complete: its causes add nothing.
 #[derive(Debug)]
 pub(crate) struct RemoteError {
     sentence: String,
@@ -22,7 +22,7 @@ pub(crate) struct RemoteError {
 }
 
 impl RemoteError {
-    /// Names the other side in an error. Other errors, such as a stdout without a reader, stay as they are.
+    /// Names the other side in an error. Other errors, such as a closed stdout, stay unchanged.
     pub(crate) fn name(side: &OtherSide, is_connected: bool, error: BoxError) -> anyhow::Error {
         match phrase(side, is_connected, error.as_error()) {
             Some(sentence) => Self { sentence, is_connected, error }.into(),

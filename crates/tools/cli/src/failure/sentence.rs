@@ -1,4 +1,4 @@
-//! A failure as a sentence.
+//! Describes a failure as a sentence.
 
 use agentwire_jsonrpc::Printable;
 use agentwire_transport_http::client::CertificateError;
@@ -10,13 +10,13 @@ use super::remote::RemoteError;
 use crate::descriptors::{files_text, is_too_many_files};
 use crate::output::text::beginning;
 
-/// A failure and its causes as a sentence. A cause whose text the sentence has already is left out.
+/// A failure and its causes as a sentence. Leaves out a cause whose text the sentence already has.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     // A transparent error leaves its own error out of its sources.
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return sentence(error);
     }
-    // Its own text is complete: the environment is wrong, so the request that failed does not matter.
+    // Its text is complete: the environment is wrong, so the failed request does not matter.
     if let Some(certificates) = error.chain().find_map(|cause| cause.downcast_ref::<CertificateError>()) {
         return beginning(certificates, TEXT_LIMIT);
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn too_many_open_files_are_said_with_the_limit() {
+    fn sentence_on_too_many_open_files_names_the_limit() {
         let error = anyhow::Error::new(std::io::Error::from_raw_os_error(24)).context("cannot start");
         let sentence = sentence(&error);
         assert!(sentence.contains("; the limit of open files is "), "{sentence}");

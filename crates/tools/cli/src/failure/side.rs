@@ -1,4 +1,4 @@
-//! The agent or server that a command talks to, as its errors name it.
+//! Names the agent or server of a command in errors.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The agent or server that a command talks to. Clones share what is known about it.
+/// The agent or server of a command. Clones share the first text of its stdout.
 #[derive(Clone, Debug)]
 pub(crate) struct OtherSide {
     role: Role,
@@ -69,7 +69,7 @@ impl OtherSide {
         Self { role, place, first_text: Arc::default(), is_stderr_shown: false, has_authorization: false }
     }
 
-    /// Leaves its stderr out of errors, because the person has seen it.
+    /// Leaves its stderr out of errors, because it is shown already.
     pub(crate) fn stderr_is_shown(mut self) -> Self {
         self.is_stderr_shown = true;
         self
@@ -117,7 +117,7 @@ impl fmt::Display for OtherSide {
     }
 }
 
-/// Programs that start a package or a script, which their arguments name.
+/// Programs that start a package or a script of their arguments.
 const LAUNCHERS: &[&str] = &[
     "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "node", "deno", "python",
     "python3", "docker", "podman", "sh", "bash",
@@ -134,7 +134,7 @@ const NAME_LIMIT: usize = 200;
 
 fn command_name(command: &Command) -> String {
     let program = program_name(&command.program().to_string_lossy());
-    // A word behind any other option may be its value, and secret.
+    // The word after any other option may be its value, and secret.
     let mut words = command.arguments().iter().map(|word| word.to_str().unwrap_or("-"));
     let package = words.find(|word| !WORDS_BEFORE.contains(word));
     let is_name =
@@ -157,8 +157,8 @@ pub(super) fn program_name(program: &str) -> String {
     }
 }
 
-/// Whether a command line may have a secret: a word with a value, an option with a word behind it, or a URL with more than a
-/// place.
+/// Whether a command line may have a secret: a word with a value, an option followed by a word, or a URL with more than a host
+/// and a path.
 pub(crate) fn may_have_secret(command: &Command) -> bool {
     let words = std::iter::once(command.program()).chain(command.arguments().iter().map(|word| &**word));
     let mut is_value = false;

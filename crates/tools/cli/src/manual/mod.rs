@@ -1,4 +1,4 @@
-//! `agentwire completions` and `agentwire man`: what shells and `man` know of the command line.
+//! `agentwire completions` and `agentwire man`: the command line for shells and for `man`.
 
 mod arguments;
 
@@ -33,7 +33,7 @@ fn print_completions(Completions { shell }: &Completions) -> Result<()> {
 
 /// Prints the page of the program, or writes those of all its commands and names them.
 fn write_pages(Man { folder }: &Man) -> Result<()> {
-    // `help` has no page, so that no page names one.
+    // `help` has no page, so no page may refer to it.
     let mut program = command().disable_help_subcommand(true);
     program.build();
     match folder {
@@ -66,7 +66,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Prints text of ours, which needs no escapes.
+/// Prints our own text, which needs no escapes.
 fn print(text: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text)?;

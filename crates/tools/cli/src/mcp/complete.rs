@@ -1,4 +1,4 @@
-//! `agentwire complete`.
+//! `agentwire complete`: completes an argument of a prompt or of a resource template.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -49,7 +49,7 @@ fn request(words: &[String]) -> Result<CompleteRequest, Usage> {
     let [reference, argument, value, known @ ..] = words else {
         return Err(Usage("PROMPT or URI, ARGUMENT and VALUE are needed".into()));
     };
-    // A prompt's name has neither, as a rule. One that has can be asked for by `request`.
+    // A prompt's name usually has neither. Completions of one that does are available through `request`.
     let reference: CompletionReference = if reference.contains("://") || reference.contains('{') {
         ResourceTemplateReference::new(reference).into()
     } else {

@@ -1,4 +1,4 @@
-//! `agentwire inspect`: a server's complete description of itself.
+//! `agentwire inspect`: shows a server's name, revision, capabilities and lists.
 
 use std::cell::Cell;
 use std::io;
@@ -27,7 +27,7 @@ const INSTRUCTIONS_LIMIT: usize = 20;
 /// The most capabilities that are named.
 const CAPABILITIES: usize = 50;
 
-/// Prints what the server is and offers.
+/// Prints the description and the lists of the server.
 pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let json = output.json;
     let mut connect = arguments.connect;
@@ -37,7 +37,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
     let is_repeated = Cell::new(false);
     let main = async move |server: RemoteServer| {
         let lists = Lists::read(&server).await;
-        // They are read once more on a new connection, and then shown as they are.
+        // The lists are read once more on a new connection, and then shown with their errors.
         if !is_repeated.replace(true) && lists.errors().any(is_unknown_session) {
             return failed(lists.into_errors().find(is_unknown_session));
         }
@@ -77,7 +77,7 @@ struct About<'a> {
     prompts: &'a [Prompt],
 }
 
-/// The lists of a server. Those that it does not offer are empty; one that cannot be read does not hide the others.
+/// The lists of a server. Lists that it does not offer are empty. One that cannot be read does not hide the others.
 struct Lists {
     tools: Result<Vec<Tool>, CallError>,
     resources: Result<Vec<Resource>, CallError>,
@@ -168,7 +168,7 @@ fn more(count: usize, limit: usize) -> io::Result<()> {
     }
 }
 
-/// The capabilities by name, each with its own settings that are on: `resources (subscribe)`.
+/// The capabilities by name, each with its enabled settings: `resources (subscribe)`.
 fn capabilities(capabilities: &ServerCapabilities) -> String {
     let all: Map<String, Value> =
         RawJson::encode(capabilities).ok().and_then(|json| json.decode().ok()).unwrap_or_default();

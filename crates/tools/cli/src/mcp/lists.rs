@@ -1,4 +1,4 @@
-//! The lines of the lists of resources and prompts, and the lists that a server may lack.
+//! Formats the lines of lists of resources and prompts, and reads lists that a server may lack.
 
 use agentwire_jsonrpc::code;
 use agentwire_mcp_client::schema::{Prompt, Resource, ResourceTemplate};
@@ -61,7 +61,7 @@ pub(super) fn prompt_signature(prompt: &Prompt) -> String {
     format!("{}({})", text::beginning(&prompt.name, PART_LIMIT), arguments.join(", "))
 }
 
-/// The templates. A server that has resources need not have the method.
+/// The resource templates. Empty if the server lacks the method, which a server with resources may.
 pub(super) async fn templates(server: &RemoteServer) -> Result<Vec<ResourceTemplate>, CallError> {
     match server.resource_templates().collect().await {
         Err(error) if error.refusal().is_some_and(|error| error.code == code::METHOD_NOT_FOUND) => {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_what_there_is() {
+    fn resource_line_has_only_the_present_parts() {
         let mut resource = Resource::new("a://b", "b");
         assert_eq!(resource_line(&resource), "a://b  b");
         resource =

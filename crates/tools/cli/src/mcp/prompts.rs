@@ -1,4 +1,4 @@
-//! `agentwire prompts` and `agentwire prompt`.
+//! `agentwire prompts` and `agentwire prompt`: list prompts, and get one.
 
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ fn request(name: &str, arguments: Arguments) -> Result<GetPromptRequest, Usage> 
     Ok(request)
 }
 
-/// Arguments of prompts are texts: a string is its own, and any other value is its JSON.
+/// A value as the text of a prompt's argument: the string itself, or the JSON of any other value.
 fn text_of(value: &RawJson) -> String {
     value.decode::<String>().unwrap_or_else(|_| value.as_str().to_owned())
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_an_object_and_another_argument_the_later_counts() {
+    fn later_of_an_object_and_another_argument_counts() {
         let rows = [
             (vec!["a=1", "{\"a\":\"2\"}"], Ok("2")),
             (vec!["a=1", "{\"a\":\"2\"}", "a=3"], Ok("3")),

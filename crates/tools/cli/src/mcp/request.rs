@@ -1,4 +1,4 @@
-//! `agentwire request`: any request, also one that the protocol does not have.
+//! `agentwire request`: sends any request, even one that the protocol does not have.
 
 use agentwire_jsonrpc::RawObject;
 use anyhow::Result;

@@ -1,4 +1,4 @@
-//! `agentwire resources` and `agentwire read`.
+//! `agentwire resources` and `agentwire read`: list resources, and read one.
 
 use std::io;
 
@@ -14,8 +14,8 @@ use crate::content::Printer;
 use crate::output::text;
 use crate::output::{Member, print_json};
 
-/// Prints the resources and then the templates, one a line. Only warns of a list that fails, if the other one can be used and
-/// the connection is open.
+/// Prints the resources and then the templates, one a line. If one list fails, only warns of it, as long as the other can be read
+/// and the connection is open.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let (json, notes) = (output.json, output.notes);
     with_server(arguments.connect, output, async |server| {
@@ -32,7 +32,7 @@ pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Resu
     .await
 }
 
-/// Prints a list, and returns how long it is.
+/// Prints a list, and returns its length.
 fn print_list<T: Serialize>(
     items: Result<Vec<T>, CallError>,
     line: fn(&T) -> String,
@@ -48,7 +48,7 @@ fn print_list<T: Serialize>(
     Ok(Ok(items.len()))
 }
 
-/// Fails unless one of the lists can be used. Returns the error of the other.
+/// Fails if there is nothing to show. Otherwise returns the error of the list that failed, if one did.
 fn failure(
     resources: Result<usize, CallError>,
     templates: Result<usize, CallError>,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn list_that_fails_does_not_cost_the_other() {
+    fn failed_list_does_not_hide_the_other() {
         let unreadable = || Err(CallError::unusable("m", "unreadable"));
         assert!(matches!(failure(Ok(2), Ok(0)), Ok(None)));
         assert!(matches!(failure(Ok(0), unreadable()), Ok(Some(_))));

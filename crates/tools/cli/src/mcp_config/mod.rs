@@ -1,4 +1,4 @@
-//! Servers by the names that configuration files have for them: `.mcp.json`, those of Claude, Cursor and VS Code, and our own.
+//! Finds servers by their names in configuration files: `.mcp.json`, those of Claude, Cursor and VS Code, and our own.
 
 mod path;
 
@@ -18,10 +18,10 @@ use crate::target::checked_target;
 /// The longest file: 8 MiB. Those of editors hold more than servers.
 const FILE_LIMIT: usize = 8 << 20;
 
-/// How many names of servers an error lists.
+/// The most names of servers that an error lists.
 const LISTED_NAMES: usize = 20;
 
-/// How many bytes of a server's name an error shows.
+/// The most bytes of a server's name that an error shows.
 const NAME_LIMIT: usize = 100;
 
 /// Resolves a target of the command line: a server of our own configuration, `FILE` or `FILE:NAME`, a URL, or a
@@ -109,7 +109,7 @@ fn read(path: &Path, reader: McpConfigReader) -> Result<McpConfig, Usage> {
     reader.read(path).map_err(|error| Usage(WithCauses::new(&error).to_string()))
 }
 
-/// Names the members of servers that have no meaning here. Those of the file are settings of other programs.
+/// Warns of members of servers that are ignored. Other members of the file are settings of other programs.
 fn warn(path: &Path, config: &McpConfig, notes: &Notes) {
     for warning in config.warnings().iter().filter(|warning| warning.server.is_some()) {
         notes.add(&format!("warning: {}: {warning}", path.display()));

@@ -1,4 +1,4 @@
-//! `FILE` and `FILE:NAME` on the command line, and the folder that a file's relative paths begin at.
+//! Reads `FILE` and `FILE:NAME` of the command line, and finds the base folder of a file's relative paths.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ pub(super) struct FileAndName<'a> {
     pub(super) name: Option<&'a str>,
 }
 
-/// How many entries of a folder are compared with a mistyped name.
+/// The most entries of a folder that are compared with a mistyped name.
 const ENTRIES: usize = 1000;
 
 /// The end of the names of configuration files.
 const ENDING: &str = ".json";
 
-/// Reads `FILE` or `FILE:NAME`. None if the text is something else: a URL, or a command line. A text without spaces that ends
-/// as a file's name does, and is none, is an error: no program has such a name.
+/// Reads `FILE` or `FILE:NAME`. `None` if the text is a URL or a command line. A text without spaces that ends in [`ENDING`] and
+/// is not a file is an error: no program has such a name.
 pub(super) fn file_and_name(text: &str) -> Result<Option<FileAndName<'_>>, Usage> {
     let starts =
         |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
@@ -92,8 +92,8 @@ fn near_file(path: &Path) -> Option<String> {
     Some(quoted(&meant.strip_prefix(".").unwrap_or(&meant).to_string_lossy()))
 }
 
-/// The folder in which the servers of a file start, and from which their relative paths are taken: that of the file, or the one
-/// above where editors keep the file in a folder of their own.
+/// The folder in which the servers of a file start, and at which their relative paths begin: that of the file, or its parent if
+/// the file is in an editor's own folder.
 pub(super) fn base_folder(path: &Path) -> PathBuf {
     const OF_EDITORS: [&str; 3] = [".vscode", ".cursor", ".claude"];
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistyped_file_is_answered_with_the_file_that_was_meant() {
+    fn error_for_a_mistyped_file_names_the_nearest_one() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().display();
         std::fs::write(folder.path().join("mine.json"), "").unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_from_a_command_and_a_url() {
+    fn a_file_is_distinguished_from_a_command_and_a_url() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b.json.json");
         std::fs::write(&path, "").unwrap();
