@@ -14,7 +14,7 @@ use agentwire_jsonrpc::Printable;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-/// How many bytes are written to stdout at once: 64 KiB.
+/// The buffer of stdout: 64 KiB.
 const BUFFER: usize = 64 << 10;
 
 /// Prints an object to stdout as one line, and flushes stdout.
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_json_is_one_line_and_steers_nothing() {
+    fn json_takes_one_line_and_is_escaped() {
         let text = "\u{1b}[2J\u{9b}m\u{7f}\u{202e}\u{2028}\u{e0041}\r\nред 漢字";
         let mut line = Vec::new();
         json_line(&mut line, &Member("text", &text)).unwrap();

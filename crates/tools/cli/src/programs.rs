@@ -1,10 +1,10 @@
-//! The paths of programs.
+//! Finds programs in `PATH`.
 
 use std::path::PathBuf;
 
 use agentwire_transport_stdio::find_program;
 
-/// The path of a program: a name without `/` is looked for in `PATH`, as a shell does it.
+/// The path of a program. Searches `PATH` for a name without `/`, as a shell does.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     find_program(program, std::env::split_paths(&path))

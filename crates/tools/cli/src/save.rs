@@ -1,4 +1,4 @@
-//! `--save DIR`: writes what cannot be shown as text into files. Their names come from the server, so they are made safe, and no
+//! `--save DIR`: writes content that is not text into files. Their names come from the server, so they are made safe, and no
 //! file is overwritten.
 
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 /// The longest name of a file without its number, in bytes.
 const NAME_LIMIT: usize = 80;
 
-/// How many names are tried: `image.png`, `image-2.png` and so on.
+/// The most names that are tried: `image.png`, `image-2.png` and so on.
 const NUMBERS: u32 = 10_000;
 
-/// How many files one result may have.
+/// The most files of one result.
 pub(crate) const FILES_LIMIT: usize = 1000;
 
 /// The extensions of common media types.
@@ -50,16 +50,16 @@ const EXTENSIONS: [(&str, &str); 28] = [
     ("video/webm", "webm"),
 ];
 
-/// The directory of `--save`, and what is in it of this command.
+/// The directory of `--save`, and the names of files that this command has written to it.
 #[derive(Debug)]
 pub(crate) struct Saver {
     directory: PathBuf,
     count: usize,
-    /// The number to try next for each name that was used, so that many files of one name take time in proportion to their number.
+    /// The number to try next for each used name, so that many files of one name take linear time.
     numbers: HashMap<String, u32>,
 }
 
-/// A file that was written.
+/// A written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     pub(crate) path: PathBuf,
@@ -67,7 +67,7 @@ pub(crate) struct Saved {
 }
 
 impl Saver {
-    /// Makes the directory if there is none.
+    /// Creates the directory if it does not exist.
     pub(crate) fn new(directory: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&directory)?;
         Ok(Self { directory, count: 0, numbers: HashMap::new() })
@@ -166,7 +166,7 @@ fn safe_name(kind: &str, uri: Option<&str>, mime_type: Option<&str>) -> String {
     }
 }
 
-/// The extension for a media type, whose parameters do not count.
+/// The extension for a media type, without regard to its parameters.
 fn extension(mime_type: &str) -> Option<&'static str> {
     let essence = mime_type.split(';').next()?.trim().to_ascii_lowercase();
     EXTENSIONS.iter().find(|(known, _)| *known == essence).map(|(_, extension)| *extension)

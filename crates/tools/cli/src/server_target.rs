@@ -1,4 +1,5 @@
-//! Where a server is: a URL, a command line in one argument, or a command behind `--`, with its environment and directory.
+//! Finds the server of a command line: a URL, a command line in one argument, or a command after `--`, with its environment and
+//! directory.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -19,7 +20,7 @@ use crate::output::text::Notes;
 ///
 /// # Errors
 ///
-/// [`Usage`] where the text is neither a URL, a command line nor the name of a server, and where a URL gets what only a command has.
+/// [`Usage`] if the text is neither a URL, a command line nor the name of a server, and if a URL has options for a command.
 pub(crate) fn target_of(connect: &Connect, notes: &Notes) -> Result<Target> {
     let target = match &connect.target_argument {
         TargetArgument::Target(target) => return Ok((**target).clone()),
@@ -45,8 +46,8 @@ fn command(words: &[OsString]) -> Result<Command> {
     }
 }
 
-/// The command with its environment and directory. A relative path of the program is one from our own directory: which
-/// directory counts without this depends on the system.
+/// The command with its environment and directory. A relative path of the program is made absolute from our own directory,
+/// because systems differ in the directory from which they resolve it.
 fn with_surroundings(command: Command, Connect { environment, cwd, .. }: &Connect) -> Command {
     let program = Path::new(command.program());
     let is_path = program.components().count() > 1;
@@ -63,24 +64,24 @@ fn with_surroundings(command: Command, Connect { environment, cwd, .. }: &Connec
     command.envs(environment.iter().map(|variable| (&*variable.name, &*variable.value)))
 }
 
-/// How the connection to a server goes, for people.
+/// The transport to a server, in words for people.
 pub(crate) fn transport(target: &Target) -> String {
     match target {
-        // Without what may be secret: this is copied into reports.
+        // Has no secrets of the URL, because people copy this into reports.
         Target::Http(_) => format!("HTTP, {}", OtherSide::server(target)),
         _ => "stdio".into(),
     }
 }
 
-/// The advice on a command line that is not one argument, if the arguments of this program look like one: clap refuses
-/// `tools npx -y server` because of `-y`.
+/// The advice to quote a command line, if the arguments of this program look like one: clap refuses `tools npx -y server`
+/// because of `-y`.
 pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
     const COMMANDS: [&str; 9] =
         ["tools", "call", "inspect", "resources", "read", "prompts", "prompt", "complete", "request"];
     let texts: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
     let command = texts.iter().position(|text| COMMANDS.contains(&&**text))?;
     let program = first_positional(&texts[command + 1..])?;
-    // A command line in one argument, or a URL, is right as it is.
+    // A command line in one argument, or a URL, needs no advice.
     let config = texts.iter().enumerate().find_map(|(place, text)| match text.strip_prefix("--config")? {
         "" => texts.get(place + 1).map(|file| PathBuf::from(&**file)),
         file => file.strip_prefix('=').map(PathBuf::from),
@@ -88,8 +89,8 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
     ConfigArguments { config }.is_bare_program(program).then(|| unquoted(program))
 }
 
-/// The first word that is neither an option of ours nor its value, which is often a secret. None behind an option that is not
-/// ours: that is not part of a command line then.
+/// The first word that is neither one of our options nor the value of one, which is often a secret. `None` after an unknown
+/// option.
 fn first_positional<'a>(words: &'a [Cow<'_, str>]) -> Option<&'a str> {
     const FLAGS: [&str; 4] = ["--json", "--verbose", "-v", "--no-mask"];
     const WITH_VALUE: [&str; 16] = [
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transport_is_named_without_what_may_be_secret() {
+    fn transport_is_named_without_secrets() {
         let named = |text: &str| transport(&Target::parse(text).unwrap());
         assert_eq!(named("https://ann:abc@example.com:1/mcp?key=abc"), "HTTP, https://example.com:1/mcp");
         assert_eq!(named("server --key abc"), "stdio");

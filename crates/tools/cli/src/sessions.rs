@@ -54,13 +54,13 @@ fn print(check: &SessionCheck) -> Result<()> {
     Ok(())
 }
 
-/// A session's line for programs.
+/// A session, as `--json` prints it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
     session_id: &'a str,
     sound: bool,
-    /// How many records can be read.
+    /// The number of readable records.
     records: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damage: Vec<DamageLine<'a>>,

@@ -1,4 +1,4 @@
-//! Signals that interrupt a command.
+//! Handles signals that interrupt a command.
 
 use std::io;
 
@@ -19,20 +19,20 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// How long to wait until this job was stopped and continued: 1 s. Time in which the job is stopped does not matter. The kernel
-/// ignores the signal if no shell could continue the process group.
+/// The timeout for this job to be stopped and continued: 1 s, without the time in which it is stopped. The kernel ignores the
+/// signal if no shell can continue the process group.
 #[cfg(unix)]
 const STOP_LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Stops this job, as ^Z does at a terminal outside of raw mode. Returns when the shell continues it. Does nothing if no
-/// shell could.
+/// shell can.
 #[cfg(unix)]
 pub(crate) async fn stop_process() {
     use rustix::process::Signal;
     use tokio::signal::unix::{SignalKind, signal};
     // `kill` returns before the stop if another thread takes the signal, so only SIGCONT shows that the stop is over.
     let continued = signal(SignalKind::from_raw(Signal::CONT.as_raw()));
-    // The whole job, as the terminal would: it may be a pipeline. The agent has a process group of its own, and goes on.
+    // Stops the whole job, as the terminal would: it may be a pipeline. The agent has its own process group, and continues.
     let stopped = rustix::process::kill_current_process_group(Signal::TSTP);
     if let (Ok(mut continued), Ok(())) = (continued, stopped) {
         let _stop_ignored = tokio::time::timeout(STOP_LIMIT, continued.recv()).await;
@@ -43,20 +43,20 @@ pub(crate) async fn stop_process() {
 #[cfg(not(unix))]
 pub(crate) async fn stop_process() {}
 
-/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves. A signal that the command does not notice within
-/// [`NOTICE_LIMIT`] still does: the command no longer listens, or a blocking call holds it, such as a write to a full pipe.
+/// Streams of SIGINT, SIGTERM and SIGHUP, which no longer end the process by themselves. A signal that the command does not notice
+/// within [`NOTICE_LIMIT`] still does: the command no longer listens, or is in a blocking call, such as a write to a full pipe.
 #[cfg(unix)]
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
-    /// When to check whether stdin was hung up. None if that does not count.
+    /// The interval of checks whether stdin was hung up. `None` without such checks.
     checks: Option<tokio::time::Interval>,
 }
 
 #[cfg(unix)]
 impl Signals {
-    /// Signals that arrive from now on.
+    /// Starts to listen for signals.
     pub(crate) fn listen() -> io::Result<Self> {
         unnoticed::watch();
         Self::streams()
@@ -72,15 +72,15 @@ impl Signals {
         })
     }
 
-    /// Counts a hung-up terminal at stdin as a signal, every 200 ms. A process without a controlling terminal gets no SIGHUP,
-    /// and its reads of keys never end.
+    /// Counts a hung-up terminal at stdin, which is checked every 200 ms, as a signal. A process without a controlling terminal gets
+    /// no SIGHUP, and its reads of keys never end.
     pub(crate) fn or_terminal_gone(mut self) -> Self {
         const STEP: std::time::Duration = std::time::Duration::from_millis(200);
         self.checks = io::IsTerminal::is_terminal(&io::stdin()).then(|| tokio::time::interval(STEP));
         self
     }
 
-    /// Completes at the next signal, with the error for a command that it ends.
+    /// Completes at the next signal, with the error of the interrupted command.
     pub(crate) async fn interrupted(&mut self) -> Interrupted {
         let interrupted = self.next().await;
         unnoticed::notice();
@@ -119,7 +119,7 @@ pub(crate) async fn interrupted() -> Interrupted {
     }
 }
 
-/// How long a command may take to notice a signal: 3 s.
+/// The time for a command to notice a signal: 3 s.
 #[cfg(unix)]
 const NOTICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(3);
 
@@ -136,10 +136,10 @@ mod unnoticed {
     use super::{NOTICE_LIMIT, Signals};
     use crate::failure::Interrupted;
 
-    /// When a command last noticed a signal.
+    /// The time at which a command last noticed a signal.
     static NOTICED: Mutex<Option<Instant>> = Mutex::new(None);
 
-    /// How much earlier than this thread a command may notice the same signal: 1 s, because either may be delayed.
+    /// The time by which a command may notice a signal earlier than this thread: 1 s, because either may be delayed.
     const SLACK: Duration = Duration::from_secs(1);
 
     static WATCH: Once = Once::new();
@@ -165,7 +165,7 @@ mod unnoticed {
         loop {
             let mut interrupted = signals.next().await;
             let mut newest = Instant::now();
-            // A command that notices one signal and is held then still ends by a later one.
+            // A later signal still ends a command that notices one signal and then blocks.
             loop {
                 let (deadline, since) = (newest + NOTICE_LIMIT, newest);
                 while let Ok(next) = timeout_at(deadline.into(), signals.next()).await {
@@ -188,7 +188,7 @@ mod unnoticed {
 pub(crate) fn is_terminal_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = io::stdin();
-    // `poll` reports these events unasked.
+    // `poll` always reports a hang-up, without a request for it.
     let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
     let polled = poll(&mut terminal, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     polled.is_ok() && terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
@@ -216,7 +216,7 @@ impl Signals {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-        // What a shell reports for an interrupted program elsewhere.
+        // The code that a shell reports on Unix for an interrupted program.
         Interrupted(130)
     }
 }

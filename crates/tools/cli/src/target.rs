@@ -1,4 +1,4 @@
-//! The check of a target before anything is started.
+//! Checks a target before anything is started.
 
 pub(crate) mod program_stderr;
 pub(crate) mod text_lines;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_a_scheme_is_no_command() {
+    fn a_url_without_a_scheme_is_not_a_command() {
         assert_eq!(
             refused("localhost:8080/mcp").as_deref(),
             Some("`localhost:8080/mcp` has no scheme; write http://localhost:8080/mcp")
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launcher_alone_is_no_server() {
+    fn a_launcher_alone_is_not_a_server() {
         let text = "`npx` alone is not a server; quote the whole command line, as in 'npx PACKAGE', or put -- before it";
         assert_eq!(refused("npx").as_deref(), Some(text));
         assert_eq!(refused("npx server"), None);

@@ -15,7 +15,7 @@ use crate::output::signature::signature;
 use crate::output::text;
 use crate::output::text::quoted;
 
-/// Prints the tools, one a line, or the server's complete description of one.
+/// Prints the tools, one a line, or the complete description of one tool.
 pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let json = output.json;
     let Tools { connect, mut words, .. } = arguments;
@@ -23,7 +23,7 @@ pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     with_server(connect, output, async |server| {
         match &name {
             Some(name) => show(&find(&server, name).await?, json)?,
-            // All at once: a list that changes between two pages is read from its start again.
+            // Collects all pages before printing: a list that changes between two pages is read again from its start.
             None => {
                 for tool in server.tools().collect().await? {
                     if json {
@@ -44,11 +44,11 @@ pub(crate) fn tool_line(tool: &Tool) -> String {
     with_description(&signature(tool), tool.description.as_deref())
 }
 
-/// The tool of that name.
+/// The tool with this name.
 ///
 /// # Errors
 ///
-/// When the list cannot be read, and when it has no such tool.
+/// If the list cannot be read, or has no such tool.
 pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxError> {
     let tools = server.tools().collect().await?;
     let position = tools.iter().position(|tool| tool.name == name);
@@ -58,13 +58,13 @@ pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxE
     }
 }
 
-/// The sentence on an unknown tool.
+/// The error text for an unknown tool.
 pub(crate) fn no_such_tool(name: &str, tools: &[Tool]) -> String {
     let meant = did_you_mean(name, tools.iter().map(|tool| &*tool.name));
     format!("the server has no tool {}{meant}", quoted(name))
 }
 
-/// Prints all about a tool.
+/// Prints the complete description of a tool.
 fn show(tool: &Tool, json: bool) -> std::io::Result<()> {
     if json {
         return print_json(tool);

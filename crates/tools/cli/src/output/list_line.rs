@@ -1,5 +1,5 @@
-//! A line of a list: a signature or name, and the server's description of it. At a terminal it is cut to one row, because
-//! descriptions are often paragraphs without a line break.
+//! Formats a line of a list: a signature or name, and the server's description of it. At a terminal, it is cut to one row,
+//! because descriptions are often paragraphs without a line break.
 
 use std::io::{self, IsTerminal as _};
 
@@ -10,7 +10,7 @@ use crate::output::text::beginning;
 /// The most bytes of the first line of a description that are shown: 4 KiB.
 const LINE_LIMIT: usize = 4 << 10;
 
-/// How many columns a description has at least: it takes two rows behind a long signature.
+/// The fewest columns of a description. After a long signature it takes a second row.
 const COLUMNS: usize = 40;
 
 /// A text and the first line of a description.
@@ -18,7 +18,7 @@ pub(crate) fn with_description(text: &str, description: Option<&str>) -> String 
     row(text, "  ", description)
 }
 
-/// The same with another text between both.
+/// A text and the first line of a description, separated by `between`.
 pub(crate) fn row(text: &str, between: &str, description: Option<&str>) -> String {
     within(columns(), text, between, description)
 }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(within(None, "read(path: string)", "  ", Some(long)), whole);
         let cut = within(Some(62), "read(path: string)", "  ", Some(long));
         assert_eq!(cut, "read(path: string)  Reads a file. It must be within the…");
-        // A long signature leaves the description its least.
+        // After a long signature, the description has the fewest columns.
         let name = "x".repeat(100);
         assert_eq!(
             within(Some(62), &name, "  ", Some(long)),

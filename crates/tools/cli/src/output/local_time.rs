@@ -1,7 +1,7 @@
-//! A peer's time as a person reads it: in the local time zone, to the minute.
+//! Formats a peer's time for a person: in the local time zone, to the minute.
 
-/// A time of RFC 3339 in the local time zone. Without the feature `editor`, which has the rules of time zones, it is in UTC. Any
-/// other text stays as it is.
+/// A time of RFC 3339 in the local time zone, or in UTC without the feature `editor`, which has the rules of time zones. Other
+/// text stays unchanged.
 pub(crate) fn local_time(time: &str) -> String {
     read(time).unwrap_or_else(|| time.to_owned())
 }
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_time() {
+    fn other_text_is_not_a_time() {
         for text in ["", "yesterday", "12:17", "2026-11-29T"] {
             assert_eq!(local_time(text), text);
         }

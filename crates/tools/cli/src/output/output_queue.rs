@@ -1,7 +1,7 @@
 //! A queue of output to stdout or stderr.
 //!
-//! A thread writes it, so that a slow reader of our output does not delay our answers to the agent. When much is queued, no
-//! more is read from the agent; see `chat/throttle.rs`.
+//! A thread writes it, so that a slow reader of our output does not delay our answers to the agent. Reading from the agent pauses
+//! while [`ROOM`] bytes are queued; see `chat/view/throttle.rs`.
 
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, Write};
@@ -12,10 +12,10 @@ use std::thread;
 use agentwire_sync::{Monitor, Waiter};
 use tokio::runtime;
 
-/// How many bytes may be queued before no more is read from the agent: 1 MiB.
+/// The number of queued bytes at which reading from the agent pauses: 1 MiB.
 const ROOM: usize = 1 << 20;
 
-/// How much of a [deferred write](Output::write_later) is passed on at once: 64 KiB.
+/// The buffer of a [deferred write](Output::write_later): 64 KiB.
 const BUFFER: usize = 64 << 10;
 
 /// A write that runs when it is first in the queue.
@@ -23,8 +23,8 @@ pub(crate) type DeferredWrite = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()>
 
 /// A destination of output.
 pub(crate) trait Output: Write + Send {
-    /// Queues a write that takes `bytes` of memory until then. So a long text is queued as it arrived, and escaped piece by
-    /// piece when it is written: escaped, it may be four times as long.
+    /// Queues a write that takes `bytes` of memory while it is queued. So a long text is escaped only as it is written: escaped, it
+    /// may be four times as long.
     fn write_later(&mut self, bytes: usize, write: DeferredWrite);
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait Output: Write + Send {
 #[derive(Clone)]
 pub(crate) struct OutputQueue(Arc<Monitor<Queue>>);
 
-/// Waits for room in a queue, for futures that are written by hand.
+/// Waits for room in a queue, for use in poll functions.
 pub(crate) struct RoomWaiter(Waiter<Queue, Arc<Monitor<Queue>>>);
 
 #[derive(Default)]
@@ -40,11 +40,11 @@ pub(crate) struct Queue {
     pieces: VecDeque<Piece>,
     /// How many bytes of memory the pieces take.
     weight: usize,
-    /// How many bytes the piece takes that is being written.
+    /// The bytes of the piece that is being written.
     writing: Option<usize>,
-    /// While the output is held: how many pieces were queued before that, and are not written yet.
+    /// The number of unwritten pieces from before the hold. `None` if the output is not held.
     held: Option<usize>,
-    /// Why nothing can be written any more.
+    /// The error after which nothing can be written.
     failed: Option<io::Error>,
 }
 
@@ -94,7 +94,7 @@ impl OutputQueue {
         self.0.wait_until(|queue| (!queue.pieces.is_empty()).then_some(())).await;
     }
 
-    /// Waits until everything is written; while output is held, everything that was queued before.
+    /// Waits until everything is written. While output is held, waits for the pieces from before the hold.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl Output for OutputQueue {
 }
 
 impl OutputHold {
-    /// Clears the line of the cursor, before the output that is held back.
+    /// Queues a clearing of the cursor's line before the output that is held back.
     pub(crate) fn clear_line(&self) {
         let line = b"\r\x1b[J".to_vec();
         self.0.0.with(|queue| {
@@ -182,13 +182,13 @@ impl Queue {
         self.held.unwrap_or(self.pieces.len())
     }
 
-    /// `Some` if there is room. While a large piece is written there is none, so that the next is not read yet.
+    /// `Some` if there is room. There is no room while a large piece is written, so that the next one is not read yet.
     fn room(&mut self) -> Option<()> {
         let has_room = self.weight < ROOM && self.writing.is_none_or(|weight| weight < 2 * ROOM);
         has_room.then_some(())
     }
 
-    /// Adds bytes to the last piece, or to a new one where the last may be written before them.
+    /// Adds bytes to the last piece, or to a new one if the last may be written before them.
     fn push(&mut self, bytes: &[u8]) {
         self.weight += bytes.len();
         let is_held_apart = self.held == Some(self.pieces.len());
@@ -249,7 +249,7 @@ fn write_piece(out: &mut impl Write, piece: Piece) -> io::Result<()> {
     out.flush()
 }
 
-/// The same error for another waiter.
+/// A copy of the error for another waiter.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_room_until_much_waits_and_again_when_it_is_written() {
+    async fn room_ends_at_the_limit_and_returns_when_output_is_written() {
         let (take, taken) = mpsc::channel();
         let mut queue = OutputQueue::new(Slow(taken));
         let room = |queue: &OutputQueue| queue.0.with(|queue| queue.room().is_some());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn later_text_keeps_its_place_and_delays_the_input() {
+    async fn deferred_write_keeps_its_place_and_delays_the_input() {
         let (take, taken) = mpsc::channel();
         let mut queue = OutputQueue::new(Slow(taken));
         let room = |queue: &OutputQueue| queue.0.with(|queue| queue.room().is_some());
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn held_text_comes_behind_the_removed_line() {
+    async fn held_text_follows_the_cleared_line() {
         let (read, write) = io::pipe().unwrap();
         let mut queue = OutputQueue::new(write);
         let held = queue.hold();

@@ -1,9 +1,9 @@
-//! JSON with line breaks and indentation, for people. Numbers keep their digits, and members their order.
+//! Formats JSON with line breaks and indentation, for people. Numbers keep their digits, and members their order.
 
 use std::borrow::Cow;
 
-/// How deep lines are indented, in levels of two spaces. Deeper ones stand there as well: the text cannot grow with the
-/// square of its depth.
+/// The deepest indentation, in levels of two spaces. Deeper lines have the same, so that the text does not grow with the square
+/// of its depth.
 const INDENT_LIMIT: usize = 24;
 
 /// The longest JSON that gets line breaks: 1 MiB. Longer JSON, of tiny values, would take many times its memory.

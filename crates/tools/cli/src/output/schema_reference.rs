@@ -1,13 +1,13 @@
-//! References between the parts of one JSON Schema: `$ref` and `$dynamicRef`.
+//! Resolves references between the parts of one JSON Schema: `$ref` and `$dynamicRef`.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-/// How many steps of a pointer are followed.
+/// The most steps of a pointer that are followed.
 const DEPTH: usize = 32;
 
-/// How many parts of a schema are searched for an anchor or an id.
+/// The most parts of a schema that are searched for an anchor or an id.
 const PARTS: usize = 5000;
 
 /// The reference that a schema consists of.

@@ -1,6 +1,6 @@
-//! A tool as a function's signature: `slow(seconds: number, steps?: integer = 1)`.
+//! Formats a tool as a function's signature: `slow(seconds: number, steps?: integer = 1)`.
 //!
-//! Schemas come from the server and may be hostile: depth, width and length of what is shown are limited, and so is the work.
+//! Schemas come from the server and may be hostile: the depth, width and length of the signature are limited, and so is the work.
 
 use std::collections::HashMap;
 
@@ -20,16 +20,16 @@ const ARGUMENTS: usize = 24;
 /// The most names of each object whose order is recorded.
 const NAMES: usize = ARGUMENTS;
 
-/// How deep in a schema orders are recorded. Each level parses the text below it again.
+/// The levels of a schema at which orders are recorded. Each level parses the text below it again.
 const ORDER_DEPTH: usize = 16;
 
 /// The most members of an object's type, alternatives of a union and values of an enumeration that are shown.
 const WIDTH: usize = 6;
 
-/// How deep types are shown.
+/// The most levels of a type that are shown.
 const DEPTH: usize = 3;
 
-/// How many subschemas of a tool are looked at.
+/// The most subschemas of a tool that are read.
 const BUDGET: usize = 200;
 
 /// The most bytes of a name, a value and a type that are shown.
@@ -48,7 +48,7 @@ pub(crate) fn signature(tool: &Tool) -> String {
         return format!("{name}(…)");
     }
     let json = RawJson::encode(&tool.input_schema).unwrap_or(RawJson::EMPTY_OBJECT);
-    // Not the tree that the schema keeps: with a long list that would take much memory.
+    // Does not use the schema's own tree, which it would keep: with a long list it takes much memory.
     let root: Map<String, Value> = json.decode().unwrap_or_default();
     let mut types = Types { root: &root, orders: Orders::of(&root, &json), budget: BUDGET };
     let empty = Map::new();
@@ -126,7 +126,7 @@ fn argument(types: &mut Types<'_>, name: &str, property: &Value, is_required: bo
     format!("{}{mark}: {shown}{default}", text::beginning(name, NAME_LIMIT))
 }
 
-/// A value as JSON, short.
+/// A value as shortened JSON.
 fn short(value: &Value) -> String {
     match value {
         Value::Array(values) if values.len() > WIDTH => "[…]".into(),
@@ -146,7 +146,7 @@ fn short(value: &Value) -> String {
 struct Types<'a> {
     root: &'a Map<String, Value>,
     orders: Orders,
-    /// How many subschemas may still be looked at.
+    /// The number of subschemas that may still be read.
     budget: usize,
 }
 

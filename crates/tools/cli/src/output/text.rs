@@ -1,4 +1,4 @@
-//! Text for people. Text of a peer is escaped here, so that it cannot control the terminal.
+//! Prints text for people. Escapes a peer's text, so that it cannot control the terminal.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Write};
@@ -11,25 +11,25 @@ use agentwire_jsonrpc::Printable;
 
 use crate::output::output_queue::{OutputHold, OutputQueue};
 
-/// How many bytes of notes may be queued. Beyond that, notes are left out and counted.
+/// The most bytes of queued notes. Beyond that, notes are left out and counted.
 const NOTES_LIMIT: usize = 64 << 10;
 
-/// How many bytes of a peer's text are shown on one line. A mark counts the others.
+/// The most bytes of a peer's text that are shown on one line. A mark counts the others.
 const LINE_LIMIT: usize = 16 << 10;
 
-/// How many bytes of a peer's text with several lines are shown. A mark counts the others.
+/// The most bytes of a peer's text with several lines that are shown. A mark counts the others.
 const TEXT_LIMIT: usize = 128 << 10;
 
-/// How many bytes of a word are shown in an error.
+/// The most bytes of a word that an error shows.
 const WORD_LIMIT: usize = 80;
 
-/// How many bytes are written to stdout at once.
+/// The buffer of stdout.
 const BUFFER: usize = 64 << 10;
 
-/// How long writing the last notes may take.
+/// The timeout of writing the last notes.
 const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Escaped text for a terminal, with our own colours. `into` makes one line of a text.
+/// Escaped text for a terminal, with our own colours. `From` converts a text to one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StyledText(String);
 
@@ -39,17 +39,17 @@ impl StyledText {
         Self(beginning(Printable::new(text), TEXT_LIMIT))
     }
 
-    /// A text whose lines after the first are indented, so that none looks like a line of ours.
+    /// A text whose lines after the first are indented, so that none looks like our own line.
     pub(crate) fn hanging(text: &str) -> Self {
         Self(Self::lines(text).0.trim_end().replace('\n', "\n  "))
     }
 
-    /// The same in a colour.
+    /// Adds a colour.
     pub(crate) fn coloured(self, colour: &str) -> Self {
         Self(format!("\x1b[{colour}m{}\x1b[0m", self.0))
     }
 
-    /// The same with more text after it.
+    /// Appends text.
     pub(crate) fn then(mut self, more: impl Into<Self>) -> Self {
         self.0.push_str(&more.into().0);
         self
@@ -80,7 +80,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes all of a peer's text, with its lines, in a colour or none.
+/// Writes all of a peer's text, with its lines, in a colour if one is given.
 pub(crate) fn write_text(
     out: &mut (impl Write + ?Sized),
     colour: Option<&str>,
@@ -97,8 +97,8 @@ pub(crate) fn print_line(text: &str) -> io::Result<()> {
     print(&one_line(text))
 }
 
-/// Prints on stderr why the program ends. Gives up after [`LAST_NOTES_TIMEOUT`]: a full pipe that is not read would block the
-/// end.
+/// Prints the program's error on stderr. Gives up after [`LAST_NOTES_TIMEOUT`]: a full pipe that is not read would block the
+/// exit.
 pub(crate) fn print_error(text: &str) {
     let line: Arc<str> = format!("{}\n", StyledText::hanging(text).as_str()).into();
     let (written, is_written) = mpsc::channel();
@@ -178,7 +178,7 @@ pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
     text
 }
 
-/// Messages on stderr, for people. They are queued while they are [held](Self::hold). Clones share the queue.
+/// A queue of messages on stderr, for people. It can be [held](Self::hold). Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Notes {
     output: OutputQueue,
@@ -186,7 +186,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// On our stderr.
+    /// Notes on our stderr.
     pub(crate) fn new() -> Self {
         Self { output: OutputQueue::new(UnlockedStderr), left_out: Arc::default() }
     }

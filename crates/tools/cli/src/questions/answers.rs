@@ -1,4 +1,4 @@
-//! `--answer NAME=VALUE`: answers to the forms for which a server asks, without a person.
+//! `--answer NAME=VALUE`: fills in a server's forms without a person.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 use crate::arguments::values::Answer;
 use crate::output::text;
 
-/// The answers of the command line, by the names of the fields. A field that takes a list may have several.
+/// The answers of the command line, by the names of the fields. A field with a list type may have several.
 #[derive(Debug)]
 pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
 
@@ -19,17 +19,17 @@ pub(super) struct Answers(BTreeMap<String, NamedAnswers>);
 struct NamedAnswers {
     values: Vec<String>,
     is_used: Cell<bool>,
-    /// The question "did you mean …?" with the most similar field of the server's forms.
+    /// The hint "did you mean …?" with the most similar field of the server's forms.
     meant: RefCell<String>,
 }
 
-/// A form with the answers.
+/// The outcome of filling in a form with the answers.
 pub(super) enum Filled {
-    /// None of the answers is for a field of it.
+    /// The form has no field with the name of an answer.
     Unknown,
-    /// They fill it in. The text is for a note.
+    /// The filled-in form, and a text for a note.
     Complete(ElicitResult, String),
-    /// They do not, and why.
+    /// The answers do not fill in the form, for this reason.
     Wrong(String),
 }
 
@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// The names that no form of the server had, each with the question "did you mean …?".
+    /// The names that no form of the server had, each with a hint "did you mean …?".
     pub(super) fn unused(&self) -> impl Iterator<Item = (&str, String)> {
         let unused = self.0.iter().filter(|(_, answers)| !answers.is_used.get());
         unused.map(|(name, answers)| (&**name, answers.meant.borrow().clone()))

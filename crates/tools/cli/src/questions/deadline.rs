@@ -1,4 +1,4 @@
-//! The time limit of what is asked of a server.
+//! The deadline of a command's requests to a server, without the time of a person.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::failure::Overdue;
 
-/// How long work with reports of progress may last, if the limit is not longer: 10 minutes.
+/// The longest work with reports of progress, unless the limit is longer: 10 minutes.
 const MAX_DURATION: Duration = Duration::from_secs(600);
 
-/// The least time between two looks at the clock. A person may be busy at the deadline.
+/// The shortest time between two checks of the deadline, which moves while a person is busy.
 const STEP: Duration = Duration::from_millis(20);
 
 /// The time in which the server waits for a person: for an answer, or for a login. Clones share it.
@@ -22,13 +22,13 @@ pub(crate) struct PersonTime(Arc<Mutex<Waits>>);
 struct Waits {
     /// The time of the waits that have ended.
     ended: Duration,
-    /// How many waits are open, and since when there is one.
+    /// How many waits are open, and the time at which the first of them began.
     open: usize,
     since: Option<Instant>,
 }
 
 impl PersonTime {
-    /// Counts from now on, until the result is dropped.
+    /// Begins a wait, which ends when the result is dropped.
     pub(crate) fn begin(&self) -> PersonWait {
         let mut waits = self.0.lock();
         waits.open += 1;
@@ -58,7 +58,8 @@ impl Drop for PersonWait {
     }
 }
 
-/// The time at which waiting for a server ends. Progress moves the deadline. The time in which the server waits for a person does not count.
+/// The time at which waiting for a server ends. Progress moves it. The time in which the server waits for a person does not
+/// count.
 #[derive(Clone)]
 pub(crate) struct Deadline {
     limit: Duration,
@@ -66,19 +67,19 @@ pub(crate) struct Deadline {
     person: PersonTime,
     /// The person's time before `since`.
     before: Duration,
-    /// The deadline without further progress, and the one that progress does not move, both from `since` on.
+    /// The deadline without further progress, and the last one, which progress does not move. Both count from `since`.
     until: Duration,
     last: Duration,
 }
 
 impl Deadline {
-    /// The limit counts from now on, so that connecting is a part of it.
+    /// A deadline with a limit that starts now, so that connecting counts too.
     pub(crate) fn new(limit: Duration, person: PersonTime) -> Self {
         let before = person.total();
         Self { limit, since: Instant::now(), person, before, until: limit, last: limit.max(MAX_DURATION) }
     }
 
-    /// Moves the deadline, because the server reports progress.
+    /// Moves the deadline after a report of progress.
     pub(crate) fn renew(&mut self) {
         self.until = self.elapsed().saturating_add(self.limit).min(self.last);
     }
@@ -98,7 +99,7 @@ impl Deadline {
         }
     }
 
-    /// The time that counts.
+    /// The time since `since` without the time of a person.
     fn elapsed(&self) -> Duration {
         self.since.elapsed().saturating_sub(self.person.total().saturating_sub(self.before))
     }

@@ -1,4 +1,4 @@
-//! The questions of a server to the person while a command waits for it, their answers, and the time limit of the command.
+//! Answers a server's questions while a command waits for the server, within the command's time limit.
 
 mod answers;
 mod deadline;
@@ -18,8 +18,8 @@ pub(crate) use self::responder::Responder;
 use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted, ToolFailed, Usage, to_anyhow};
 use crate::signals::Signals;
 
-/// A function that adds the capabilities of all commands to a client, and the questions that it receives. All have the same:
-/// servers leave out of their lists what a client could not use.
+/// A function that adds the capabilities to a client, and the questions that the client receives. All commands have the same
+/// capabilities, because servers leave out of their lists the items that a client cannot use.
 pub(crate) fn channel() -> (impl FnOnce(Client) -> Client, mpsc::Receiver<Question>) {
     let (add_handlers, questions) = responder::channel();
     (|client| add_handlers(client).tasks(Tasks::new()), questions)
@@ -43,7 +43,8 @@ impl Questions {
         self.answer_and_report(work, async || pending().await).await
     }
 
-    /// The same for work that reports progress. `report` waits for a report and shows it. Dropping its future loses no report.
+    /// As [`answer_during`](Self::answer_during), for work that reports progress. `report` waits for a report and shows it. Dropping
+    /// its future loses no report.
     pub(crate) async fn answer_and_report<R>(
         &mut self,
         work: impl Future<Output = Result<R, BoxError>>,
@@ -62,7 +63,7 @@ impl Questions {
                     self.deadline.check()?;
                 }
                 Some(question) = self.queue.recv() => {
-                    // Reports wait while a question is open. The work goes on; its end withdraws the question.
+                    // Reports wait while a question is open. The work continues, and its end withdraws the question.
                     let _wait = self.person.begin();
                     tokio::select! {
                         biased;
@@ -83,11 +84,11 @@ impl Questions {
         }
     }
 
-    /// The outcome of the command, which is an error if a question of the server has no answer: the server may say that all
-    /// went well, though it did not do what it asked about. `done` is what had been done when it asked.
+    /// The outcome of the command. It is an error if a question was declined: the server may report success without the action that it
+    /// asked about. `done` states the progress at the time of the question.
     pub(crate) fn outcome<R>(&self, outcome: Result<R, BoxError>, done: &str) -> Result<R, BoxError> {
         self.responder.note_unused_answers();
-        // Without an answer of the server, what it lacks is not the reason.
+        // Without an answer of the server, the declined question is not the reason.
         if let Err(error) = &outcome
             && !is_answer(error)
         {
@@ -108,7 +109,7 @@ impl Questions {
     }
 }
 
-/// Whether the server has answered with this error: it has refused, or it goes on asking.
+/// Whether the error is an answer of the server: a refusal, or further questions beyond the limit.
 fn is_answer(error: &BoxError) -> bool {
     let answered =
         |error: &CallError| matches!(error, CallError::Refused { .. } | CallError::Unusable { .. });
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_goes_on_asking_has_answered() {
+    fn further_questions_count_as_an_answer() {
         let rows: [(BoxError, bool); 5] = [
             (CallError::unusable("resources/read", "the server still asks after 10 rounds").into(), true),
             (CallError::refused("resources/read", ErrorObject::new(1, "no")).into(), true),

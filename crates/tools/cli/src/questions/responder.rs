@@ -1,4 +1,4 @@
-//! A server's questions to the person, and who answers them.
+//! Answers a server's questions by `--answer` or by asking the person.
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
@@ -18,12 +18,12 @@ use crate::output::text;
 use crate::output::text::Notes;
 use crate::terminal::{Format, User, View};
 
-/// Why a form has no answer, and a page no visitor.
+/// The reasons of declined forms and of declined pages.
 const NO_ANSWER: &str =
     "nobody is at a terminal to answer the question of the server; --answer NAME=VALUE answers a form";
 const NO_VISIT: &str = "nobody is at a terminal to open the page for which the server asks; run the command at a terminal, without --json";
 
-/// How many fields of a form the note on a declined question names.
+/// The most fields of a form that the note on a declined question names.
 const FIELDS: usize = 10;
 
 type Outcome = Result<ElicitResult, ErrorObject>;
@@ -34,7 +34,7 @@ pub(crate) struct Question {
     answer: oneshot::Sender<Outcome>,
 }
 
-/// A function that adds handlers for forms and URLs to a client, and the questions that they receive.
+/// A function that adds handlers for forms and URLs to a client, and the questions that these handlers receive.
 pub(super) fn channel() -> (impl FnOnce(Client) -> Client, mpsc::Receiver<Question>) {
     let (forms, questions) = mpsc::channel(1);
     let urls = forms.clone();
@@ -58,13 +58,13 @@ pub(crate) struct Responder {
     answers: Answers,
     notes: Notes,
     person: Presence,
-    /// Why a question has no answer, where it was declined for want of a person.
+    /// The reason why a question was declined, if it was because no person is there.
     declined: RefCell<Option<&'static str>>,
-    /// Why an answer of the command line was not valid, where no person can give another.
+    /// The reason why an answer of the command line was invalid, if no person can give another.
     wrong_answer: RefCell<Option<String>>,
 }
 
-/// Who is asked.
+/// The presence of a person.
 enum Presence {
     /// Asks the person at the terminal.
     Present { user: User, interrupt: Arc<Notify> },
@@ -96,12 +96,12 @@ impl Responder {
         }
     }
 
-    /// Why a question has no answer, where it was declined for want of a person.
+    /// The reason why a question was declined, if it was because no person is there.
     pub(super) fn declined(&self) -> Option<&'static str> {
         *self.declined.borrow()
     }
 
-    /// Why an answer of the command line was not valid. The question was declined then.
+    /// The reason why an answer of the command line was invalid and its question declined.
     pub(super) fn wrong_answer(&self) -> Option<String> {
         self.wrong_answer.take()
     }
@@ -184,7 +184,7 @@ fn declined_note(request: &ElicitRequest) -> String {
     format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&question))
 }
 
-/// How the command line answers the form, if that has fields.
+/// The options that answer the form, if it has fields.
 fn answer_hint(request: &ElicitRequest) -> Option<String> {
     let ElicitRequest::Form(form) = request else { return None };
     let names = form.requested_schema.properties.iter().map(|(name, _)| format!("--answer {name}=…"));

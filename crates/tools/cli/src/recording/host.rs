@@ -1,4 +1,4 @@
-//! The name of this machine, which recordings mask.
+//! Finds the name of this machine, which recordings mask.
 
 /// The name of this machine.
 #[cfg(unix)]

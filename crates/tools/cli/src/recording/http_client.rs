@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::{Request, Response};
 
-/// Records the exchanges of another client. Without a recorder it does nothing.
+/// Records the exchanges of a client. Without a recorder it only passes them on.
 pub(crate) struct RecordingClient<C> {
     client: C,
     recorder: Option<Recorder>,

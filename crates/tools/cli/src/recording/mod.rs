@@ -1,4 +1,4 @@
-//! `--record` and `--trace`: the recorder of a command, and what passes its messages.
+//! `--record` and `--trace`: the recorder of a command, and the transports that record.
 
 mod arguments;
 mod host;
@@ -36,10 +36,10 @@ use crate::failure::Usage;
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, TargetArgument, Tools};
 use crate::output::text::Notes;
 
-/// How long masking and writing the last events may take: 30 s.
+/// The timeout of masking and writing the last events: 30 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts the recorder that the command line asks for.
+/// Starts the recorder of `--record`, `--trace` or `record`.
 pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recorder>> {
     let options = &arguments.recording;
     if !options.masks.is_empty() {
@@ -147,14 +147,14 @@ pub(crate) fn recorded_server(server: Server, recorder: Recorder) -> RecordingSe
     RecordingService::new(server, recorder)
 }
 
-/// Names the transport in the recording: the command line may have a name, which does not show it.
+/// Names the transport in the recording, if the command line has the name of a server, which does not show the transport.
 pub(crate) fn record_kind(target: &Target, recorder: Option<&Recorder>) {
     if let (Target::Http(_), Some(recorder)) = (target, recorder) {
         recorder.set_transport(TransportKind::Http);
     }
 }
 
-/// Writes what is left.
+/// Finishes the recording.
 pub(crate) fn finish(recorder: &Recorder, notes: &Notes) {
     let had_stopped = recorder.has_stopped();
     if !recorder.finish(FINISH_LIMIT) && !had_stopped && !recorder.has_stopped() {
@@ -164,14 +164,14 @@ pub(crate) fn finish(recorder: &Recorder, notes: &Notes) {
     }
 }
 
-/// Records a line of the stderr of a program that we have started.
+/// Records a line of the stderr of a program that we started.
 pub(crate) fn record_stderr(recorder: Option<&Recorder>, line: &str) {
     if let Some(recorder) = recorder {
         recorder.record(Side::Server, EventKind::Stderr(Line::new(line)));
     }
 }
 
-/// The side whose messages a trace calls sent. Between a client and a program, `record` counts as the client.
+/// The side whose messages are "sent" in a trace. `record`, between a client and a program, counts as the client.
 fn our_side(command: &Command) -> Side {
     match command {
         Command::Agent(_) | Command::Server(_) => Side::Server,

@@ -1,4 +1,4 @@
-//! Starts a program whose raw bytes we pass on, in a process group with which what it started ends.
+//! Starts a program with raw pipes, in a process group that ends together with all processes that it started.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

@@ -19,7 +19,7 @@ use crate::output::print_json;
 use crate::output::text::Notes;
 use crate::signals::Signals;
 
-/// Prints or writes the smaller recording, and fails if nothing differs. A signal ends the search, and what was found so far counts.
+/// Prints or writes the smaller recording, and fails if nothing differs. A signal ends the search with the smallest one so far.
 pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<()> {
     let recording = read(&arguments.file)?;
     if let Some(out) = &arguments.out
@@ -69,7 +69,7 @@ async fn search(recording: &Recording, arguments: &Reduce) -> Result<(Reduction,
         };
         let mut replay = Replay::new(candidate, Side::Client, &arguments.comparison.ignored, masks());
         let played = async {
-            // A different end of the program does not count.
+            // A failure to end the program does not count as a difference.
             let _ended =
                 agentwire_recording::replay(wire, &mut replay, Side::Client, config, tokio::time::sleep)
                     .await;

@@ -9,7 +9,7 @@ use agentwire_transport::{Direction, Exchange, NotificationSink, Service, Transp
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 
-/// How many bytes of notifications of an exchange may be queued here, before the transport takes them: 64 KiB.
+/// The most queued bytes of an exchange's notifications before the transport takes them: 64 KiB.
 const HIGH_WATER: usize = 64 << 10;
 
 /// Records the connections and the exchanges of a server.

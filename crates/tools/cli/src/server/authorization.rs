@@ -1,4 +1,4 @@
-//! The check of tokens in front of `agentwire server`: its options, and the lines for the operator.
+//! Configures the check of tokens before `agentwire server`, from its options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::arguments::Server;
 use crate::failure::Usage;
 use crate::output::text::Notes;
 
-/// How long a connection to an authorization server may take to open: 10 s.
+/// The timeout of opening a connection to an authorization server: 10 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The check of tokens, where an issuer is named. An audience that is not a URL of this server is a name that the issuers know it by.
+/// The check of tokens, if an issuer is named. An audience that is not a URL of this server is its name at the issuers.
 pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result<Option<ResourceServer>> {
     if arguments.issuers.is_empty() {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result
     let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
     let (resource, name) = match arguments.audience.as_deref() {
         Some(audience) if is_url(audience) => (audience.to_owned(), None),
-        // Clients compare it with the URL that they use.
+        // Clients compare the audience with the URL that they use.
         _ if local.ip().is_unspecified() => {
             let why = "a server at every address of this machine needs the URL that its clients use";
             return Err(wrong("--audience", &why).into());
@@ -49,7 +49,7 @@ pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result
     let issuers = arguments.issuers.iter().map(|url| {
         let why = "it is not the URL of an authorization server: `https` or `http`, a host, and no user, query or fragment";
         let host = issuer_host(url).ok_or_else(|| wrong("--issuer", &why))?;
-        // The operator has named it, wherever it is.
+        // The operator has named the issuer, so any address of it is trusted.
         let issuer = Issuer::jwks(url.clone(), http.clone()).addresses(AddressPolicy::new().trust(host));
         anyhow::Ok(match name {
             Some(name) => issuer.audience(name),
@@ -64,7 +64,7 @@ fn caller_name(caller: &Caller) -> String {
     caller.name().map_or_else(|| "a request".to_owned(), |name| name.into_owned())
 }
 
-/// The host of an issuer, without port. The URL stands in the metadata, so a password in it would be for everybody.
+/// The host of an issuer, without the port. `None` for a URL with a password, because the public metadata has the URL.
 fn issuer_host(url: &str) -> Option<String> {
     let parsed: Uri = url.parse().ok()?;
     let is_http = matches!(parsed.scheme_str(), Some("http" | "https"));
@@ -72,7 +72,7 @@ fn issuer_host(url: &str) -> Option<String> {
     (is_http && is_text(url) && !url.contains(['@', '?', '#'])).then(|| host.to_owned())
 }
 
-/// Whether a text could stand in a claim that is compared.
+/// Whether a text can be the value of a compared claim.
 fn is_text(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }

@@ -46,7 +46,7 @@ pub(super) fn server() -> Server {
         .prompt("greet", "Greet somebody", greet)
 }
 
-/// How calls run as tasks.
+/// The configuration of tasks.
 pub(super) fn tasks() -> Tasks {
     Tasks::new(|work| drop(tokio::spawn(work)))
 }
@@ -79,7 +79,7 @@ struct Sum {
     sum: Number,
 }
 
-/// Adds integers exactly where the sum fits an `i64`, and as floating point otherwise.
+/// Adds integers exactly if the sum fits an `i64`, and as floating point otherwise.
 async fn add(Add { a, b }: Add, _: Context) -> Result<Structured<Sum>, ToolError> {
     let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b)).map(Number::from);
     let real = || a.as_f64().zip(b.as_f64()).and_then(|(a, b)| Number::from_f64(a + b));
@@ -119,7 +119,7 @@ struct Folder {
     name: Option<String>,
 }
 
-/// Asks the client for its roots. Fails where the client has not declared the capability.
+/// Asks the client for its roots. Fails if the client has not declared the capability.
 async fn roots(_: NoArguments, cx: Context) -> Result<Structured<Roots>, ToolError> {
     let answer = cx.list_roots().await;
     let unknown = |error: AskError| ToolError::new(format!("cannot ask for the folders: {}", error));

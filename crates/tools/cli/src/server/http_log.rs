@@ -1,5 +1,4 @@
-//! `server --log` over HTTP: a line for each request to a path that is served, also for one that is refused before the server
-//! reads a message.
+//! `server --log` over HTTP: logs each request to a served path, even one that is refused before the server reads a message.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -13,7 +12,7 @@ use tower_service::Service;
 
 use super::log::RequestLog;
 
-/// A service whose responses are logged when their heads are sent. One that its client does not wait for is not.
+/// A service that logs each response when its head is sent. A response that its client does not wait for is not logged.
 #[derive(Clone)]
 pub(super) struct LoggedHttp {
     service: MountService,

@@ -1,4 +1,4 @@
-//! `server --log`: each request and notification as a line on stderr, and each response to a request of HTTP.
+//! `server --log`: writes each request, notification and HTTP response as a line on stderr.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,10 +9,10 @@ use humantime::format_rfc3339_millis;
 
 use crate::output::text::{Notes, beginning};
 
-/// How many bytes of a method's name are shown.
+/// The most bytes of a method's name that are shown.
 const METHOD_LIMIT: usize = 200;
 
-/// Writes the lines. Without `--log`, it writes none.
+/// Writes the lines of `--log`, if it is given.
 #[derive(Clone)]
 pub(super) struct RequestLog(Option<Notes>);
 
@@ -25,7 +25,7 @@ impl RequestLog {
         self.add(|| format!("{} {} {} ms", shown(method), word(outcome), duration.as_millis()));
     }
 
-    /// A response to a request of HTTP. Its query may have secrets, and is not logged.
+    /// Logs the response to an HTTP request, without the query of the URL, which may have secrets.
     pub(super) fn response(&self, method: &Method, path: &str, status: StatusCode, duration: Duration) {
         self.add(|| {
             let (method, path) = (shown(method.as_str()), shown(path));
@@ -55,12 +55,12 @@ impl RequestLog {
     }
 }
 
-/// A client's name of a method, on one line and up to a bound.
+/// The method's name from a client, shortened to one line.
 fn shown(method: &str) -> String {
     beginning(Printable::one_line(method), METHOD_LIMIT)
 }
 
-/// How a request ended: `ok`, `tool error` where a tool reports that it failed, else the code of the error or why there is none.
+/// The outcome of a request: `ok`, `tool error` if a tool reports that it failed, else the code or the kind of the error.
 fn word(outcome: &Outcome<'_>) -> String {
     match (outcome, outcome.error_type()) {
         (_, Some(word)) => format!("error {word}"),

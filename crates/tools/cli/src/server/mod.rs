@@ -80,8 +80,8 @@ pub(crate) async fn run(
 
 /// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr.
 ///
-/// The first ^C ends the server when the calls that are open have ended, the second at once. After another signal, or with no
-/// call, calls and tasks end within the time of `--grace`, and after that of `--drain`.
+/// The first ^C waits for the open calls and ends the server; the second ends it at once. Another signal ends it after the time of
+/// `--drain`. Then requests and tasks have the time of `--grace` to finish.
 async fn listen(
     address: &str,
     path: &str,
@@ -150,7 +150,7 @@ async fn until_aborted(
         signals.interrupted().await
     };
     tokio::select! {
-        // First, so that it has seen the signal that ends `served`.
+        // Polled first, so that it has seen the signal that ends `served`.
         biased;
         interrupted = abort => Err(interrupted.into()),
         never = pages => match never {},
@@ -158,7 +158,7 @@ async fn until_aborted(
     }
 }
 
-/// Completes when the server is to refuse requests. From the signal to end on it is not ready.
+/// Completes when the server has to refuse requests. The server is not ready from the first signal on.
 async fn end_of(mut signals: Signals, readiness: Readiness, calls: OpenCalls, drain: Duration, notes: Notes) {
     let is_interrupt = signals.interrupted().await == Interrupted::BY_KEY;
     readiness.end();
@@ -221,7 +221,7 @@ fn observed(
     server().connection(|config| config.observer(observer))
 }
 
-/// The warning that other machines reach the server.
+/// The warning that other machines can reach the server.
 fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
     match takes_tokens {
         true => format!(
@@ -233,8 +233,8 @@ fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
     }
 }
 
-/// The configurations of Streamable HTTP and of HTTP+SSE, which shares nothing. A server that other machines reach does not know the
-/// names that they use for it, so it admits any `Host`. It still refuses foreign web pages by their `Origin`.
+/// The configurations of Streamable HTTP, and of HTTP+SSE, which shares nothing with other nodes. A server that other machines can
+/// reach does not know its names there, so it admits any `Host`. It still refuses foreign web pages by their `Origin`.
 fn configs(is_loopback: bool, shared: &Shared, notes: &Notes) -> (EndpointConfig, sse::EndpointConfig) {
     let warnings = notes.clone();
     let streamable = EndpointConfig::new().on_warning(move |warning| warnings.add(&warning.to_string()));

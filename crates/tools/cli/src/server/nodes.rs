@@ -1,4 +1,4 @@
-//! `server --redis`: the engine that several nodes of one server share.
+//! `server --redis`: connects to the key-value store, the engine, that several nodes of one server share.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::failure::Usage;
 /// The variable with the URL of the engine, which other users of the machine cannot read.
 const REDIS: &str = "AGENTWIRE_REDIS";
 
-/// The options about the engine.
+/// The options of the engine.
 #[derive(Debug, Args)]
 pub(crate) struct NodeOptions {
     /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:),
@@ -28,7 +28,7 @@ pub(crate) struct NodeOptions {
     redis_prefix: String,
 }
 
-/// The engine.
+/// The connection to the key-value store.
 pub(super) struct Engine(Arc<RedisStore>);
 
 impl Engine {
@@ -37,7 +37,7 @@ impl Engine {
         let variable = std::env::var(REDIS).ok().filter(|url| !url.is_empty()).map(Secret);
         let Some(Secret(url)) = options.redis.clone().or(variable) else { return Ok(None) };
         if !has_keys {
-            // Without them a node could not read what its clients carry from another.
+            // Without the same keys, a node could not open data that another node sealed.
             return Err(Usage("--redis: --keys FILE is needed, the same on all nodes".into()).into());
         }
         let config = RedisConfig::new(url).prefix(&options.redis_prefix);

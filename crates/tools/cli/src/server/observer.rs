@@ -1,4 +1,4 @@
-//! Observes the server's requests and notifications, for the log and for the calls that are open.
+//! Observes the server's requests and notifications, for the log and for the open calls.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::open_calls::{OpenCall, OpenCalls};
 /// The method whose requests count as open calls.
 const CALL: &str = "tools/call";
 
-/// Observes what clients send.
+/// Observes the messages of clients.
 pub(super) struct RequestObserver {
     pub(super) log: RequestLog,
     pub(super) calls: OpenCalls,

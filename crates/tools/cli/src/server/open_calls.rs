@@ -1,4 +1,4 @@
-//! The calls of tools that have no answer yet, so that the end of the server can wait for them.
+//! Counts the unanswered calls of tools, so that the end of the server can wait for them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl OpenCalls {
         self.0.calls.lock().open.len()
     }
 
-    /// Waits for the end of all calls that are open now. Later ones do not count.
+    /// Waits for the end of all calls that are open now, but not of later ones.
     pub(super) async fn ended(&self) {
         let last = self.0.calls.lock().last;
         loop {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_calls_from_before_are_waited_for() {
+    fn wait_does_not_include_later_calls() {
         let calls = OpenCalls::default();
         assert!(calls.ended().now_or_never().is_some());
         let (first, second) = (calls.begin(), calls.begin());

@@ -1,4 +1,4 @@
-//! `server --metrics`: pages for those who run the server. Metrics for Prometheus, and whether the server lives and is ready.
+//! `server --metrics`: pages for operators, with metrics for Prometheus, the liveness and the readiness of the server.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use tower_service::Service;
 use super::readiness::Readiness;
 use crate::arguments::values::address;
 
-/// The option about the pages.
+/// The option `--metrics`.
 #[derive(Debug, Args)]
 pub(crate) struct Pages {
     /// Serve pages for those who run the server at HOST:PORT, or at PORT of 127.0.0.1: metrics for Prometheus at /metrics, whether
@@ -36,7 +36,7 @@ impl Pages {
 
 /// The pages, for a listener at that address.
 pub(super) fn pages(registry: &Registry, readiness: &Readiness, local: SocketAddr) -> Routes {
-    // As for the server itself: one that other machines reach does not know its names.
+    // As for the server itself: if other machines can reach it, its names there are unknown.
     let guard = match local.ip().to_canonical().is_loopback() {
         true => Guard::new(),
         false => Guard::new().any_host(),

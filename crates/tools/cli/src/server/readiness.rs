@@ -1,4 +1,4 @@
-//! The readiness of the server, for its page and its metric.
+//! Checks the readiness of the server, for its page and its metric.
 
 use agentwire_jsonrpc::WithCauses;
 use std::convert::Infallible;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use agentwire_transport_http::server::{Endpoint, EndpointCounts};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How long a check of readiness may take: 2 s.
+/// The timeout of a check of readiness: 2 s.
 const CHECK_LIMIT: Duration = Duration::from_secs(2);
 
-/// How often the metric is brought up to date: every 5 s. Prometheus and collectors ask less often.
+/// The interval between updates of the metric: 5 s. Prometheus and collectors read it less often.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The readiness of a server: its endpoint answers, and it is not about to end. Clones share it.
@@ -35,7 +35,7 @@ impl Readiness {
         }))
     }
 
-    /// From now on the server is not ready, because it is about to end.
+    /// Marks the server as ending, and so not ready.
     pub(super) fn end(&self) {
         self.0.is_ending.store(true, Ordering::SeqCst);
     }
@@ -44,7 +44,7 @@ impl Readiness {
         self.0.is_ending.load(Ordering::SeqCst)
     }
 
-    /// Checks the endpoint. The error is the reason why the server is not ready.
+    /// Checks the endpoint. The error is the reason for not being ready.
     pub(super) async fn check(&self) -> Result<(), String> {
         if self.is_ending() {
             return Err("the server is about to end".into());
@@ -54,7 +54,7 @@ impl Readiness {
         checked.map_err(|why| WithCauses::new(&why).to_string())
     }
 
-    /// Checks the endpoint again and again, for the metric: that is read where nothing can be awaited.
+    /// Repeats the check for the metric, which is read by functions that cannot await.
     pub(super) async fn keep_checking(&self) -> Infallible {
         let mut ticks = interval(CHECK_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -65,7 +65,7 @@ impl Readiness {
         }
     }
 
-    /// The open parts of the endpoint and its readiness, for metrics.
+    /// The counts of the endpoint's open parts, and its readiness, for metrics.
     pub(super) fn counts(&self) -> (EndpointCounts, bool) {
         (self.0.endpoint.counts(), self.0.answers.load(Ordering::Relaxed) && !self.is_ending())
     }

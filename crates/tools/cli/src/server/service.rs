@@ -1,4 +1,4 @@
-//! The server with the notifications that stand alone in its log. The observer sees all other messages.
+//! Adds the notifications without a session to the server's log. The observer logs all other messages.
 
 use std::sync::Arc;
 

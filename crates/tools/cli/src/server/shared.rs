@@ -1,4 +1,4 @@
-//! `server --redis`, `--store` and `--keys`: what the server keeps outside of its process, and shares with its other nodes.
+//! `server --redis`, `--store` and `--keys`: the state that the server keeps outside of its process and shares with other nodes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::arguments::files::read_secret_text;
 use crate::failure::Usage;
 use crate::output::text::Notes;
 
-/// How long the engine may take to take the lease back: 1 s. After that it expires by itself.
+/// The timeout for the engine to release the node's lease: 1 s. After that, the lease expires by itself.
 const RELEASE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The most bytes of a file of keys: 64 KiB. Two keys and some comments are far shorter.
@@ -24,7 +24,7 @@ const KEYS_LIMIT: u64 = 64 << 10;
 
 /// The parts of a server that are kept outside of its process: none, unless the command line names a store or keys.
 pub(super) struct Shared {
-    /// `None` if its clients carry all of that.
+    /// `None` if the state is not in a store.
     node: Option<Node>,
     engine: Option<Engine>,
     keys: Option<SealingKeys>,
@@ -43,7 +43,7 @@ impl Shared {
         Ok(Self { node, engine, keys })
     }
 
-    /// The configuration of an endpoint that is one of several nodes, or outlives its process.
+    /// Adds the node, or the keys for sealed sessions, to the configuration of an endpoint.
     pub(super) fn of_endpoint(&self, config: EndpointConfig) -> EndpointConfig {
         match (&self.node, &self.keys) {
             (Some(node), _) => config.node(node.clone()),
@@ -76,7 +76,7 @@ impl Shared {
     /// Notifies the other nodes that this one has ended.
     pub(super) async fn release(&self) {
         if let Some(node) = &self.node {
-            // It expires where the engine is away.
+            // If the engine cannot be reached, the lease expires by itself.
             let _released = tokio::time::timeout(RELEASE_LIMIT, node.release()).await;
         }
     }

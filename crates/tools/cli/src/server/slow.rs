@@ -1,4 +1,4 @@
-//! Tools that take time: `slow`, and `job` and `task`, which may or must run as tasks.
+//! Tools that take time: `slow`, `job`, which may run as a task, and `task`, which must.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use agentwire_mcp_server::{Context, Form, ServerTool, ToolError, field};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The longest time that a call may ask for, in seconds.
+/// The longest time of a call, in seconds.
 const MAX_SECONDS: f64 = 86_400.0;
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! The stderr of a program that a command starts. While the program is well, its lines are kept; if it fails, they are shown.
+//! Collects the stderr of a program that a command starts. Keeps the lines while the program is healthy, and shows them if it fails.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use agentwire_transport_stdio::Stderr;
 use crate::output::text::beginning;
 use crate::recording::{Recorder, record_stderr};
 
-/// How many of the last lines are kept: 20, as many as the transport keeps for its errors.
+/// The most last lines that are kept: as many as the transport keeps for its errors.
 const KEPT_LINES: usize = 20;
 
-/// How many bytes of a line are kept: 4 KiB.
+/// The most bytes of a line that are kept: 4 KiB.
 const LINE_LIMIT: usize = 4 << 10;
 
-/// How many lines of the first process are compared with those of the next.
+/// The most lines of the first process that are compared with those of the next.
 const COMPARED_LINES: usize = 100;
 
 /// The destination of the lines of a program's stderr. Clones share everything.
@@ -33,18 +33,18 @@ struct Inner {
 
 #[derive(Default)]
 struct Lines {
-    /// Whether lines are shown as they come.
+    /// Whether lines are shown as they arrive.
     are_shown: bool,
     /// The last lines that were not shown.
     kept: VecDeque<String>,
-    /// How many lines before these were dropped.
+    /// The number of dropped lines before these.
     dropped: usize,
-    /// The lines of the first process. A process that is started again shows only other lines.
+    /// The lines of the first process. The process of a later start shows only other lines.
     first: HashSet<String>,
 }
 
 impl ProgramStderr {
-    /// `show` shows a line to the person: at once if `verbose`, and otherwise when the program fails.
+    /// `show` shows a line to the person: at once if `verbose`, otherwise when the program fails.
     pub(crate) fn new(
         verbose: bool,
         recorder: Option<Recorder>,
@@ -68,7 +68,7 @@ impl ProgramStderr {
         self.0.show_kept(&mut self.0.lines.lock());
     }
 
-    /// Shows lines as they come until the result is dropped: a person may have to read them.
+    /// Shows lines as they arrive until the result is dropped, because a person may have to read them.
     pub(crate) fn shown(&self) -> ShownStderr {
         let mut lines = self.0.lines.lock();
         let before = std::mem::replace(&mut lines.are_shown, true);
@@ -107,7 +107,7 @@ impl Inner {
     }
 }
 
-/// Lines are shown as they come until this is dropped.
+/// Lines are shown as they arrive until this is dropped.
 pub(crate) struct ShownStderr {
     inner: Arc<Inner>,
     before: bool,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_lines_have_a_bound_and_the_others_are_counted() {
+    fn kept_lines_are_bounded_and_the_others_are_counted() {
         let (stderr, shown) = stderr(false);
         let lines: Vec<_> = (0..1000).map(|number| format!("{number}{}", "x".repeat(1 << 16))).collect();
         write(&stderr, &lines.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! What a program writes to stdout in place of JSON-RPC, such as a log.
+//! Shows lines that a program writes to stdout in place of JSON-RPC, such as a log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,21 +8,21 @@ use agentwire_transport_stdio::Command;
 use crate::failure::OtherSide;
 use crate::output::text::Notes;
 
-/// How many such lines are shown.
+/// The most lines that are shown.
 const SHOWN_LINES: usize = 5;
 
-/// Shows such lines at once: the program may never answer.
+/// Shows lines that are not JSON-RPC at once, because the program may never answer.
 #[derive(Clone)]
 pub(crate) struct TextLines {
     side: OtherSide,
     notes: Notes,
     count: Arc<AtomicUsize>,
-    /// How many of them the connection has not reported yet.
+    /// The number of shown lines that the connection has not reported yet.
     unreported: Arc<AtomicUsize>,
 }
 
 impl TextLines {
-    /// Of that agent or server.
+    /// The lines of an agent or server.
     pub(crate) fn new(side: &OtherSide, notes: &Notes) -> Self {
         Self { side: side.clone(), notes: notes.clone(), count: Arc::default(), unreported: Arc::default() }
     }

@@ -26,7 +26,7 @@ use crate::output::text::Notes;
 /// The longest time of an export, without `OTEL_EXPORTER_OTLP_TIMEOUT`: 10 s, the specification's default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most bytes of an answer: 64 KiB. It has the number of refused items.
+/// The most bytes of an answer, which has the number of refused items: 64 KiB.
 const ANSWER_LIMIT: usize = 64 << 10;
 
 /// A collector.
@@ -71,7 +71,7 @@ impl Collector {
     }
 }
 
-/// Sends on the command's runtime what the exporters send from threads of their own.
+/// Sends the requests of the exporters, which run on their own threads, on the command's runtime.
 #[derive(Clone, Debug)]
 struct Client {
     http: Hyper,
@@ -81,7 +81,7 @@ struct Client {
 }
 
 impl HttpClient for Client {
-    // What `async_trait` makes of an `async fn`.
+    // The signature that `async_trait` generates for an `async fn`.
     fn send_bytes<'life0, 'async_trait>(
         &'life0 self,
         request: Request<Bytes>,
@@ -92,7 +92,7 @@ impl HttpClient for Client {
     {
         let client = self.clone();
         let sent = self.runtime.spawn(async move { client.send(request).await });
-        // It fails where the command has ended.
+        // Fails if the command has ended.
         Box::pin(async move { sent.await? })
     }
 }
@@ -123,7 +123,7 @@ impl Client {
     }
 }
 
-/// The first cause of an error: hyper's own text does not say what went wrong.
+/// The first cause of an error, because hyper's own text is not specific.
 fn cause(error: &(dyn Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -132,7 +132,7 @@ fn cause(error: &(dyn Error + 'static)) -> String {
     error.to_string()
 }
 
-/// Reports one failure on stderr, however many there are.
+/// Reports only the first failure on stderr.
 struct FailureNote {
     origin: String,
     notes: Notes,

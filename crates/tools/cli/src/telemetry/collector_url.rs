@@ -1,4 +1,4 @@
-//! The URL of a collector.
+//! Parses the URL of a collector.
 
 use std::str::FromStr;
 
@@ -34,7 +34,7 @@ impl FromStr for CollectorUrl {
         let url: Uri = text.parse().map_err(|_| why.to_owned())?;
         let is_http = matches!(url.scheme_str(), Some("http" | "https"));
         let has_host = url.host().is_some_and(|host| !host.is_empty());
-        // `OTEL_EXPORTER_OTLP_HEADERS` carries what authenticates.
+        // `OTEL_EXPORTER_OTLP_HEADERS` has the credentials.
         let is_plain = !text.contains(['@', '?', '#']);
         if is_http && has_host && is_plain { Ok(Self(text.to_owned())) } else { Err(why.to_owned()) }
     }

@@ -1,5 +1,4 @@
-//! `--otlp`, `--metrics` and the variables of OpenTelemetry: what observes the command's connections, and where spans and metrics
-//! go.
+//! `--otlp`, `--metrics` and the variables of OpenTelemetry: observes the command's connections, and exports spans and metrics.
 
 mod arguments;
 mod collector;
@@ -30,22 +29,22 @@ use self::settings::Settings;
 use crate::arguments::Arguments;
 use crate::output::text::Notes;
 
-/// How long the last spans and metrics may take to be sent: 2 s.
+/// The timeout of sending the last spans and metrics: 2 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);
 
-/// The observer of the command's connections. It does nothing unless the command line or the environment asks for telemetry. Clones
-/// share everything.
+/// The telemetry of the command's connections. Does nothing unless the command line or the environment enables it. Clones share
+/// everything.
 #[derive(Clone, Default)]
 pub(crate) struct Telemetry(Option<Arc<Providers>>);
 
-/// The providers, and what is made of them.
+/// The OpenTelemetry providers and their exporters.
 struct Providers {
     instruments: agentwire_otel::Telemetry,
     tracers: Option<SdkTracerProvider>,
     meters: SdkMeterProvider,
     /// The metrics for `--metrics`.
     registry: Option<Registry>,
-    /// Where spans and metrics are sent, if they are.
+    /// The collector that spans and metrics are sent to.
     collector: Option<Collector>,
     /// The URL of `--otlp`, for the programs that this one starts.
     passed_on: Option<CollectorUrl>,
@@ -54,7 +53,7 @@ struct Providers {
 }
 
 impl Telemetry {
-    /// Starts what the command line and the environment ask for.
+    /// Starts the telemetry that the command line and the environment enable.
     pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Self> {
         let Some(settings) = Settings::of(arguments, notes)? else { return Ok(Self::default()) };
         let Settings { service, traces, metrics, has_registry } = settings;
@@ -77,7 +76,7 @@ impl Telemetry {
         }
         let registry = has_registry.then(Registry::new);
         if let Some(registry) = &registry {
-            // There is one scope, whose name and version would stand at every number.
+            // There is only one scope. Its name and version would be repeated at every number.
             let exporter = opentelemetry_prometheus::exporter().scope_info_enabled(false);
             meters = meters.with_reader(exporter.with_registry(registry.clone()).build()?);
         }
@@ -127,7 +126,7 @@ impl Telemetry {
         Some(Arc::new(of(&providers.instruments).network(network)))
     }
 
-    /// Reports what an endpoint has open, and whether it is ready.
+    /// Reports the counts of an endpoint's open parts, and its readiness.
     pub(crate) fn watch_endpoint(&self, counts: impl Fn() -> (EndpointCounts, bool) + Send + Sync + 'static) {
         self.watch("http", move || {
             let (counts, is_ready) = counts();
@@ -139,7 +138,7 @@ impl Telemetry {
         });
     }
 
-    /// Reports how often the servers of a hub were started again.
+    /// Reports how often the servers of a hub were restarted.
     pub(crate) fn watch_hub(&self, hub: HubConfig) {
         self.watch("mcp_hub", move || Counts::new().child_restarts(hub.restart_count()));
     }
@@ -153,7 +152,7 @@ impl Telemetry {
         }
     }
 
-    /// Whether the command line or the environment asks for telemetry.
+    /// Whether the command line or the environment enables telemetry.
     pub(crate) fn is_reporting(&self) -> bool {
         self.0.is_some()
     }
@@ -163,7 +162,7 @@ impl Telemetry {
         self.0.as_ref()?.registry.as_ref()
     }
 
-    /// Names the collector of `--otlp` to a program that this one starts. One of the environment reaches it by itself.
+    /// Passes the collector of `--otlp` to a program that this one starts. The program inherits a collector of the environment.
     pub(crate) fn pass_on(&self, command: Command) -> Command {
         match self.0.as_ref().and_then(|providers| providers.passed_on.as_ref()) {
             Some(url) => command.env(settings::ENDPOINT, url.as_str()),
@@ -171,11 +170,11 @@ impl Telemetry {
         }
     }
 
-    /// Sends what has not been sent, for up to [`FINISH_LIMIT`].
+    /// Sends the remaining spans and metrics, for up to [`FINISH_LIMIT`].
     pub(crate) async fn finish(self) {
         let Some(providers) = self.0 else { return };
         let Some(collector) = &providers.collector else { return };
-        // Both wait for their own threads. In turn, a collector that is away would cost the time twice.
+        // Both wait for their own threads. One after the other, an unreachable collector would cost the time twice.
         let tracers = providers.tracers.clone();
         let spans = tokio::task::spawn_blocking(move || {
             tracers.map(|tracers| tracers.shutdown_with_timeout(FINISH_LIMIT))
@@ -207,7 +206,7 @@ fn resource(service: &'static str) -> Resource {
         resource = resource.with_service_name(format!("agentwire-{service}"));
     }
     let version = ("service.version", Some(env!("CARGO_PKG_VERSION").to_owned()));
-    // Without it a collector takes several processes of one service for one, whose counters fall.
+    // Without it, a collector would merge several processes of one service, whose counters would then appear to fall.
     let instance = ("service.instance.id", agentwire_store::NodeId::random().map(|id| id.to_string()));
     for (key, value) in [version, instance] {
         if let Some(value) = value.filter(|_| from_environment.get(&Key::new(key)).is_none()) {
@@ -217,7 +216,7 @@ fn resource(service: &'static str) -> Resource {
     resource.build()
 }
 
-/// The server is one that the person or the client has named.
+/// The host and port of the server, which are known because the person or the client has named them.
 fn http_network(target: &HttpTarget) -> Network {
     let network = Network::http(None);
     let Ok(url) = target.url().parse::<http::Uri>() else { return network };

@@ -1,4 +1,4 @@
-//! The settings from the command line and the standard variables of OpenTelemetry.
+//! Reads the settings from the command line and the standard variables of OpenTelemetry.
 
 use std::env;
 
@@ -13,23 +13,23 @@ use crate::output::text::Notes;
 pub(super) const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 /// The variable with the protocol to use.
 const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
-/// The only protocol that is spoken here.
-const SPOKEN: &str = "http/protobuf";
+/// The only supported protocol.
+const SUPPORTED_PROTOCOL: &str = "http/protobuf";
 
-/// The wanted telemetry.
+/// The enabled telemetry.
 pub(super) struct Settings {
-    /// The part of the service's name that is the command's.
+    /// The command's part of the service name.
     pub(super) service: &'static str,
-    /// Where spans are sent.
+    /// The URL for spans.
     pub(super) traces: Option<CollectorUrl>,
-    /// Where metrics are sent.
+    /// The URL for metrics.
     pub(super) metrics: Option<CollectorUrl>,
     /// Whether metrics are shown on a page.
     pub(super) has_registry: bool,
 }
 
 impl Settings {
-    /// `None` if no telemetry is asked for.
+    /// `None` if telemetry is not enabled.
     pub(super) fn of(arguments: &Arguments, notes: &Notes) -> Result<Option<Self>> {
         let option = arguments.telemetry.otlp.as_ref();
         let Some(service) = arguments.command.connecting() else {
@@ -41,7 +41,7 @@ impl Settings {
         let has_registry = matches!(&arguments.command, Command::Server(server) if server.operations.pages.address().is_some());
         let (traces, metrics) = match endpoints(option, &variable) {
             Ok(endpoints) => endpoints,
-            // The variables are for many programs, so they do not keep this one from its work.
+            // The variables are for many programs, so a wrong one does not stop this one.
             Err(why) => {
                 notes.add(&format!("warning: no spans and metrics are sent: {why}"));
                 (None, None)
@@ -52,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Where spans and metrics are sent.
+/// The URLs for spans and for metrics.
 fn endpoints(
     option: Option<&CollectorUrl>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -79,8 +79,8 @@ fn endpoints(
             None => (PROTOCOL, variable(PROTOCOL)),
         };
         match protocol.as_deref() {
-            None | Some(SPOKEN) => Ok(Some(url)),
-            Some(_) => Err(format!("{by} names another protocol than {SPOKEN}")),
+            None | Some(SUPPORTED_PROTOCOL) => Ok(Some(url)),
+            Some(_) => Err(format!("{by} names another protocol than {SUPPORTED_PROTOCOL}")),
         }
     };
     Ok((signal("TRACES", "/v1/traces")?, signal("METRICS", "/v1/metrics")?))
@@ -90,7 +90,7 @@ fn read(variable: &str, url: &str) -> Result<CollectorUrl, String> {
     url.parse().map_err(|why| format!("{variable}: {why}"))
 }
 
-/// A variable that is not empty: the specification takes an empty one for none.
+/// A variable that is not empty: by the specification, an empty one counts as unset.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_switch_it_off() {
+    fn variables_disable_telemetry() {
         assert_eq!(of(Some(URL), &[("OTEL_SDK_DISABLED", "True")]), Ok([None, None]));
         let none = ("OTEL_METRICS_EXPORTER", "none");
         assert_eq!(of(Some(URL), &[none]), Ok([Some(format!("{URL}/v1/traces")), None]));

@@ -1,4 +1,4 @@
-//! Messages to the person that are not part of the conversation. They go to stderr.
+//! Shows messages on stderr that are not part of the conversation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use super::screen::Screen;
 use crate::output::output_queue::OutputQueue;
 use crate::output::text::Notes;
 
-/// How many bytes of output may be queued before diagnostics are left out, and counted: 64 KiB.
+/// The number of queued bytes of output from which diagnostics are left out and counted: 64 KiB.
 const LIMIT: usize = 64 << 10;
 
-/// Shows messages in order with the conversation where stderr is the same terminal, and otherwise as [`Notes`]. Clones share
+/// Shows messages in order with the conversation if stderr is the same terminal, and otherwise as [`Notes`]. Clones share
 /// everything.
 #[derive(Clone)]
 pub(crate) struct Diagnostics {

@@ -1,4 +1,4 @@
-//! The changes of a text, shown on a screen.
+//! Shows the changes of a text on a screen.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -13,17 +13,17 @@ const MAX_DIFF_BYTES: usize = 1 << 20;
 /// The most lines of a text in a diff. Comparing takes about 100 bytes of memory a line.
 const MAX_DIFF_LINES: usize = 50_000;
 
-/// How long to look for the smallest diffs of one update. The search takes quadratic time for some texts. After this time
-/// larger diffs are shown.
+/// The time limit of the search for the smallest diffs of one update, which is quadratic for some texts. After it, larger diffs
+/// are shown.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl Screen {
-    /// The time until which to look for the smallest diffs of the update that is shown now.
+    /// The deadline of the search for the smallest diffs of one update.
     pub(crate) fn diff_deadline() -> Instant {
         Instant::now() + DIFF_TIMEOUT
     }
 
-    /// Shows what changed in a text, with three lines of context.
+    /// Shows the changes of a text, with three lines of context.
     pub(crate) fn diff(&mut self, old: &str, new: &str, deadline: Instant) -> io::Result<()> {
         let is_long = |text: &str| text.len() > MAX_DIFF_BYTES || text.lines().nth(MAX_DIFF_LINES).is_some();
         if is_long(old) || is_long(new) {
@@ -32,7 +32,7 @@ impl Screen {
         }
         let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
         let (old, new) = (lines(old), lines(new));
-        // Carriage returns are shown where they may be what changed.
+        // Carriage returns are shown if the texts may differ in them.
         let ends_in_return = |line: &&str| line.ends_with("\r\n") || !line.ends_with('\n');
         let end = if old.iter().chain(&new).all(ends_in_return) { "\r\n" } else { "\n" };
         let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));

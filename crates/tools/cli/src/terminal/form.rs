@@ -1,4 +1,4 @@
-//! Forms, filled in field by field.
+//! Asks for the fields of a form, one by one.
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
@@ -78,8 +78,8 @@ async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<
     }
 }
 
-/// The lines of the choices, each with its value and title. The choices after the first [`MAX_ITEMS`] are counted, and can be
-/// typed all the same.
+/// The lines of the choices, each with its value and title. The choices after the first [`MAX_ITEMS`] are only counted, but can
+/// be typed.
 fn choice_lines(choices: &[(&str, &str)]) -> Vec<String> {
     let line = |(value, title): &(&str, &str)| {
         let title = if title == value { String::new() } else { format!(" ({})", short(title)) };
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_bounded_and_steer_no_terminal() {
+    fn choices_are_bounded_and_escaped() {
         let choices = vec![("a", "\u{1b}[2JOne"); 100_000];
         let lines = choice_lines(&choices);
         assert_eq!(lines.len(), MAX_ITEMS + 1);

@@ -1,4 +1,4 @@
-//! Keys and lines from the terminal.
+//! Reads keys and lines from the terminal.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,11 @@ use super::lines::LineReader;
 use crate::output::text::one_line;
 use crate::signals::{is_terminal_gone, stop_process};
 
-/// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text, or a line that a program or a slow network
-/// has sent in one piece.
+/// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text, or a line that arrived in one piece from a
+/// program or a slow network.
 const BURST: Duration = Duration::from_millis(20);
 
-/// How long to wait for the rest of pasted text in all: 1 s.
+/// The longest total wait for the rest of pasted text: 1 s.
 const PASTE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An input from the keyboard.
@@ -49,14 +49,14 @@ pub(crate) enum TypedInput {
     Interrupt,
 }
 
-/// Takes the text that was typed and not read.
+/// Takes text that was typed and not read yet.
 pub(super) fn take_typed() -> io::Result<String> {
     let _raw = RawMode::enter()?;
     take_events()
 }
 
 fn take_events() -> io::Result<String> {
-    // The loop below would not end.
+    // Otherwise the loop below would not end.
     if is_terminal_gone() {
         return Err(io::Error::other("the terminal is gone"));
     }
@@ -155,7 +155,7 @@ impl Drop for RawMode {
     }
 }
 
-/// Reads a key. None when `stop` is set, which is checked every 50 ms.
+/// Reads a key. `None` when `stop` is set, which is checked every 50 ms.
 fn next_key(stop: &AtomicBool) -> io::Result<Option<Key>> {
     const STEP: Duration = Duration::from_millis(50);
     while !stop.load(Ordering::Relaxed) {
@@ -180,7 +180,7 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
     let mut line = String::new();
     let columns = size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
     let columns = columns.unwrap_or(80);
-    // A wide question stands on its own line: a line that is wider than the screen cannot be redrawn.
+    // A wide question has its own line: a line that is wider than the screen cannot be redrawn.
     let mut before = question;
     if width(question) > columns / 2 {
         write!(screen, "{question}\r\n")?;
@@ -226,7 +226,7 @@ fn drop_rest_of_paste() -> io::Result<bool> {
     let limit = Instant::now() + PASTE_LIMIT;
     let mut is_there = false;
     while Instant::now() < limit && event::poll(BURST)? {
-        // Keys that are released and a new size are no text.
+        // Released keys and a new size are not text.
         is_there |= match event::read()? {
             Event::Key(key) => to_key(key).is_some(),
             Event::Paste(_) => true,
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_typed_ahead_is_text() {
+    fn text_typed_ahead_is_kept() {
         let mut text = String::new();
         let keys = [
             Key::Character('a'),

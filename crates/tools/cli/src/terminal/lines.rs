@@ -1,4 +1,4 @@
-//! Lines of a terminal that edits them itself: `TERM=dumb`, and conversations of a build without the feature `editor`.
+//! Reads lines of a terminal that edits them itself: with `TERM=dumb`, and in a build without the feature `editor`.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,34 +11,34 @@ use tokio::time::{Instant, timeout_at};
 
 use super::modes::{drop_unread_input, is_dumb};
 
-/// How many lines are read ahead.
+/// The most lines that are read ahead.
 const LINES_AHEAD: usize = 16;
 
 /// The most lines that are kept for the next prompts.
 const LINES_KEPT: usize = 1000;
 
-/// How long the lines that were typed before a question are fetched: 100 ms.
+/// The time for which lines that were typed before a question are collected: 100 ms.
 const FETCH_TIME: Duration = Duration::from_millis(100);
 
-/// A line without its end. None at the end of stdin.
+/// A line without its end. `None` at the end of stdin.
 type Line = io::Result<Option<String>>;
 
-/// The only reader of lines from stdin. A reader for each question would lose lines: one that waits cannot be stopped.
+/// The only reader of lines from stdin. A reader for each question would lose lines, because a waiting read cannot be stopped.
 #[derive(Default)]
 pub(super) struct LineReader {
-    /// The lines that were read. The thread that reads them begins with the first use.
+    /// The lines that were read. The first use starts the reading thread.
     lines: OnceLock<Mutex<mpsc::Receiver<Line>>>,
-    /// The lines that were typed before a question. They are the next prompts.
+    /// The lines that were typed before a question. They become the next prompts.
     before: agentwire_sync::Mutex<VecDeque<String>>,
 }
 
 impl LineReader {
-    /// Whether questions read lines too: the terminal has no other mode, or the thread here would take keys that a question waits for.
+    /// Whether questions read lines too: the terminal has no other mode, or the reading thread would take the keys of an answer.
     pub(super) fn reads_answers(&self) -> bool {
         is_dumb() || self.lines.get().is_some()
     }
 
-    /// The next prompt. None at the end of stdin.
+    /// The next prompt. `None` at the end of stdin.
     pub(super) async fn next(&self) -> Line {
         let before = self.before.lock().pop_front();
         match before {
@@ -47,13 +47,13 @@ impl LineReader {
         }
     }
 
-    /// The next line that is typed from now on. None at the end of stdin.
+    /// The next line that is read from stdin. `None` at the end of stdin.
     pub(super) async fn answer(&self) -> Line {
         self.lines().lock().await.recv().await.unwrap_or(Ok(None))
     }
 
-    /// Keeps the lines that were typed before now for the next prompts, and drops a line that was begun. The thread may have to
-    /// fetch them first, so this takes [`FETCH_TIME`].
+    /// Keeps the lines that were typed before now for the next prompts, and drops an incomplete line. The thread may still be reading
+    /// them, so this takes [`FETCH_TIME`].
     pub(super) async fn set_aside(&self) {
         let mut lines = self.lines().lock().await;
         let deadline = Instant::now() + FETCH_TIME;

@@ -1,4 +1,4 @@
-//! Output to people and programs, and questions to the person at the terminal.
+//! Output for people and programs, and questions to the person at the terminal.
 
 mod diagnostics;
 mod diff;

@@ -1,22 +1,22 @@
-//! The modes of the terminal at stdin, and its kind.
+//! Saves and changes the modes of the terminal at stdin.
 
 /// Whether the terminal understands no escape sequences: `TERM=dumb`.
 pub(crate) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// The modes of the terminal at stdin. They are restored when this is dropped.
+/// The saved modes of the terminal at stdin, which are restored when this is dropped.
 #[cfg(unix)]
 pub(crate) struct TerminalModes(Option<rustix::termios::Termios>);
 
 #[cfg(unix)]
 impl TerminalModes {
-    /// Keeps the modes as they are now.
+    /// Saves the current modes.
     pub(crate) fn keep() -> Self {
         Self(rustix::termios::tcgetattr(std::io::stdin()).ok())
     }
 
-    /// Turns off the echo of keys. ^C is still a signal. What is typed stays in the terminal for the next reader.
+    /// Turns off the echo of keys. ^C is still a signal. Typed text stays in the terminal for the next reader.
     pub(crate) fn without_echo() -> Self {
         use rustix::termios::LocalModes;
         let modes = Self::keep();
@@ -38,7 +38,7 @@ impl Drop for TerminalModes {
     }
 }
 
-/// Drops what was typed at stdin and not read, such as a line that was begun.
+/// Drops typed text that was not read from stdin, such as an incomplete line.
 pub(crate) fn drop_unread_input() {
     #[cfg(unix)]
     let _stdin_is_no_terminal =
@@ -51,7 +51,7 @@ fn set(modes: &rustix::termios::Termios) {
     let _set = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, modes);
 }
 
-/// On other systems the echo stays as it is.
+/// Other systems keep the echo.
 #[cfg(not(unix))]
 pub(crate) struct TerminalModes;
 

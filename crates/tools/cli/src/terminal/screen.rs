@@ -1,4 +1,4 @@
-//! A person's screen: lines, streamed text, a spinner, colours.
+//! Draws on a person's screen: lines, streamed text, a spinner, colours.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ const MAX_COLUMNS: usize = 2000;
 /// The longest text that is escaped before it is queued: 64 KiB. A longer one is escaped when it is written.
 const LONG: usize = 64 << 10;
 
-/// The longest piece of a message that is drawn as Markdown: 1 MiB. A longer one is shown as it came.
+/// The longest piece of a message that is drawn as Markdown: 1 MiB. A longer one is shown unchanged.
 const LONG_MARKDOWN: usize = 1 << 20;
 
 /// The most entries of a plan, and pieces of a call's content, that are shown. [`Screen::more`] counts the others.
@@ -26,20 +26,20 @@ pub(crate) const MAX_ITEMS: usize = 200;
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// A person's screen. The answer may go to a stream of its own.
+/// A person's screen. The answer may go to a separate stream.
 pub(crate) struct Screen {
     out: Box<dyn Output>,
     style: Style,
     at_line_start: bool,
-    /// The text that was written last, while its line can go on.
+    /// The text that was written last, while its line can be continued.
     streamed: Option<Streamed>,
-    /// Draws the message that is streamed, where that has colours.
+    /// Draws the streamed message, if the screen has colours.
     markdown: Option<Markdown>,
     spinner: Option<Spinner>,
     answer: Option<Answer>,
 }
 
-/// The stream of the answer, where that is not the screen: a pipe or a file.
+/// The separate stream of the answer: a pipe or a file.
 struct Answer {
     out: Box<dyn Output>,
     at_line_start: bool,
@@ -77,7 +77,7 @@ pub(crate) struct StreamedMessage {
     pub(crate) kind: MessageKind,
     /// The index of the message in the conversation, or a hash of its id.
     pub(crate) key: u64,
-    /// Whether it is of the turn that runs, and not of an earlier one.
+    /// Whether it belongs to the running turn, and not to an earlier one.
     pub(crate) is_new: bool,
 }
 
@@ -102,13 +102,13 @@ impl Screen {
         Self { out, style, at_line_start: true, streamed: None, markdown: None, spinner: None, answer: None }
     }
 
-    /// The same, but the text of new messages of the agent goes to another stream, as it came.
+    /// Sends the text of new messages of the agent unchanged to a separate stream.
     pub(crate) fn with_answer(mut self, out: Box<dyn Output>) -> Self {
         self.answer = Some(Answer { out, at_line_start: true, streamed: None });
         self
     }
 
-    /// Whether new messages of the agent go to a stream of their own.
+    /// Whether new messages of the agent go to a separate stream.
     pub(crate) fn has_answer(&self) -> bool {
         self.answer.is_some()
     }
@@ -181,7 +181,7 @@ impl Screen {
         writeln!(self.out, "{}", text.into().as_str())
     }
 
-    /// Shows a line that was asked for, such as one of a list: with the answer.
+    /// Shows a line that the person requested, such as one of a list. Writes it to the stream of the answer.
     pub(crate) fn answer_line(&mut self, text: &str) -> io::Result<()> {
         if self.answer.is_none() {
             self.line(text)?;
@@ -193,7 +193,7 @@ impl Screen {
         answer.out.flush()
     }
 
-    /// Passes on what is shown so far.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -275,7 +275,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Whether the line of a tool call's output can go on.
+    /// Whether the line of a tool call's output can be continued.
     pub(crate) fn is_in_output(&self, call: usize) -> bool {
         !self.at_line_start && self.streamed == Some(Streamed::Output(call))
     }
@@ -323,7 +323,7 @@ impl Screen {
         self.line(StyledText::from("  ").then(line))
     }
 
-    /// A text on one line, in a colour where the screen has them.
+    /// A text on one line, in a colour if the screen has colours.
     pub(crate) fn paint(&self, colour: &str, text: &str) -> StyledText {
         let text = StyledText::from(text);
         if self.style.colours { text.coloured(colour) } else { text }

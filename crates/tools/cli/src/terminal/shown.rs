@@ -1,4 +1,4 @@
-//! The settings that were shown, so that only new ones are shown, and short texts.
+//! Remembers shown values, so that only new ones are shown, and shortens texts.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, RandomState};
@@ -17,17 +17,17 @@ pub(crate) struct ValueHashes {
 }
 
 impl ValueHashes {
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Records a list in place of the one before. Returns the places of the new values.
+    /// Records a list in place of the one before. Returns the indices of the new values.
     pub(crate) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
         self.replace_all(list).0
     }
 
-    /// The same. Also returns how many keys of the list before are in this one.
+    /// As [`replace`](Self::replace). Also returns how many keys of the list before are in this one.
     pub(crate) fn replace_all<K: Hash, V: Hash>(
         &mut self,
         list: impl IntoIterator<Item = (K, V)>,
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_options_that_there_are_now_are_remembered() {
+    fn only_the_current_options_are_remembered() {
         let mut values = ValueHashes::default();
         assert_eq!(values.replace([("a", 1), ("b", 1)]), [0, 1]);
         assert_eq!(values.replace([("b", 1), ("c", 1)]), [1]);

@@ -1,12 +1,12 @@
-//! Output to stderr in the order of the output to stdout.
+//! Orders output to stderr with the output to stdout.
 
 use std::io::{self, Write};
 
 use crate::output::output_queue::{DeferredWrite, Output, OutputQueue};
 use crate::output::text::UnlockedStderr;
 
-/// Writes to stderr, each piece after what was queued for stdout before it. So a terminal or a file that is both shows what
-/// happened in the order in which it happened.
+/// Writes each piece to stderr after the output that was queued for stdout before it. So a terminal or a file that receives both
+/// has everything in order.
 pub(super) struct OrderedStderr {
     queue: OutputQueue,
     /// The output since the last flush.
@@ -25,7 +25,7 @@ impl OrderedStderr {
         }
         let weight = piece.len();
         let write = move |_: &mut dyn Write| {
-            // Without a reader of stderr the answer still goes to stdout.
+            // If stderr is closed, the answer still goes to stdout.
             let _closed = UnlockedStderr.write_all(&piece);
             Ok(())
         };

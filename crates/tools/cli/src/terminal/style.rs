@@ -1,4 +1,4 @@
-//! The control sequences that a stream may be sent beside text, and the wanted form of the output.
+//! The control sequences that a stream supports, and the requested form of the output.
 
 use std::env;
 
@@ -18,17 +18,17 @@ pub(crate) enum Format {
     Json,
 }
 
-/// The control sequences that a stream may be sent beside text.
+/// The control sequences that a stream supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Colours, and Markdown as what it means.
+    /// Colours, and drawn Markdown.
     pub(crate) colours: bool,
     /// Lines that are redrawn.
     pub(crate) redraws: bool,
 }
 
 impl Style {
-    /// The style of a stream that is a terminal or not, by the variables `TERM` and `NO_COLOR`. See <https://no-color.org>.
+    /// The style of a stream, by the variables `TERM` and `NO_COLOR` if it is a terminal. See <https://no-color.org>.
     pub(crate) fn of(is_terminal: bool) -> Self {
         let redraws = is_terminal && !is_dumb();
         let has_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -1,4 +1,4 @@
-//! The person at the terminal, who answers one question at a time.
+//! Asks the person at the terminal, one question at a time.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ struct Inner {
     view: Arc<View>,
     /// The lines of a terminal that edits them itself.
     lines: LineReader,
-    /// Text that was typed before a question. It belongs to the next prompt.
+    /// Text that was typed before a question, for the next prompt.
     typed: agentwire_sync::Mutex<String>,
     /// Held by the question or the line editor that reads keys.
     keyboard: Mutex<()>,
@@ -63,8 +63,8 @@ impl User {
         }
     }
 
-    /// Waits for the keyboard, to ask a question. The line editor gives it up. Keys that were pressed before the question are
-    /// no answer: they belong to the next prompt.
+    /// Waits for the keyboard, to ask a question. The line editor gives it up. Keys from before the question are kept for the next
+    /// prompt.
     pub(super) async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let keyboard = match self.0.keyboard.try_lock() {
             Ok(keyboard) => keyboard,
@@ -85,7 +85,7 @@ impl User {
         Ok(keyboard)
     }
 
-    /// Takes what was typed before the questions since the last prompt.
+    /// Takes the text that was typed before questions since the last prompt.
     pub(crate) fn take_typed(&self) -> String {
         std::mem::take(&mut *self.0.typed.lock())
     }
@@ -95,17 +95,17 @@ impl User {
         self.0.keyboard.try_lock().is_err()
     }
 
-    /// Waits for the keyboard, to edit a line. Questions that wait go first.
+    /// Waits for the keyboard, to edit a line. Waiting questions go first.
     pub(crate) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
         self.0.keyboard.lock().await
     }
 
-    /// The next line of a terminal that edits lines itself. None at the end of stdin.
+    /// The next line of a terminal that edits lines itself. `None` at the end of stdin.
     pub(crate) async fn next_line(&self) -> io::Result<Option<String>> {
         self.0.lines.next().await
     }
 
-    /// Whether the terminal shows what is typed, because lines are read and not keys.
+    /// Whether lines are read and not keys, so that the terminal itself shows typed text.
     pub(crate) fn reads_lines(&self) -> bool {
         self.0.lines.reads_answers()
     }
@@ -126,7 +126,7 @@ impl User {
         let mut menu = format!("{choices}{prompt}");
         loop {
             let TypedInput::Line(line) = self.deliberate(&menu, "> ").await? else {
-                // The notification cancels the turn.
+                // Cancels the turn.
                 self.0.interrupt.notify_one();
                 return Ok(RequestPermissionResponse::cancelled());
             };
@@ -134,14 +134,14 @@ impl User {
                 Some(response) => return Ok(response),
                 None => {
                     self.tell(&format!("`{}` is not one of the answers.", line.trim()))?;
-                    // The question is above.
+                    // The question is still visible above.
                     menu.clone_from(&prompt);
                 }
             }
         }
     }
 
-    /// Asks for a line below a menu. The line is typed, and not pasted.
+    /// Asks for a line below a menu, which must be typed and not pasted.
     pub(crate) async fn choose(&self, menu: &str) -> Result<TypedInput, Error> {
         let _keyboard = self.keyboard().await?;
         self.deliberate(menu, "> ").await
@@ -207,7 +207,7 @@ impl User {
         Ok(typed)
     }
 
-    /// Asks for yes or no. None for Escape and ^C. The caller holds the keyboard.
+    /// Asks for yes or no. `None` on Escape and ^C. The caller holds the keyboard.
     pub(super) async fn yes(&self, question: &str) -> Result<Option<bool>, Error> {
         loop {
             let line = match self.deliberate("", question).await? {
@@ -226,7 +226,7 @@ impl User {
         }
     }
 
-    /// Asks for a line below `lines`, until the person has typed it, and not pasted it.
+    /// Asks for a line below `lines`, until the person has typed and not pasted it.
     async fn deliberate(&self, lines: &str, question: &str) -> Result<TypedInput, Error> {
         loop {
             match self.read(lines, deliberate_line(one_line(question), &self.0.lines)).await? {

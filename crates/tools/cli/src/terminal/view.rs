@@ -1,4 +1,4 @@
-//! The output of a conversation: a screen for a person, or lines of JSON for a program.
+//! Shows a conversation: on a screen for a person, or as lines of JSON for a program.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -28,8 +28,8 @@ use crate::output::{Member, SessionUpdateLine, json_line};
 /// written.
 const SHORT_LINE: usize = 64 << 10;
 
-/// The weight of a queued value: 32 MiB, which is more than the queue's limit. So reading from the agent pauses until it is
-/// written.
+/// The weight of a queued value: 32 MiB, which is more than the queue's limit, so that reading from the agent pauses until the
+/// value is written.
 const VALUE_WEIGHT: usize = 32 << 20;
 
 /// The most bytes of a session's directory that are shown: the longest path of Linux.
@@ -59,16 +59,16 @@ pub(crate) struct View {
     diagnostics: Diagnostics,
     /// `None` if stdout has JSON.
     screen: Option<Arc<Mutex<Screen>>>,
-    /// Whether the answer alone is shown.
+    /// Whether only the answer is shown.
     is_quiet: bool,
     /// The kinds of skipped parts that were reported to the person.
     skipped: Mutex<BTreeSet<&'static str>>,
-    /// How many updates have come.
+    /// The number of updates that have arrived.
     updates: AtomicUsize,
 }
 
 impl View {
-    /// On our stdout, with the notes that go to stderr. If stdout is not a terminal, only the answer goes there, and all else to
+    /// A view on our stdout, with notes on stderr. If stdout is not a terminal, only the answer goes there, and everything else goes to
     /// stderr.
     pub(crate) fn new(format: Format, notes: Notes) -> Self {
         let stdout = io::stdout();
@@ -91,7 +91,7 @@ impl View {
         Self { output, notes, diagnostics, screen, is_quiet, skipped, updates }
     }
 
-    /// How many updates have come so far.
+    /// The number of updates that have arrived.
     pub(crate) fn update_count(&self) -> usize {
         self.updates.load(Ordering::Relaxed)
     }
@@ -101,7 +101,7 @@ impl View {
         &self.notes
     }
 
-    /// The messages on stderr, in order with the conversation where both are on one terminal.
+    /// The messages on stderr, in order with the conversation if both are on one terminal.
     pub(crate) fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
     }
@@ -151,7 +151,7 @@ impl View {
         self.write_later(move |mut out| json_line(&mut out, &Member(name, &*value)))
     }
 
-    /// Prints the line of an update for programs, likewise.
+    /// Prints the line of an update for programs. A long one is queued as the value.
     fn update_json<U>(&self, session: &str, update: &Arc<U>) -> io::Result<()>
     where
         U: Serialize + Send + Sync + 'static,
@@ -231,7 +231,7 @@ impl View {
         printed
     }
 
-    /// Reports parts of a message that were skipped because they cannot be read: all to programs, the first of each kind to
+    /// Reports parts of a message that were skipped because they cannot be read: all parts to programs, the first of each kind to
     /// people on stderr.
     pub(crate) fn skipped(&self, method: &str, skipped: &Skipped) -> io::Result<()> {
         if !self.is_json() {
@@ -279,7 +279,7 @@ impl View {
         }
     }
 
-    /// Shows a dim line of our own to people, unless they want the answer alone.
+    /// Shows a dim line of our own to people, unless only the answer is shown.
     pub(crate) fn remark(&self, text: &str) -> io::Result<()> {
         if self.is_quiet { Ok(()) } else { self.tell(text) }
     }
@@ -289,17 +289,17 @@ impl View {
         self.on_screen(|screen| screen.dim(text))
     }
 
-    /// Shows a line that was asked for to people.
+    /// Shows people a line that they requested.
     pub(crate) fn line(&self, text: &str) -> io::Result<()> {
         self.on_screen(|screen| screen.answer_line(text))
     }
 
-    /// Shows lines to people, or `none` where there are no lines.
+    /// Shows lines to people, or `none` if there are no lines.
     pub(crate) fn list(&self, lines: &[String], none: &str) -> io::Result<()> {
         if lines.is_empty() { self.tell(none) } else { lines.iter().try_for_each(|line| self.line(line)) }
     }
 
-    /// Reports that something of the agent's is not stored, because it is too large.
+    /// Reports that a part of an update is not stored, because it is too large.
     pub(crate) fn not_stored(&self, what: &str) -> io::Result<()> {
         if !self.is_json() {
             return self.tell(&format!("! {what}"));
@@ -308,7 +308,7 @@ impl View {
         self.json("leftOut", &what)
     }
 
-    /// Shows a session of a list to people, behind a mark: its id, when it was last active, its directory and its title.
+    /// Shows a session of a list to people, after a mark: its id, the time of its last activity, its directory and its title.
     pub(crate) fn session(
         &self,
         mark: &str,
@@ -342,7 +342,7 @@ impl View {
         })
     }
 
-    /// Removes the spinner, and shows why the turn ended if `reason` is given.
+    /// Removes the spinner, and shows the reason of the turn's end if `reason` is given.
     pub(crate) fn turn_ended(&self, reason: Option<&str>) -> io::Result<()> {
         self.on_screen(|screen| {
             screen.stop_spinner()?;

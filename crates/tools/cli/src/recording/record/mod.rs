@@ -1,4 +1,4 @@
-//! `agentwire record`: stands between a client and a program or a server, and records what passes.
+//! `agentwire record`: passes on the bytes between a client and a program or a server, and records the messages.
 
 mod pipe;
 mod program;
@@ -18,10 +18,10 @@ use crate::failure::Usage;
 use crate::output::text::Notes;
 use crate::signals::Signals;
 
-/// How long a connection to the server may take to open.
+/// The timeout of opening a connection to the server.
 const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Passes on and records, until the program ends, or until a signal ends the proxy.
+/// Passes on and records messages until the program ends, or until a signal ends the proxy.
 pub(super) async fn run(arguments: Record, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     let recorder = recorder.context("there is no recorder")?;
     match (&arguments.http, arguments.target.as_slice()) {

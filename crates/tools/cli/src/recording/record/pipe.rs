@@ -3,10 +3,10 @@
 use agentwire_recording::LineTap;
 use futures_util::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// How many bytes are copied at once: 64 KiB.
+/// The most bytes that are copied at once: 64 KiB.
 const BUFFER: usize = 64 << 10;
 
-/// The stream that has ended a copy.
+/// The stream whose end has ended a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndedBy {
     Reader,

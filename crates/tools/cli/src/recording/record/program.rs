@@ -1,4 +1,4 @@
-//! Runs a program between our own streams, and records what passes.
+//! Runs a program between our own streams, and records the messages.
 
 use std::ffi::OsString;
 use std::future::poll_fn;
@@ -18,10 +18,10 @@ use super::pipe::{EndedBy, copy};
 use crate::failure::{Interrupted, ProgramEnded};
 use crate::signals::Signals;
 
-/// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
+/// The time for output after the program has ended, from processes that it left behind. After it, these are killed.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// How long the program has to end after its client has gone, before it gets SIGTERM, and then before it is killed.
+/// The time for the program to end after its client has gone, before it gets SIGTERM, and the time after that before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the program, and fails with its exit code unless that is 0.
@@ -31,7 +31,7 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     let stderr = stderr.context("stderr")?;
     let some = || Some(recorder.clone());
     let input = copy(Input::stdin()?, stdin, LineTap::messages(some(), Side::Client));
-    // The client has gone when it no longer reads our stdout, even if it has left our stdin open.
+    // A client that no longer reads our stdout has gone, even if it has left our stdin open.
     let (gone, is_gone) = watch::channel(false);
     let to_client = copy(stdout, Output::stdout()?, LineTap::messages(some(), Side::Server));
     let output = join(
@@ -41,13 +41,13 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     let output = async {
         let mut output = std::pin::pin!(output);
         tokio::select! {
-            // The program may run on after it has closed its output.
+            // The program may continue after it has closed its output.
             _ = &mut output => ended(&mut program, &mut signals, &is_gone).await,
             () = ended(&mut program, &mut signals, &is_gone) => {
                 let _drained = tokio::time::timeout(DRAIN, output).await;
             }
         }
-        // What the program has left behind is killed, before the program is reaped.
+        // Kills the processes that the program left behind, before the program is reaped.
         program.finish()
     };
     let mut output = std::pin::pin!(output);
@@ -65,8 +65,8 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     }
 }
 
-/// Waits for the end of the program. The first signal is passed on to it, ^C as SIGINT and any other as SIGTERM. The second kills it. A
-/// client that has gone counts as SIGTERM after each [`GRACE`].
+/// Waits for the end of the program. Passes the first signal on to it, ^C as SIGINT and any other as SIGTERM. The second kills it.
+/// Once the client has gone, each [`GRACE`] that passes counts as SIGTERM.
 async fn ended(program: &mut ProcessGroup, signals: &mut Signals, is_gone: &watch::Receiver<bool>) {
     for is_first in [true, false] {
         let overdue = async {
@@ -94,11 +94,11 @@ async fn client_gone(is_gone: &watch::Receiver<bool>) {
     }
 }
 
-/// The exit code of a program: its own, or 128 and the signal that ended it.
+/// The exit code of a program: its own, or 128 plus the number of the signal that ended it.
 fn exit_code(status: ExitStatus) -> u8 {
     let exit = exit_of(status);
     let code = exit.code.unwrap_or_else(|| 128 + exit.signal.unwrap_or_default());
-    // As the system does, which keeps the lowest byte.
+    // Keeps the lowest byte, as the system does.
     (code & 0xff).try_into().unwrap_or(1)
 }
 

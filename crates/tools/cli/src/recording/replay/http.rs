@@ -20,13 +20,13 @@ use tokio::sync::mpsc;
 use super::drive;
 use crate::output::text::Notes;
 
-/// How many messages may wait between a connection and the replay.
+/// The most queued messages between a connection and the replay.
 const QUEUE: usize = 4096;
 
-/// How long clients may be silent once all has happened: 1 s. Then the server ends.
+/// The silence of clients after the last event of the recording, after which the server ends: 1 s.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Serves until all has happened.
+/// Serves until all events of the recording have occurred.
 pub(super) async fn serve(
     address: &str,
     recording: &Recording,
@@ -54,7 +54,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Where the messages for a request or a session go.
+/// The destination of the messages for a request or a session.
 type Route = mpsc::Sender<Outgoing>;
 
 /// The events of connections and exchanges for the replay.
@@ -140,10 +140,10 @@ fn json(message: Message) -> Option<RawJson> {
     RawJson::parse(ByteString::from(Packet::from(message).into_json()?)).ok()
 }
 
-/// All connections and exchanges as one wire.
+/// A wire that combines all connections and exchanges.
 struct ServiceWire {
     receiver: mpsc::Receiver<Arrival>,
-    /// By the ids of requests without an answer, as JSON text.
+    /// The routes of unanswered requests, by their ids as JSON text.
     routes: HashMap<String, Route>,
     /// The newest session.
     session: Option<Route>,
@@ -173,7 +173,7 @@ impl Wire for ServiceWire {
             (None, Some(id)) => self.routes.get(id).cloned(),
             (None, None) => None,
         };
-        // A client that has left gets nothing.
+        // Messages for a client that has left are dropped.
         if let Some(route) = route.or_else(|| self.session.clone()) {
             self.queue.push_back((route, outgoing));
         }

@@ -1,4 +1,4 @@
-//! `agentwire replay`: plays one side of a recording against the other side, and prints what differs.
+//! `agentwire replay`: plays one side of a recording against the other side, and prints the differences.
 
 mod http;
 mod program;
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes)
     tokio::select! {
         played = played => played?,
         interrupted = signals.interrupted() => {
-            // The differences so far are printed. What did not come is missing among them.
+            // Prints the differences so far. Messages that did not arrive count as missing.
             let _differs = report(&replay, json, is_on_stdout, notes);
             return Err(AlreadyPrinted(interrupted.into()).into());
         }
@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes)
     report(&replay, json, is_on_stdout, notes)
 }
 
-/// Drives the replay. A failure of the live side's connection is a note: what did not come is missing.
+/// Drives the replay. A failure of the live side's connection only adds a note: the messages that did not arrive are differences.
 async fn drive(wire: impl Wire, replay: &mut Replay, side: Side, config: ReplayConfig, notes: &Notes) {
     let played = agentwire_recording::replay(wire, replay, side, config, tokio::time::sleep).await;
     if let Err(error) = played {
@@ -67,7 +67,7 @@ async fn drive(wire: impl Wire, replay: &mut Replay, side: Side, config: ReplayC
     }
 }
 
-/// Prints the differences: on stdout, or on stderr where stdout has the messages.
+/// Prints the differences on stdout, or on stderr if stdout has the messages.
 fn report(replay: &Replay, json: bool, is_on_stdout: bool, notes: &Notes) -> Result<()> {
     let (differences, more) = replay.differences();
     for difference in differences {
@@ -84,7 +84,7 @@ fn report(replay: &Replay, json: bool, is_on_stdout: bool, notes: &Notes) -> Res
         1 => "the replay has 1 difference".to_owned(),
         count => format!("the replay has {count} differences"),
     };
-    // With --json, stdout has each of them.
+    // The differences are printed already.
     Err(AlreadyPrinted(anyhow::anyhow!(what)).into())
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     Ok(recording)
 }
 
-/// The values that are sent in the place of masks.
+/// The values that replace masks in sent messages.
 pub(crate) fn masks() -> Vec<(String, String)> {
     let variable = |names: &[&str]| names.iter().find_map(|name| env::var(name).ok());
     let home = variable(&["HOME", "USERPROFILE"]).map(|home| ("«home»".to_owned(), home));
@@ -134,5 +134,5 @@ fn side(arguments: &arguments::Replay, recording: &Recording) -> Result<Side> {
     }
 }
 
-/// How long a program may take to end after its stdin was closed.
+/// The time for a program to end after its stdin was closed.
 const END: Duration = Duration::from_secs(2);

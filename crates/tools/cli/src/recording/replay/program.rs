@@ -1,4 +1,4 @@
-//! The program against which a side is played.
+//! Runs the program against which a side is played.
 
 use std::ffi::OsString;
 use std::future::poll_fn;
@@ -20,14 +20,14 @@ const LINE_LIMIT: u64 = 16 << 10;
 /// The output and input of a program, as lines.
 pub(crate) type ProgramWire = LineWire<Input, Output>;
 
-/// A program that runs. Dropping it kills it.
+/// A running program. Dropping it kills it.
 pub(crate) struct Program {
     process: ProcessGroup,
     stderr: Option<JoinHandle<()>>,
 }
 
 impl Program {
-    /// Starts a program. Its stderr is shown line by line in the notes; without notes it is discarded.
+    /// Starts a program. Shows its stderr line by line in the notes, or discards it without notes.
     pub(crate) fn start(command: &[OsString], notes: Option<&Notes>) -> Result<(Self, ProgramWire)> {
         let stderr = if notes.is_some() { Stdio::piped() } else { Stdio::null() };
         let (process, ChildPipes { stdin, stdout, stderr }) = spawn(command, stderr)?;
@@ -35,7 +35,7 @@ impl Program {
         Ok((Self { process, stderr }, LineWire::new(stdout, stdin)))
     }
 
-    /// Waits for its end, and kills it if that takes too long.
+    /// Waits for the end of the program, and kills it if that takes too long.
     pub(crate) async fn end(&mut self) {
         let _in_time = tokio::time::timeout(END, poll_fn(|cx| self.process.poll_ended(cx))).await;
         self.process.finish();

@@ -1,4 +1,4 @@
-//! The server at a URL against which the client is played.
+//! Connects to the server at a URL against which the client is played.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::arguments::headers::{Header, Secret};
 use crate::failure::Usage;
 
-/// How long a connection may take to open.
+/// The timeout of opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects over the transport that the recording names.

@@ -1,21 +1,21 @@
-//! The text of a line while it arrives.
+//! Draws the emphasis and code of a line while its text arrives.
 
 use std::ops::Range;
 
 use super::spans::{LONGEST_RUN, Run, Spans, Style, is_mark, push_part};
 
-/// How many bytes are held back for a closing mark: 1 KiB.
+/// The most bytes that are held back for a closing mark: 1 KiB.
 pub(super) const HOLD: usize = 1 << 10;
 
-/// The text of a line, of which the part from an opening mark on is held back until the closing one is there.
+/// The text of a line. The part after an opening mark is held back until the closing mark arrives.
 #[derive(Default)]
 pub(super) struct Inline {
     held: String,
-    /// How much of it was looked at.
+    /// The number of bytes of `held` that were searched for marks.
     seen: usize,
-    /// The mark with which it begins, and its length.
+    /// The opening mark at the start of `held`, and its length.
     open: Option<(u8, usize)>,
-    /// The character before it.
+    /// The character before `held`.
     before: Option<char>,
 }
 
@@ -31,7 +31,7 @@ impl Inline {
         *self = Self::default();
     }
 
-    /// Whether no more is held back than may be, beside the last piece.
+    /// Whether the held text is within the limit.
     #[cfg(test)]
     pub(super) fn is_bounded(&self) -> bool {
         self.held.len() <= HOLD + 16
@@ -40,12 +40,12 @@ impl Inline {
     fn advance(&mut self, is_end: bool, style: Style, out: &mut Spans) {
         let text = std::mem::take(&mut self.held);
         let bytes = text.as_bytes();
-        // The start of what was not shown.
+        // The start of the text that was not shown.
         let mut start = 0;
         let mut place = self.seen;
         while place < bytes.len() {
             let looks_at = |byte: &u8| match self.open {
-                // In code a backslash is one.
+                // In code, a backslash is plain text.
                 Some((mark, _)) => *byte == mark || *byte == b'\\' && mark != b'`',
                 None => is_mark(*byte) || *byte == b'\\',
             };
@@ -56,7 +56,7 @@ impl Inline {
             place += found;
             let run = Run::at(&text, place, self.before);
             let end = place + run.length;
-            // What follows a mark decides what it means.
+            // The meaning of a mark depends on the next character.
             if end == bytes.len() && !is_end && run.length <= LONGEST_RUN {
                 break;
             }
@@ -78,8 +78,7 @@ impl Inline {
         self.held = if start == 0 { text } else { text[start..].to_owned() };
     }
 
-    /// Reads a run of marks that follows the text which is not shown yet. Returns the new start of that text, and the place behind
-    /// the run.
+    /// Reads a run of marks after the text that is not shown yet. Returns the new start of that text, and the place after the run.
     fn advance_over(
         &mut self,
         run: &Run,
@@ -123,7 +122,7 @@ impl Inline {
         self.before = text.chars().next_back().or(self.before);
     }
 
-    /// Shows what was held back.
+    /// Shows the held text.
     fn show_part(&mut self, text: &str, style: Style, out: &mut Spans) {
         push_part(text, self.before, style, out);
         self.before = text.chars().next_back().or(self.before);

@@ -1,8 +1,7 @@
 //! Draws Markdown while it arrives: headings, lists, emphasis and code, with the colours of a terminal.
 //!
 //! Text is shown as soon as its meaning is known: at the latest when its line ends or [`inline::HOLD`] bytes of it are held back.
-//! Incomplete Markdown is shown as it came, so no character is lost but the marks of what is drawn. The time is in
-//! proportion to the text.
+//! Incomplete Markdown is shown unchanged. No characters are lost but the marks of drawn elements. Takes linear time.
 
 mod inline;
 mod spans;
@@ -10,10 +9,10 @@ mod spans;
 use self::inline::Inline;
 use self::spans::{Spans, Style};
 
-/// How many bytes at the start of a line are held back while the kind of the line is not known.
+/// The most bytes at the start of a line that are held back while the kind of the line is not known.
 const START: usize = 256;
 
-/// A message that is drawn.
+/// The state of drawing a message.
 #[derive(Default)]
 pub(super) struct Markdown {
     line: Line,
@@ -21,7 +20,7 @@ pub(super) struct Markdown {
     start: String,
     fence: Option<Fence>,
     inline: Inline,
-    /// Whether something of the current line was shown.
+    /// Whether a part of the current line was shown.
     in_line: bool,
 }
 
@@ -36,7 +35,7 @@ enum Line {
     Fence,
 }
 
-/// A fence, which ends with a line of as many marks at least.
+/// A fence, which ends with a line of at least as many marks.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: char,
@@ -55,7 +54,7 @@ impl Line {
 }
 
 impl Markdown {
-    /// Takes a piece of the message. Returns what to show, escaped and with colours.
+    /// Takes a piece of the message. Returns the text to show, escaped and with colours.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = Spans::default();
         for line in piece.split_inclusive('\n') {
@@ -69,7 +68,7 @@ impl Markdown {
         self.shown(out)
     }
 
-    /// Ends the message. Returns what was held back.
+    /// Ends the message. Returns the text that was held back.
     pub(super) fn finish(&mut self) -> String {
         let mut out = Spans::default();
         self.end_line(&mut out);
@@ -77,7 +76,7 @@ impl Markdown {
         self.shown(out)
     }
 
-    /// Whether what was shown ends with a line feed.
+    /// Whether the shown text ends with a line feed.
     pub(super) fn at_line_start(&self) -> bool {
         !self.in_line
     }
@@ -121,7 +120,7 @@ impl Markdown {
         self.line = Line::Unknown;
     }
 
-    /// Finds the kind of the line. Returns whether it is known. With `is_over` nothing is held back longer.
+    /// Finds the kind of the line. Returns whether it is known. With `is_over`, the line has ended and nothing is held back.
     fn begin_line(&mut self, is_over: bool, out: &mut Spans) -> bool {
         if let Some(fence) = self.fence {
             return self.begin_code(fence, is_over);
@@ -148,7 +147,7 @@ impl Markdown {
                     self.line = Line::Unknown;
                     return false;
                 }
-                // Text between as many marks on one line is code within a line.
+                // Text between as many marks on one line is inline code.
                 if self.start.len() <= START && !rest.contains('`') {
                     self.fence = Some(Fence { mark, length: run });
                     self.line = Line::Fence;
@@ -164,7 +163,7 @@ impl Markdown {
         true
     }
 
-    /// The same within a fence.
+    /// As `begin_line`, within a fence.
     fn begin_code(&mut self, fence: Fence, is_over: bool) -> bool {
         let marks = self.start.trim_matches([' ', '\t', '\r']);
         let is_fence = marks.chars().all(|character| character == fence.mark);

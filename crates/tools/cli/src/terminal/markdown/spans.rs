@@ -1,14 +1,14 @@
-//! Text with styles, as what a terminal is sent, and the emphasis and code of one line.
+//! Writes styled text as control sequences, and finds the emphasis and code of one line.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use agentwire_jsonrpc::Printable;
 
-/// How many open marks a closing one is compared with. No text nests more.
+/// The most open marks that a closing one is compared with. No real text nests deeper.
 const DEPTH: usize = 8;
 
-/// The longest run of marks that means something.
+/// The longest run of marks that has a meaning.
 pub(super) const LONGEST_RUN: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub(super) fn is_mark(byte: u8) -> bool {
     matches!(byte, b'*' | b'_' | b'`')
 }
 
-/// Adds a part of a line, with its emphasis and code where both marks are there. Takes time in proportion to its length.
+/// Adds a part of a line, with its emphasis and code where both marks are present. Takes linear time.
 pub(super) fn push_part(text: &str, before: Option<char>, base: Style, out: &mut Spans) {
     let runs = runs(text, before);
     let pairs = pairs(&runs);
@@ -134,7 +134,7 @@ pub(super) fn push_part(text: &str, before: Option<char>, base: Style, out: &mut
 fn runs(text: &str, before: Option<char>) -> Vec<Run> {
     let (mut runs, mut place) = (Vec::new(), 0);
     let bytes = text.as_bytes();
-    // In code a backslash is one.
+    // In code, a backslash is plain text.
     let has_escapes = !text.starts_with('`');
     while place < bytes.len() {
         if bytes[place] == b'\\' && has_escapes {

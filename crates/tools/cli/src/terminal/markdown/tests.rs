@@ -1,4 +1,4 @@
-//! Tests what a terminal is sent for Markdown, whole and in pieces.
+//! Tests the output of Markdown, as a whole and in pieces.
 
 #[cfg(unix)]
 use std::time::Duration;
@@ -96,7 +96,7 @@ fn controls_are_escaped_in_every_place() {
     }
 }
 
-/// Every way to cut a text into two pieces, and single characters, give what the whole gives.
+/// Every cut of a text into two pieces, and single characters, give the output of the whole text.
 #[test]
 fn pieces_give_the_same_as_the_whole() {
     let text = "# Häd *x*\n- **bö`l`d** a_b `c *d*`\n\n```py\nx = `1`\n````\n**é** \\*q\\* *u **v\n***w*** 2 * 3\n~~~ a\nb";
@@ -104,7 +104,7 @@ fn pieces_give_the_same_as_the_whole() {
         let escapes = ["\x1b[1m", "\x1b[2m", "\x1b[3m", "\x1b[36m", "\x1b[0m"];
         escapes.iter().fold(text.to_owned(), |text, escape| text.replace(escape, ""))
     };
-    // Between pieces a style may be ended and begun again, so the text alone is compared.
+    // A style may end and begin again between pieces, so only the text is compared.
     let same = |shown: String| plain(&shown);
     let mut whole = Markdown::default();
     let expected = same(whole.push(text) + &whole.finish());
@@ -128,7 +128,7 @@ fn text_is_shown_as_soon_as_it_is_known() {
     assert!(!markdown.at_line_start());
     assert_eq!(markdown.push(" so on\n"), " so on\n");
     assert!(markdown.at_line_start());
-    // Not more than some is held back, be it white space or a mark without an end.
+    // The held text is bounded, even for white space or a mark without an end.
     for start in [" ", "*", "`", "**a "] {
         let mut markdown = Markdown::default();
         let shown: usize =
@@ -143,7 +143,7 @@ fn text_is_shown_as_soon_as_it_is_known() {
     }
 }
 
-/// Marks that match nothing cost no more than others. Processor time of this thread, so that nothing else counts.
+/// Marks that match nothing cost no more than others. Measures the processor time of this thread only.
 #[cfg(unix)]
 #[test]
 fn the_time_is_in_proportion_to_the_text() {
