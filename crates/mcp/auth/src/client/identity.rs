@@ -73,8 +73,7 @@ impl ClientIdentity {
     ///
     /// When the algorithm is unknown, or the key cannot be read or does not fit.
     pub fn private_key(mut self, pem: &str, algorithm: &str) -> Result<Self, InvalidKey> {
-        let unknown =
-            || InvalidKey(format!("there is no algorithm `{algorithm}` here, as `ES256` or `RS256`"));
+        let unknown = || InvalidKey(format!("unknown algorithm `{algorithm}`; known: `ES256`, `RS256`, …"));
         let algorithm = Algorithm::parse(algorithm).ok_or_else(unknown)?;
         let key =
             SigningKey::from_pkcs8_pem(pem, algorithm).map_err(|error| InvalidKey(error.to_string()))?;

@@ -21,7 +21,7 @@ pub enum LoginError {
         cause: BoxError,
     },
     /// The person did not come back in time.
-    #[error("nobody logged in within {after:?}")]
+    #[error("the person did not log in within {after:?}")]
     #[non_exhaustive]
     TimedOut {
         /// The limit.

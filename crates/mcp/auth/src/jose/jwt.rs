@@ -32,7 +32,7 @@ impl Jwt {
         }
         let decode = |part| decode_base64url(part).ok_or_else(malformed("a part is not in base64url"));
         let object = |bytes: Vec<u8>, why| read_object(&bytes).ok_or_else(malformed(why));
-        let header = object(decode(header)?, "its header is not an object, or has a name twice")?;
+        let header = object(decode(header)?, "its header is not an object, or repeats a name")?;
         if header.contains_key("crit") {
             return Err(JwtError::Malformed("its header has `crit`, which asks for an unknown extension"));
         }
@@ -42,7 +42,7 @@ impl Jwt {
             }
             _ => return Err(JwtError::Malformed("its header has no `alg`")),
         };
-        let claims = Claims::new(object(decode(claims)?, "its claims are no object, or have a name twice")?);
+        let claims = Claims::new(object(decode(claims)?, "its claims are not an object, or repeat a name")?);
         let signature = decode(signature)?;
         Ok(Self { signed: signed.to_owned(), header, claims, signature, algorithm })
     }

@@ -42,7 +42,7 @@ pub(crate) fn pkcs8_of(text: &str, algorithm: Algorithm) -> Result<Vec<u8>, KeyE
     if text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") {
         return Err(KeyError::Pem { why: "it is encrypted" });
     }
-    Err(KeyError::Pem { why: "there is no block `BEGIN PRIVATE KEY`" })
+    Err(KeyError::Pem { why: "it has no block `BEGIN PRIVATE KEY`" })
 }
 
 /// The bytes of the block with that label, if there is one.

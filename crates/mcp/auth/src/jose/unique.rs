@@ -1,4 +1,4 @@
-//! Reads an object of JSON in which no name stands twice, at any depth: two readers could take another of the values.
+//! Reads an object of JSON and refuses repeated names at any depth: two readers could use different values of one name.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// and a token is read before its signature is verified.
 const MAX_MEMORY: usize = 256 << 10;
 
-/// Reads a text as an object. `None` if it is none, where a name stands there twice, and where it takes too much memory.
+/// Reads a text as an object. `None` if it is not one, if a name in it is repeated, or if it takes too much memory.
 pub(crate) fn read_object(bytes: &[u8]) -> Option<Map<String, Value>> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| !TreeCost::is_over(text, MAX_MEMORY))?;
     match agentwire_jsonrpc::read::<Unique>(text).ok()?.0 {
@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         while let Some(name) = object.next_key::<String>()? {
             let Unique(value) = object.next_value()?;
             if members.insert(name, value).is_some() {
-                return Err(A::Error::custom("a name stands there twice"));
+                return Err(A::Error::custom("a name is repeated"));
             }
         }
         Ok(Value::Object(members))

@@ -20,14 +20,14 @@ pub enum Rejection {
     #[error("the request has no token")]
     Missing,
     /// There are two headers `Authorization` or `DPoP`, which two readers could read differently.
-    #[error("the header {header} stands there twice")]
+    #[error("the header {header} is repeated")]
     #[non_exhaustive]
     Repeated {
         /// The name of the header.
         header: &'static str,
     },
     /// The query has a parameter `access_token`. Queries stand in logs.
-    #[error("the token stands in the query, where logs keep it")]
+    #[error("the token is in the query, which logs keep")]
     InQuery,
     /// The token is longer than [`ResourceServer::token_limit`](crate::server::ResourceServer::token_limit).
     #[error("the token is longer than the limit of {limit} bytes")]
@@ -103,7 +103,7 @@ pub enum Rejection {
         found: Vec<String>,
     },
     /// The authorization server does not know the token, or no longer.
-    #[error("the authorization server says that the token is not active")]
+    #[error("the authorization server reports that the token is not active")]
     Inactive,
     /// The token is bound to a key, and the request does not prove that its sender has that key.
     #[error("the token is bound to a key that the request does not prove to have")]
@@ -185,7 +185,7 @@ impl Rejection {
         let (bad, unauthorized) = (StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED);
         match self {
             Self::Missing => of(unauthorized, None, "an access token is needed"),
-            Self::Repeated { .. } => of(bad, Some("invalid_request"), "a header stands there twice"),
+            Self::Repeated { .. } => of(bad, Some("invalid_request"), "a header is repeated"),
             Self::InQuery => {
                 of(bad, Some("invalid_request"), "an access token is sent in the Authorization header only")
             }

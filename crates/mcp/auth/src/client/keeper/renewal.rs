@@ -145,7 +145,7 @@ impl Keeper {
         let _guard = self.records.lock_token(&token.server).await?;
         let lost = |why: &str| Err(AuthError::rejected(REFRESH, None, Some(why.to_owned())));
         let Some(record) = self.records.token(&token.server).await? else {
-            return lost("the token was removed meanwhile");
+            return lost("the token has been removed");
         };
         if record.access_token != *token.access_token() {
             let other = Token::new(token.server.clone(), record.clone(), None, TokenSource::Store);
@@ -154,7 +154,7 @@ impl Keeper {
             }
         }
         let Some(refresh_token) = &record.refresh_token else {
-            return lost("there is no refresh token any more");
+            return lost("the refresh token has been removed");
         };
         let mut form: Form = vec![
             ("grant_type", "refresh_token".to_owned()),

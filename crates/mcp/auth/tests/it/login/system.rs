@@ -44,7 +44,7 @@ fn the_url_is_the_only_argument() {
         r#"read line; printf '%s|' "$#" "$1" "$line" > "$NOTES"; echo noise; echo noise >&2; exit 0"#;
     let (error, notes) = login(Some(script));
     assert_eq!(
-        error, "nobody logged in within 3s",
+        error, "the person did not log in within 3s",
         "the script's output is discarded, and its end ends no login"
     );
     assert_eq!(notes, format!("1|{URL}||"), "one argument, and an empty stdin");
