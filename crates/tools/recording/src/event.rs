@@ -12,10 +12,10 @@ use crate::json_text::encoded;
 /// The version of the format.
 pub const FORMAT: u32 = 1;
 
-/// How many events a recording has at most: each takes about 200 bytes of memory beside its texts.
+/// The most events of a recording. Each takes about 200 bytes of memory beside its texts.
 pub(crate) const EVENT_LIMIT: usize = 2_000_000;
 
-/// How many bytes of a line are kept that is longer than the limit: 4 KiB.
+/// The kept bytes of a line beyond the limit: 4 KiB.
 pub(crate) const KEPT_OF_LONG_LINE: usize = 4 << 10;
 
 /// A protocol.
@@ -51,7 +51,7 @@ pub enum Side {
     Client,
     /// The agent of ACP.
     Agent,
-    /// The server of MCP. A recorder takes it for an agent as well, and writes the name that belongs to the protocol.
+    /// The server of MCP. A recorder treats it as an agent, and writes the name that belongs to the protocol.
     Server,
 }
 
@@ -74,7 +74,7 @@ impl Side {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// The protocol; `None` if nothing was said that shows it.
+    /// The protocol. `None` if no message shows it.
     pub protocol: Option<Protocol>,
     /// The transport of the messages.
     pub transport: Option<TransportKind>,
@@ -86,9 +86,9 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// The time since the start; none in a recording without times.
+    /// The time since the start. `None` in a recording without times.
     pub at: Option<Duration>,
-    /// The side it comes from.
+    /// The side that caused the event.
     pub from: Side,
     /// The number of the HTTP exchange that it belongs to.
     pub exchange: Option<u64>,
@@ -104,7 +104,7 @@ pub enum EventKind {
     Message(RawJson),
     /// A line, a body or the data of an event that is not a JSON object or array.
     Text(Line),
-    /// A message that could not be read, where only the reason is known.
+    /// A message that could not be read, of which only the reason is known.
     Unreadable(String),
     /// A line of stderr.
     Stderr(Line),
@@ -122,7 +122,7 @@ pub enum EventKind {
 pub struct Line {
     /// The bytes, without the line's end. Of a line beyond the recorder's limit these are the first 4 KiB.
     pub bytes: Vec<u8>,
-    /// How long the line is. It is longer than `bytes` where it was cut.
+    /// The length of the whole line. It is greater than that of `bytes` if the line was cut.
     pub length: u64,
 }
 
@@ -133,13 +133,13 @@ impl Line {
         Self { length: bytes.len() as u64, bytes }
     }
 
-    /// Whether nothing of it was cut.
+    /// Whether the line was not cut.
     pub fn is_whole(&self) -> bool {
         self.length == self.bytes.len() as u64
     }
 }
 
-/// How a process has ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exit {
@@ -177,7 +177,7 @@ pub struct HttpHead {
 }
 
 impl Event {
-    /// An event of no exchange.
+    /// An event outside of HTTP exchanges.
     pub fn new(at: impl Into<Option<Duration>>, from: Side, kind: EventKind) -> Self {
         Self { at: at.into(), from, exchange: None, kind }
     }
@@ -208,7 +208,7 @@ impl Event {
         line
     }
 
-    /// About how much memory it takes.
+    /// The approximate memory of the event, in bytes.
     pub(crate) fn size(&self) -> usize {
         const ENVELOPE: usize = 256;
         ENVELOPE
@@ -257,7 +257,7 @@ impl Header {
     }
 }
 
-/// The protocol that a message shows: the type of the version in `initialize`, or a method that one of them has.
+/// The protocol of a message, shown by the type of the version in `initialize`, or by a method that only one protocol has.
 pub(crate) fn protocol_of(message: &RawJson) -> Option<Protocol> {
     let method: String = message.member("method")?.decode().ok()?;
     match method.as_str() {

@@ -1,14 +1,14 @@
-//! Files that only their owner can read.
+//! Creates and replaces files that only their owner can read.
 //!
-//! These are not those of `agentwire-files`: a person names them, so they may be links, devices or public, and become private.
+//! Unlike in `agentwire-files`, a person names the files, so they may be links or devices. Public files become private.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Creates or empties a file that only its owner can read, also where it could be read by others before. A named pipe is refused,
-/// since opening one waits for a reader.
+/// Creates or empties a file, and lets only its owner read it, even if others could before. Refuses a named pipe, because opening
+/// one waits for a reader.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true);
@@ -48,8 +48,8 @@ fn make_private(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that only its owner can read. A file that exists is replaced only by a complete one, behind links as well. What is
-/// no regular file, such as a device, is written as it is.
+/// Writes a file that only its owner can read. Replaces an existing file, or the target of a link, only by a complete one. Writes to
+/// a device, or to another special file, directly.
 ///
 /// # Errors
 ///
@@ -62,12 +62,12 @@ pub fn write_private(path: impl AsRef<Path>, text: &str) -> io::Result<()> {
     replace_private(path, |file| file.write_all(text.as_bytes()).map(|()| true))
 }
 
-/// Writes a file beside another, and puts it in its place if `write` returns true.
+/// Writes a file beside another, and replaces the other if `write` returns true.
 pub(crate) fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<bool>,
 ) -> io::Result<()> {
-    // A link stays, and leads to the new file.
+    // A link stays, and points to the new file.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (new_path, new) = create_beside(&path)?;
     let mut new = BufWriter::new(new);

@@ -1,4 +1,4 @@
-//! Changes strings, names and numbers within JSON text, and leaves the text of everything else as it is.
+//! Replaces strings, names and numbers within JSON text, and leaves everything else unchanged.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// How many characters of a name are in a path. A value below it may be looked at for each of them.
+/// The most characters of a name in a path. Each may be read again for every value below it.
 const NAME_LENGTH: usize = 512;
 
 /// The way to a token of a JSON text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'a> {
     pub(crate) steps: &'a [Step],
-    /// The object or array from which each step goes, by its number in the text.
+    /// The object or array at which each step starts, by its number in the text.
     pub(crate) containers: &'a [usize],
 }
 
@@ -133,7 +133,7 @@ fn string_length(text: &str) -> usize {
 
 fn decoded(raw: &str) -> Cow<'_, str> {
     if raw.contains('\\') {
-        // The text has been checked; what cannot be decoded nevertheless stays as it is written.
+        // The text was checked before. A string that still cannot be decoded stays unchanged.
         return read(raw).map_or(Cow::Borrowed(raw), Cow::Owned);
     }
     Cow::Borrowed(raw.trim_matches('"'))
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_json_panics_nowhere() {
+    fn malformed_json_does_not_panic() {
         for text in ["", "\"", "{", "]]]", "{\"a", "\\", "tru", "{\"é\":é}", "[\"\\ud83d\"]", ",:,", "\"\\"]
         {
             let _text = rewrite(text, &mut |_, _| Some(Replacement::Text("x".into())));

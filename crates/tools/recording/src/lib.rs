@@ -1,4 +1,4 @@
-//! Records the messages of ACP and MCP in a file, and plays one side of a recording against the other side that is alive.
+//! Records the messages of ACP and MCP in a file, and plays one side of a recording against the live other side.
 //!
 //! The messages between two programs are the best account of a fault between them, and of their behaviour today. This crate
 //! records them without changing them, leaves out the secrets, and later finds where a program's messages differ:
@@ -10,8 +10,8 @@
 //!                            └──▶ Difference: pointer, recorded and seen value
 //! ```
 //!
-//! A [`script`] is a conversation in the same format that was written by hand: one side of it is played, and what the other side
-//! sends has to fit its patterns, in order.
+//! A [`script`] is a conversation in the same format, written by hand: one side of it is played, and the messages of the other side
+//! have to fit its patterns, in order.
 //!
 //! The format is JSON, a line for each event; `docs/conformance/recording.md` describes it.
 //!
@@ -36,11 +36,11 @@
 //! - Recording never waits and never fails: events beyond the limits of the queue or of the file end the recording, which is
 //!   reported once, and the traffic goes on.
 //! - Nothing is written before it is masked. A secret that is found late is masked in earlier lines when the recording is finished.
-//! - A replay has no clock. [`replay`] takes what waits as an argument.
+//! - A replay has no clock. [`replay`] takes a sleep function as an argument.
 //!
 //! # What it will not do
 //!
-//! It knows no schema: a message that breaks its protocol is recorded as it is. It starts no process.
+//! It knows no schema: a message that breaks its protocol is recorded unchanged. It starts no process.
 //!
 //! The feature `http` is off by default. It adds the events of HTTP and the recording reverse proxy.
 

@@ -1,11 +1,11 @@
-//! Keeps lines and bodies that have not ended, within limits for each and for all together.
+//! Keeps incomplete lines and bodies, within limits for each and for all together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::event::{KEPT_OF_LONG_LINE, Line};
 
-/// Bytes that several owners may keep together.
+/// A limit on the bytes that several owners keep together.
 #[derive(Debug)]
 pub(crate) struct Budget {
     used: AtomicUsize,
@@ -30,7 +30,7 @@ impl Reservation {
         Self { budget: budget.clone(), bytes: 0 }
     }
 
-    /// Takes more bytes, and returns whether that many are left.
+    /// Reserves more bytes. Returns whether the budget has them.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let used = self.budget.used.fetch_add(bytes, Ordering::Relaxed);
         self.bytes += bytes;
@@ -41,7 +41,7 @@ impl Reservation {
         false
     }
 
-    /// Gives all bytes back.
+    /// Returns all bytes to the budget.
     pub(crate) fn clear(&mut self) {
         self.shrink(self.bytes);
     }
@@ -58,7 +58,7 @@ impl Drop for Reservation {
     }
 }
 
-/// A line or a body that has not ended. Beyond its limit or the budget, only its first 4 KiB are kept, and the rest is counted.
+/// An incomplete line or body. Beyond its limit or the budget, only its first 4 KiB are kept, and the rest is counted.
 #[derive(Debug)]
 pub(crate) struct LineBuffer {
     limit: usize,
@@ -88,7 +88,7 @@ impl LineBuffer {
         self.bytes.shrink_to(KEPT_OF_LONG_LINE);
     }
 
-    /// The line, which has ended. The buffer is empty afterwards.
+    /// Takes the complete line, and empties the buffer.
     pub(crate) fn take(&mut self) -> Line {
         self.reservation.clear();
         self.is_cut = false;

@@ -7,7 +7,7 @@ use crate::event::{EventKind, Line, Side};
 use crate::line_buffer::LineBuffer;
 use crate::recorder::Recorder;
 
-/// Records the lines of a stream: messages and other text, or stderr. It takes the bytes as they come, in any pieces.
+/// Records the lines of a stream: messages and other text, or stderr. Takes bytes in any pieces.
 #[derive(Debug)]
 pub struct LineTap {
     open: Option<(Recorder, LineBuffer)>,
@@ -70,7 +70,7 @@ impl LineTap {
     }
 }
 
-/// A message if a whole line or body is a JSON object or array, else text. None if it is empty.
+/// A message if a whole line or body is a JSON object or array, else text. `None` if it is empty.
 pub(crate) fn message_or_text(line: Line) -> Option<EventKind> {
     if line.length == 0 {
         return None;

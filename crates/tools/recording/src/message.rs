@@ -1,4 +1,4 @@
-//! The parts of a message that matching needs: its kind, its id and its method.
+//! Reads the parts of a message that matching needs: its kind, its id and its method.
 
 use agentwire_jsonrpc::{RawJson, read};
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(crate) enum MessageKind {
 }
 
 impl MessageKind {
-    /// The kind of a JSON object. What has neither an id nor a method counts as a notification of no method.
+    /// The kind of a JSON object. One with neither an id nor a method counts as a notification without a method.
     pub(crate) fn of(message: &RawJson) -> Self {
         let id = message.member("id").map(|id| id_text(&id));
         let method = message.member("method").and_then(|method| method.decode::<String>().ok());
@@ -47,7 +47,7 @@ pub(crate) fn messages(frame: &RawJson) -> Vec<RawJson> {
     }
 }
 
-/// A message as a tree. One that has none, such as for a number that no tree holds, is a text.
+/// A message as a tree. A message that a tree cannot hold, for example because of a number, becomes a text.
 pub(crate) fn tree(message: &RawJson) -> Value {
     read(message.as_str()).unwrap_or_else(|_| Value::from(message.as_str()))
 }

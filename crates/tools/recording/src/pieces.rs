@@ -1,4 +1,4 @@
-//! Texts of which only pieces are known.
+//! Compares a text with pieces of it, in order.
 
 /// Whether a text begins with the first piece, ends with the last, and has the others between them, in order. One piece is the
 /// whole text.

@@ -22,13 +22,13 @@ const SIZE_LIMIT: u64 = 1 << 30;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The header; an empty one where the file has none.
+    /// The header. Empty if the file has none.
     pub header: Header,
     /// The events, in order.
     pub events: Vec<Event>,
 }
 
-/// Why a recording cannot be read.
+/// The reasons why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -44,7 +44,7 @@ pub enum ReadError {
         /// The fault.
         error: serde_json::Error,
     },
-    /// A line has none of the members that say what happened, or in a script one that has no meaning there.
+    /// A line has no member for an event, or, in a script, one without a meaning there.
     #[error("line {line} names no event")]
     #[non_exhaustive]
     NoEvent {
@@ -146,7 +146,7 @@ impl Recording {
         Ok(())
     }
 
-    /// The transport of the messages: that of the header, or HTTP+SSE where a client found that only after it had tried another.
+    /// The transport of the messages: that of the header, or HTTP+SSE if a client used it after an attempt with another.
     pub fn transport(&self) -> Option<TransportKind> {
         let is_get = |exchange: u64| {
             self.events.iter().any(|event| {
@@ -177,7 +177,7 @@ impl Recording {
     }
 }
 
-/// Reads the lines of a file within the limits, and passes each on with its number, from 1. Blank lines are left out.
+/// Reads the lines of a file within the limits, and passes each one on with its number, from 1. Skips blank lines.
 pub(crate) fn read_lines(
     from: impl BufRead,
     mut take: impl FnMut(usize, AnyLine) -> Result<(), ReadError>,
@@ -205,13 +205,13 @@ pub(crate) fn read_lines(
     }
 }
 
-/// The event of a line. None if the line has another meaning.
+/// The event of a line. `None` if the line has another meaning.
 pub(crate) fn event_of(line: &str) -> Result<Option<Event>, serde_json::Error> {
     read::<AnyLine>(line).map(AnyLine::event)
 }
 
 impl AnyLine {
-    /// Whether it is a header, of the version that is read here.
+    /// Whether it is a header. Fails for another version of the format.
     pub(crate) fn is_header(&self) -> Result<bool, ReadError> {
         match self.recording {
             Some(FORMAT) => Ok(true),

@@ -1,4 +1,4 @@
-//! Takes the events of a connection and queues them for the writer. It never waits and never fails.
+//! Queues the events of a connection for the writer, without waiting and without errors.
 
 use std::fmt;
 use std::io::{self, BufWriter};
@@ -19,38 +19,38 @@ use crate::mask::Masker;
 use crate::trace::Trace;
 use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
 
-/// How many events may wait to be written.
+/// The most queued events.
 const QUEUED_EVENTS: usize = 1 << 16;
 
 type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
-/// How to record.
+/// The configuration of a recording.
 #[derive(Build)]
 pub struct RecorderConfig {
     header: Header,
-    /// Sets what masks secrets, or that nothing does.
+    /// Sets the masker of secrets. With `None`, nothing is masked.
     #[build(optional)]
     masker: Option<Masker>,
-    /// Sets how long a line or a body may be (default 32 MiB). Of a longer one, the first 4 KiB are recorded.
+    /// Sets the longest line or body (default 32 MiB). Only the first 4 KiB of a longer one are recorded.
     line_limit: usize,
-    /// Sets how large the file may become (default 1 GiB). There the recording stops.
+    /// Sets the largest size of the file (default 1 GiB), at which the recording stops.
     size_limit: u64,
-    /// Sets how many events the file may have (default 2,000,000, which is what [`Recording::read`](crate::Recording::read) takes).
-    /// There the recording stops.
+    /// Sets the most events of the file, at which the recording stops (default 2,000,000, the limit of
+    /// [`Recording::read`](crate::Recording::read)).
     event_limit: usize,
-    /// Sets how many bytes may wait to be written (default 128 MiB). With more, the recording stops.
+    /// Sets the most queued bytes (default 128 MiB). With more, the recording stops.
     queue_limit: usize,
-    /// Sets how many bytes the lines and bodies may take together that have not ended (default 128 MiB). Of those that would take
-    /// more, the first 4 KiB are recorded.
+    /// Sets the most bytes of all incomplete lines and bodies together (default 128 MiB). Only the first 4 KiB of further ones are
+    /// recorded.
     open_limit: usize,
-    /// Sets what is called if the recording stops early, once, from any thread.
+    /// Sets the function that is called once, from any thread, if the recording stops early.
     #[build(dynamic)]
     on_stop: Box<dyn Fn(RecordingError) + Send + Sync>,
     /// Sets the clock of the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
     #[build(dynamic)]
     clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
-    /// Writes a trace for people who watch in place of a recording: no header, each event as soon as it happens, with the time
-    /// of day and whether it was sent or received by `us`, our side. A trace can be read as a recording.
+    /// Writes a trace for people who watch, in place of a recording. It has no header, and each event is written at once, with the
+    /// time of day and whether our side `us` sent or received it. A trace can be read as a recording.
     trace: Option<Side>,
 }
 
@@ -168,13 +168,13 @@ impl Recorder {
         self.inner.exchanges.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Corrects the kind of the transport, which shows only in the first exchange. Later corrections have no effect.
+    /// Corrects the kind of the transport, which is known only from the first exchange. Later corrections have no effect.
     pub fn set_transport(&self, kind: TransportKind) {
         self.send(Order::Transport(kind));
     }
 
-    /// Writes all events so far to the file, and masks the secrets that were found later than lines that have them. Blocks for up
-    /// to `limit`. Whether all is written.
+    /// Writes all events so far to the file, and masks the secrets in lines from before they were known. Blocks for up to `limit`.
+    /// Returns whether everything is written.
     pub fn finish(&self, limit: Duration) -> bool {
         let (answer, answered) = sync_channel(1);
         self.send(Order::Finish(answer));

@@ -1,10 +1,10 @@
-//! Text of a peer, for a terminal.
+//! Escapes and shortens text of a peer for a terminal.
 
 use std::fmt;
 
 use agentwire_jsonrpc::Printable;
 
-/// How much of a text is shown, in characters.
+/// The most characters of a text that are shown.
 const LENGTH: usize = 500;
 
 /// The beginning of a text, escaped so that it cannot control a terminal.

@@ -9,7 +9,7 @@ use crate::recorder::Recorder;
 
 /// Records every packet of a transport. `us` is our side. Without a recorder it does nothing.
 ///
-/// A packet holds no more of a line that could not be read than the reason, so only that is recorded.
+/// Of a line that could not be read, a packet holds only the reason, so only the reason is recorded.
 pub fn record_transport<T: Transport>(
     transport: T,
     recorder: Option<Recorder>,

@@ -6,7 +6,7 @@ use humantime::format_rfc3339_millis;
 
 use crate::event::{Event, Side};
 
-/// Where the members of the event begin in a line of a trace.
+/// The beginning of the event's members in a line of a trace.
 const EVENT: &str = "\"at\":";
 
 /// The parts of a trace's lines beside their events.
@@ -28,7 +28,7 @@ impl Trace {
     }
 }
 
-/// The line of an event, behind what stands before the event in an older line of it.
+/// The line of an event, with the prefix of an older line of it.
 pub(crate) fn with_prefix_of(older: &str, recorded: String) -> String {
     match (older.starts_with("{\"time\":"), older.find(EVENT)) {
         (true, Some(length)) => {

@@ -1,4 +1,4 @@
-//! Writes the events of a recording to its file, on a thread of its own.
+//! Writes the events of a recording to its file, on a separate thread.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, Write};
@@ -14,13 +14,13 @@ use crate::mask::Masker;
 use crate::reader::event_of;
 use crate::trace::{Trace, with_prefix_of};
 
-/// How many events wait for one that shows the protocol.
+/// The most events that wait for one that shows the protocol.
 const HELD_EVENTS: usize = 64;
 
-/// How long written events may stay in our buffer while nothing else happens.
+/// The idle time after which the buffer is flushed.
 const FLUSH_AFTER: Duration = Duration::from_millis(100);
 
-/// Why a recording has stopped. The traffic goes on.
+/// The reasons why a recording has stopped. The traffic goes on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -30,7 +30,7 @@ pub enum RecordingError {
     /// The file has reached its limit.
     #[error("the recording stops: it has reached its limit of {0} bytes")]
     FileLimit(u64),
-    /// The file has as many events as a reader takes.
+    /// The file has reached its limit of events.
     #[error("the recording stops: it has reached its limit of {0} events")]
     EventLimit(usize),
     /// The lines from before a secret was known cannot be masked again.
@@ -54,7 +54,7 @@ pub(crate) enum Order {
 /// The state that a recorder and its writer share.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// Bytes of events that wait.
+    /// The bytes of queued events.
     pub(crate) queued: AtomicUsize,
     /// Whether the recording has stopped.
     pub(crate) stopped: AtomicBool,
@@ -71,18 +71,18 @@ pub(crate) struct Writer {
     pub(crate) limit: u64,
     pub(crate) events: usize,
     pub(crate) event_limit: usize,
-    /// Events from before the protocol is known. None once the header is written, and in a trace.
+    /// Events from before the protocol is known. `None` once the header is written, and in a trace.
     pub(crate) held: Option<Vec<Event>>,
-    /// Writes a trace in place of a recording.
+    /// The trace to write in place of a recording.
     pub(crate) trace: Option<Trace>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) on_stop: Arc<OnStop>,
-    /// The generation of the masker's secrets that all lines so far have been masked by.
+    /// The generation of the masker's secrets with which all lines so far are masked.
     pub(crate) generation: usize,
 }
 
 impl Writer {
-    /// Writes what arrives until the last recorder is dropped.
+    /// Writes events until the last recorder is dropped.
     pub(crate) fn run(mut self, orders: &Receiver<Order>) {
         let mut result = Ok(());
         let mut is_flushed = true;
@@ -184,7 +184,7 @@ impl Writer {
     fn write_line(&mut self, line: &str) -> Result<(), RecordingError> {
         self.written += line.len() as u64 + 1;
         if self.written > self.limit {
-            // What was written before is a whole recording.
+            // The lines so far are a complete recording.
             self.file.flush()?;
             return Err(RecordingError::FileLimit(self.limit));
         }
@@ -193,7 +193,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left, and masks the secrets that were found after lines that have them.
+    /// Writes the remaining events, and masks the secrets in lines from before they were known.
     fn finish(&mut self) -> Result<(), RecordingError> {
         if !self.progress.stopped.load(Ordering::Relaxed) {
             self.write_held()?;
@@ -218,7 +218,7 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Masks a file's lines once more. The file is replaced only if it changes, by one that is complete. What is not a regular file stays.
+/// Masks a file's lines once more. Replaces the file by a complete one, and only if it changes. Leaves special files unchanged.
 fn mask_again(masker: &mut Masker, path: &Path, protocol: Option<Protocol>) -> io::Result<()> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {

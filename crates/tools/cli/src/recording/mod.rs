@@ -147,7 +147,7 @@ pub(crate) fn recorded_server(server: Server, recorder: Recorder) -> RecordingSe
     RecordingService::new(server, recorder)
 }
 
-/// Names the transport in the recording, if the command line has the name of a server, which does not show the transport.
+/// Records HTTP as the transport, if the command line has the name of a server, which does not show the transport.
 pub(crate) fn record_kind(target: &Target, recorder: Option<&Recorder>) {
     if let (Target::Http(_), Some(recorder)) = (target, recorder) {
         recorder.set_transport(TransportKind::Http);

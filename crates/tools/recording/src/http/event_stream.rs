@@ -1,4 +1,4 @@
-//! Finds the events of a Server-Sent Events stream, for a recording.
+//! Finds the events of a stream of Server-Sent Events, for a recording.
 
 use crate::event::Line;
 use crate::line_buffer::LineBuffer;
@@ -17,12 +17,12 @@ pub(super) enum Step {
     Event(StreamEvent),
     /// An empty line that ends no event.
     Blank,
-    /// Neither; all of the piece has been read.
+    /// The whole piece was read without an end.
     More,
 }
 
-/// Decodes a stream, in any pieces. Each byte is looked at once. Of the fields, only data takes as much memory as it is long, within
-/// the limits of its buffer.
+/// Decodes a stream that arrives in any pieces. Reads each byte once. Keeps the whole of `data` fields only, within the limits of
+/// their buffer.
 #[derive(Debug)]
 pub(super) struct EventDecoder {
     field: Field,
@@ -31,7 +31,7 @@ pub(super) struct EventDecoder {
     has_data: bool,
     after_return: bool,
     is_first_line: bool,
-    /// Whether nothing of the field's value has come, so that a space may come that does not belong to it.
+    /// Whether the field's value has not begun, so that a leading space is skipped.
     is_at_value: bool,
 }
 
@@ -45,10 +45,10 @@ enum Field {
     Other,
 }
 
-/// How much of a field's name is kept: more than any name that has a meaning, with a byte order mark.
+/// The most bytes of a field's name that are kept: more than any known name with a byte order mark.
 const FIELD_ROOM: usize = 16;
 
-/// How much of an event's name is kept.
+/// The most bytes of an event's name that are kept.
 const NAME_ROOM: usize = 1024;
 
 impl EventDecoder {
@@ -65,7 +65,7 @@ impl EventDecoder {
         }
     }
 
-    /// Takes bytes, and gives the events that they complete.
+    /// Takes bytes, and returns the events that they complete.
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         loop {

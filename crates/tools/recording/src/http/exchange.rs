@@ -1,4 +1,4 @@
-//! Records one exchange: the heads, and the messages of the bodies as they pass.
+//! Records one HTTP exchange: the heads, and the messages of the bodies as they pass.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode, Uri};
@@ -10,7 +10,7 @@ use crate::line_tap::message_or_text;
 use crate::mask::SECRET_HEADERS;
 use crate::recorder::Recorder;
 
-/// Headers that are recorded beside [`SECRET_HEADERS`], which are masked, and those that begin with `mcp-`.
+/// Headers that are recorded in addition to those that begin with `mcp-`, and to the [`SECRET_HEADERS`], which are masked.
 const HEADERS: &[&str] = &[
     "accept",
     "content-type",
@@ -25,7 +25,7 @@ const HEADERS: &[&str] = &[
 /// The most headers of a head that are recorded.
 const HEADER_LIMIT: usize = 64;
 
-/// Records an exchange. Dropping it records what a body that was cut has brought so far.
+/// Records an exchange. Dropping it records the part of an incomplete body that has arrived.
 #[derive(Debug)]
 pub struct ExchangeTap {
     recorder: Recorder,

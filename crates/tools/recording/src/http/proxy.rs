@@ -1,4 +1,4 @@
-//! A reverse proxy for MCP over Streamable HTTP and HTTP+SSE that records what passes.
+//! A reverse proxy for MCP over Streamable HTTP and HTTP+SSE that records the exchanges.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -29,13 +29,13 @@ use super::request_body::read_body;
 use crate::line_buffer::Budget;
 use crate::recorder::Recorder;
 
-/// How many bytes the bodies of requests may take together: 128 MiB.
+/// The most bytes of the bodies of all requests together: 128 MiB.
 const DEFAULT_BODIES_LIMIT: usize = 128 << 20;
 
-/// How long the head of a request, and each piece of its body, may take.
+/// The timeout for the head of a request, and for each piece of its body.
 const DEFAULT_STALL_LIMIT: Duration = Duration::from_secs(30);
 
-/// How many connections are open at once. Further ones wait to be accepted.
+/// The most open connections. Further ones wait to be accepted.
 const CONNECTION_LIMIT: usize = 1024;
 
 /// The pause after a connection that could not be accepted.
@@ -58,7 +58,7 @@ pub type ProxyError = Box<dyn Error + Send + Sync>;
 /// The body of a response of the server.
 pub type UpstreamBody = BoxStream<'static, Result<Bytes, ProxyError>>;
 
-/// Sends requests to the server, and returns their responses as soon as their heads are there.
+/// Sends requests to the server, and returns their responses as soon as their heads arrive.
 pub type Upstream = Box<
     dyn Fn(Request<Bytes>) -> BoxFuture<'static, Result<Response<UpstreamBody>, ProxyError>> + Send + Sync,
 >;
@@ -70,7 +70,7 @@ pub struct Proxy {
     upstream: Upstream,
     recorder: Recorder,
     bodies: Arc<Budget>,
-    /// Sets how long the head of a request, and each piece of its body, may take (default 30 s). Then the connection is closed.
+    /// Sets the timeout for the head of a request, and for each piece of its body (default 30 s). After it, the connection is closed.
     stall_limit: Duration,
 }
 
@@ -87,8 +87,8 @@ impl Proxy {
         Self { server, upstream, recorder, bodies, stall_limit: DEFAULT_STALL_LIMIT }
     }
 
-    /// Sets how many bytes the bodies of requests may take together that are read or wait for their response (default 128 MiB).
-    /// Further requests are refused with status 503.
+    /// Sets the most bytes of all request bodies that are being read or whose response is outstanding (default 128 MiB). Further
+    /// requests are refused with status 503.
     #[must_use]
     pub fn bodies_limit(mut self, bytes: usize) -> Self {
         self.bodies = Budget::new(bytes);
@@ -117,7 +117,7 @@ impl Proxy {
                         .serve_connection(TokioIo::new(stream), service);
                     connections.push(connection.map(drop).boxed_local());
                 }
-                // Such as for want of descriptors. A connection that ends may free some.
+                // Descriptors may be exhausted. A connection that ends may free some.
                 Some(Err(_)) => {
                     let pause = pin!(tokio::time::sleep(ACCEPT_PAUSE));
                     let _either = select(pause, connections.next()).await;
@@ -179,7 +179,7 @@ impl Proxy {
         })
     }
 
-    /// The request as the server gets it.
+    /// The request that is sent to the server.
     fn request(&self, head: http::request::Parts, body: Bytes, local: SocketAddr) -> Option<Request<Bytes>> {
         let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
         let mut uri = self.server.clone().into_parts();

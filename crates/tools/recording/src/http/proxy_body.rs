@@ -1,4 +1,4 @@
-//! The body of a response that passes through the proxy. The URL of the event `endpoint` becomes one of the proxy.
+//! The body of a response that passes through the proxy. Rewrites the URL of the event `endpoint` to the proxy's origin.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +13,7 @@ use super::exchange::ExchangeTap;
 use super::proxy::{ProxyError, UpstreamBody};
 use crate::line_buffer::LineBuffer;
 
-/// How long the first events of a stream may be that are looked at for the URL of the endpoint: 16 KiB.
+/// The most bytes at the start of a stream that are searched for the URL of the endpoint: 16 KiB.
 const ENDPOINT_LIMIT: usize = 16 << 10;
 
 /// A body that is passed on as it arrives.
@@ -21,7 +21,7 @@ pub struct ProxyBody {
     stream: UpstreamBody,
     tap: Option<ExchangeTap>,
     rewriting: Option<EndpointRewriter>,
-    /// An error that comes behind what was held back.
+    /// An error that follows the held-back bytes.
     error: Option<ProxyError>,
 }
 
@@ -32,7 +32,7 @@ impl std::fmt::Debug for ProxyBody {
 }
 
 impl ProxyBody {
-    /// A text of ours.
+    /// Our own text.
     pub(super) fn text(text: &str) -> Self {
         let bytes = Bytes::from(text.to_owned());
         Self { stream: stream::iter([Ok(bytes)]).boxed(), tap: None, rewriting: None, error: None }
@@ -92,15 +92,15 @@ impl Body for ProxyBody {
     }
 }
 
-/// Holds back the first event of a stream until it is whole, and changes the origin of the URL of `endpoint`. Each byte is looked at
-/// once, and comments are passed on.
+/// Holds back the first event of a stream until it is complete, and changes the origin of the URL of `endpoint`. Reads each byte
+/// once, and passes comments on.
 pub(super) struct EndpointRewriter {
     server: Uri,
     /// The origin of the proxy.
     proxy: String,
     decoder: EventDecoder,
     held: Vec<u8>,
-    /// How many bytes have come.
+    /// The number of bytes that have arrived.
     length: usize,
 }
 
@@ -110,7 +110,7 @@ impl EndpointRewriter {
         Self { server, proxy, decoder: EventDecoder::new(data), held: Vec::new(), length: 0 }
     }
 
-    /// Takes bytes. Gives those that are passed on, and whether all further ones are passed on unchanged.
+    /// Takes bytes. Returns those to pass on, and whether all further ones are passed on unchanged.
     fn push(&mut self, bytes: &[u8]) -> (Vec<u8>, bool) {
         self.length = self.length.saturating_add(bytes.len());
         let mut passed = Vec::new();
@@ -158,8 +158,8 @@ impl EndpointRewriter {
     }
 }
 
-/// The path and the query of a URL with the origin of another one. None for other origins, and for URLs without an origin, which are
-/// those of the proxy as they stand.
+/// The path and the query of a URL that has the given origin. `None` for other origins, and for URLs without an origin, which need
+/// no change to lead to the proxy.
 fn path_at(url: &str, origin: &Uri) -> Option<String> {
     let scheme = origin.scheme_str()?;
     let absolute: Uri = match url.starts_with("//") {

@@ -15,13 +15,13 @@ use crate::line_buffer::{Budget, Reservation};
 /// The longest body of a request that is passed on: 32 MiB.
 const REQUEST_LIMIT: usize = 32 << 20;
 
-/// How much of a body is read that is not passed on, so that the client reads the answer: 64 MiB.
+/// The most bytes of a refused body that are read, so that the client reads the answer: 64 MiB.
 const REFUSED_LIMIT: u64 = 2 * REQUEST_LIMIT as u64;
 
 /// The answer to a request whose body is not passed on.
 pub(super) type Refusal = (StatusCode, &'static str);
 
-/// Reads and records a body. The reservation has to be kept as long as the bytes. `stall_limit` is how long each piece may take.
+/// Reads and records a body. The reservation has to be kept as long as the bytes. `stall_limit` is the timeout of each piece.
 pub(super) async fn read_body(
     mut body: Incoming,
     tap: &mut ExchangeTap,

@@ -1,4 +1,4 @@
-//! Finds the secrets below a name that has a line of its own: blocks of YAML and sections of INI files.
+//! Finds the secrets below a name on a separate line: blocks of YAML and sections of INI files.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::patterns::Certainty;
 use super::random::looks_generated;
 use super::values::quoted;
 
-/// The most lines and bytes of a block that are looked at.
+/// The most lines and bytes of a block that are searched.
 const BLOCK_LINES: usize = 200;
 const BLOCK_BYTES: usize = 16 << 10;
 

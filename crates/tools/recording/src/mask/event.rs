@@ -9,7 +9,7 @@ use super::spans::masked;
 use crate::event::{Event, EventKind};
 use crate::json_text::{Replacement, Token, rewrite};
 
-/// How many bytes of the last lines are kept.
+/// The most bytes of the last lines that are kept.
 const LAST_LINES: usize = 1 << 10;
 
 /// Appends a line to the last lines, and keeps at most [`LAST_LINES`] bytes of them.
@@ -103,13 +103,13 @@ impl Masker {
     }
 }
 
-/// Replaces the texts of an event for which `change` has another one.
+/// Replaces the texts of an event for which `change` returns a new one.
 fn change(event: &mut Event, change: &mut dyn FnMut(Part<'_>) -> Option<String>) {
     let stream = usize::from(matches!(event.kind, EventKind::Stderr(_)));
     match &mut event.kind {
         EventKind::Message(message) => {
             let Some(masked) = change(Part::Message(message.as_str())) else { return };
-            // A mask is JSON wherever it stands, so this parses.
+            // A mask is valid JSON in every place, so this parses.
             match RawJson::parse(ByteString::from(masked)) {
                 Ok(masked) => *message = masked,
                 Err(_) => event.kind = EventKind::Unreadable("the message cannot be masked".into()),

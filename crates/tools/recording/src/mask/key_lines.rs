@@ -1,6 +1,6 @@
 //! Finds the lines of a private key in texts that follow each other.
 
-/// How many lines a private key may have.
+/// The most lines of a private key.
 const LONGEST: usize = 400;
 
 /// The ends of private keys in PEM, in OpenPGP and of PuTTY.

@@ -61,13 +61,13 @@ pub struct Masker {
     last_lines: [String; 2],
 }
 
-/// How deep JSON is looked into that stands in strings of JSON.
+/// The most levels of JSON within strings of JSON that are searched.
 const NESTED_LIMIT: usize = 3;
 
-/// The shortest text that is looked at, in bytes. A user's pattern may be short.
+/// The shortest text that counts as found, in bytes. A user's pattern may match less.
 const SHORTEST_FOUND: usize = 3;
 
-/// How many parts of credentials are looked for by themselves.
+/// The most parts of credentials that are searched for separately.
 const PART_LIMIT: usize = 64;
 
 /// A pattern of the user's that is not a regular expression.
@@ -94,7 +94,7 @@ impl Masker {
         }
     }
 
-    /// The same, with the home folder, the user and the host that the environment names.
+    /// The rules of the tables, with the home folder, the user and the host of the environment.
     pub fn from_env() -> Self {
         let mut masker = Self::new();
         let variable = |name: &str| env::var(name).ok();
@@ -131,7 +131,7 @@ impl Masker {
         self
     }
 
-    /// Masks what a regular expression matches: its first group, or all of the match where it has none.
+    /// Masks the matches of a regular expression: its first group, or the whole match if it has no group.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Masker {
         self.masked_text(text, 0, Vec::new()).unwrap_or_else(|| text.to_owned())
     }
 
-    /// Masks the secrets of bytes. Bytes that are no UTF-8 and have secrets become text.
+    /// Masks the secrets of bytes. Bytes that are not UTF-8 and have secrets become text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         let text = String::from_utf8_lossy(bytes);
         self.learn_text(&text, 0);
@@ -182,12 +182,12 @@ impl Masker {
         self.masked_text(text, 0, spans)
     }
 
-    /// Masks the value of a header: all of a secret one, behind the name of its scheme.
+    /// Masks the value of a header: the whole of a secret one, without the name of its scheme.
     pub fn header(&mut self, name: &str, value: &str) -> String {
         if is_secret_name(name) { self.credentials(value) } else { self.text(value) }
     }
 
-    /// How much is looked for. It grows with each secret that has to be looked for in what was masked before.
+    /// The size of the sought secrets. It grows with each secret that has to be sought in earlier lines again.
     pub(crate) fn generation(&self) -> usize {
         self.secrets.generation()
     }
@@ -207,7 +207,7 @@ impl Masker {
         });
     }
 
-    /// Masked JSON text, and whether anything of it changed.
+    /// Masked JSON text, and whether it has changed.
     fn masked_json(&mut self, json: &str, depth: usize) -> (String, bool) {
         let mut places = SecretPlaces::of(json);
         let mut has_changed = false;
@@ -235,7 +235,7 @@ impl Masker {
         }
     }
 
-    /// The text with masks, also in places that are known already. None if it has no secret.
+    /// The text with masks, also in the `known` places. `None` if it has no secret.
     fn masked_text(&mut self, text: &str, depth: usize, known: Vec<Span>) -> Option<String> {
         if let Some(json) = nested(text, depth) {
             let (masked, has_changed) = self.masked_json(json, depth + 1);
@@ -308,7 +308,7 @@ impl Masker {
         self.credentials(text)
     }
 
-    /// Masks credentials: all of them, or what follows the scheme.
+    /// Masks credentials: all of them, or the part after the scheme.
     fn credentials(&mut self, text: &str) -> String {
         let (scheme, secret) = split_scheme(text);
         if secret.is_empty() {
@@ -319,7 +319,7 @@ impl Masker {
         format!("{scheme}{}", self.secrets.mask("secret", secret))
     }
 
-    /// Looks for a secret from now on, and for its parts that are secrets by themselves.
+    /// Adds a secret to the sought ones, and its parts that are secrets by themselves.
     fn seek(&mut self, secret: &str) {
         if secret.len() > LONGEST_SOUGHT {
             return;
@@ -348,7 +348,7 @@ impl Default for Masker {
     }
 }
 
-/// JSON that a text consists of, unless it stands in too many strings of JSON.
+/// The text if it is JSON, unless it is nested in too many strings of JSON.
 fn nested(text: &str, depth: usize) -> Option<&str> {
     let json = text.trim_start_matches('\u{feff}').trim_start();
     let is_json = depth < NESTED_LIMIT

@@ -29,7 +29,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         || SECRET_HEADER_ENDS.iter().any(|end| lower_case.ends_with(end))
 }
 
-/// Whether a name ends so, in any case.
+/// Whether a name has this end, in upper or lower case.
 pub(super) fn ends_with(name: &str, end: &str) -> bool {
     let tail = name.len().checked_sub(end.len()).and_then(|at| name.get(at..));
     tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))

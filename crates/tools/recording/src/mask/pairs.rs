@@ -18,14 +18,14 @@ use super::values::{
     without_string_prefix,
 };
 
-/// A value that stands behind the name of a secret.
+/// A value after the name of a secret.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) range: Range<usize>,
     pub(super) certainty: Certainty,
 }
 
-/// The longest name that is looked for before a `=`, `:` or `,`, in bytes. With the gap, it bounds how often a byte is looked at.
+/// The longest name that is searched before a `=`, `:` or `,`, in bytes. With the gap, it bounds how often a byte is read.
 const LONGEST_NAME: usize = 80;
 
 /// The most white space, and the most escapes, between a name and its `=` or `:`.
@@ -57,7 +57,7 @@ enum Operator {
     BeforeLiteral,
 }
 
-/// The operator at the beginning of a text, and what follows it.
+/// The operator at the beginning of a text, and the rest of the text.
 fn operator(text: &str) -> Option<(Operator, &str)> {
     let rest = &text[1..];
     if text.starts_with(':') {
@@ -247,7 +247,7 @@ fn is_in_secret_pair(value_member: &str, is_quoted: bool, before: &str, behind: 
     if let Some(is_vague) = pair(member, &end[start.len()..]) {
         return Some(is_vague);
     }
-    // Behind the value and its quotation mark.
+    // After the value and its quotation mark.
     let value = behind.trim_start();
     let length = match quoted(value) {
         Some(range) => range.end,

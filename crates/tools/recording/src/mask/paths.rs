@@ -1,10 +1,10 @@
-//! Names of the user and of the machine in paths.
+//! Finds the names of the user and of the machine in paths.
 
 use std::ops::Range;
 
 use super::spans::{Mask, Span};
 
-/// Who and where we are, as paths show it.
+/// The home folders, users and hosts that are masked in paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// Paths that become `«home»`.
@@ -15,11 +15,11 @@ pub(super) struct Names {
     pub(super) hosts: Vec<String>,
 }
 
-/// The shortest name that is looked for, in bytes.
+/// The shortest name that is masked, in bytes.
 const SHORTEST_NAME: usize = 3;
 
 impl Names {
-    /// Adds the home folder. `/` is none.
+    /// Adds a home folder, unless it is `/`.
     pub(super) fn add_home(&mut self, path: &str) {
         let path = path.trim_end_matches(['/', '\\']);
         if path.len() >= SHORTEST_NAME {
@@ -34,7 +34,7 @@ impl Names {
         }
     }
 
-    /// The places of these in a text.
+    /// The places of the names in a text.
     pub(super) fn spans(&self, text: &str) -> Vec<Span> {
         let homes = self.homes.iter().map(|home| (home, "«home»", true));
         let users = self.users.iter().map(|user| (user, "«user»", false));

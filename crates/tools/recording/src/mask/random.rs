@@ -2,7 +2,7 @@
 
 use super::secrets::SHORTEST_SOUGHT;
 
-/// The longest part of a text that is taken for a word or a number, in bytes.
+/// The longest part of a text that counts as a word or a number, in bytes.
 const LONGEST_WORD: usize = 15;
 
 /// The most digits at the end of a word, and the most of a number such as a date.

@@ -1,4 +1,4 @@
-//! Tables of what is treated as a secret.
+//! Tables of the names and forms of secrets.
 
 pub(crate) mod token_forms;
 
@@ -16,7 +16,7 @@ pub const SECRET_HEADERS: &[&str] = &[
 
 pub(super) const SECRET_HEADER_ENDS: &[&str] = &["-auth", "-key", "-secret", "-session-id", "-token"];
 
-/// The headers that carry arguments of a tool. What follows is the name of the argument.
+/// The beginning of the headers that carry arguments of a tool. The argument's name follows it.
 pub(super) const ARGUMENT_HEADER: &str = "mcp-param-";
 
 /// The ends of the names of members whose value is a secret, in lower case and without `_` and `-`. A string is also a secret if

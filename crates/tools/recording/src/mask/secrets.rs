@@ -1,4 +1,4 @@
-//! The secrets of a recording, each with its mask.
+//! Keeps the secrets of a recording with their masks, and finds them in texts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Bound, Range};
@@ -10,37 +10,37 @@ use super::rules::is_protocol_word;
 use super::spans::{Mask, Span, masked, masks};
 use crate::json_text::encoded;
 
-/// The shortest secret that is looked for in other places, in bytes. A shorter one, such as `1` or `true`, would be found in
-/// places where it means something else.
+/// The shortest secret that is sought in other places, in bytes. A shorter one, such as `1` or `true`, would be found in places
+/// where it has another meaning.
 pub const SHORTEST_SOUGHT: usize = 6;
 
-/// How many secrets have masks of their own. Further ones have the mask `«secret»`, and are not looked for elsewhere.
+/// The most secrets with separate masks. Further ones have the mask `«secret»`, and are not sought elsewhere.
 const SECRET_LIMIT: usize = 1000;
 
-/// The longest secret that is looked for: 8 KiB. A longer one has the mask `«secret»`.
+/// The longest secret that is sought: 8 KiB. A longer one has the mask `«secret»`.
 pub(super) const LONGEST_SOUGHT: usize = 8 << 10;
 
 /// The longest form of a secret: each byte escaped twice takes up to 7.
 const LONGEST_FORM: usize = 8 * LONGEST_SOUGHT;
 
-/// How many bytes the forms of all secrets may have that are looked for: 1 MiB.
+/// The most bytes of the sought forms of all secrets: 1 MiB.
 const SOUGHT_LIMIT: usize = 1 << 20;
 
-/// Secrets that are known, and their masks.
+/// The known secrets, and their masks.
 #[derive(Debug, Default)]
 pub struct Secrets {
-    /// The numbers of secrets that have masks of their own.
+    /// The numbers of secrets with separate masks.
     numbers: HashMap<String, usize>,
     sought: Sought,
 }
 
-/// The forms of secrets that are looked for, each with the number of its secret. A text is searched for all of them in one pass.
+/// The sought forms of secrets, each with the number of its secret. A text is searched for all of them in one pass.
 #[derive(Debug)]
 struct Sought {
     forms: BTreeMap<Vec<u8>, usize>,
-    /// Whether a form begins with two bytes. Most places of a text are passed over by it.
+    /// For each pair of bytes, whether a form begins with it. Most places of a text are skipped by this.
     beginnings: Vec<bool>,
-    /// The bytes of all forms.
+    /// The total length of all forms, in bytes.
     size: usize,
 }
 
@@ -99,7 +99,7 @@ impl Sought {
     }
 }
 
-/// The length of what two texts have in common at their beginnings. Blocks are compared first, which is ten times as fast.
+/// The length of the common beginning of two texts. Blocks are compared first, which is ten times as fast.
 fn common_length(one: &[u8], other: &[u8]) -> usize {
     const BLOCK: usize = 32;
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
@@ -121,7 +121,7 @@ impl Secrets {
         }
     }
 
-    /// The number of a secret. None if it is too long, or there are too many.
+    /// The number of a secret. `None` if it is too long, or if there are too many.
     fn number(&mut self, secret: &str) -> Option<usize> {
         let known = self.numbers.get(secret).or_else(|| self.sought.forms.get(secret.as_bytes()));
         if let Some(number) = known {
@@ -135,9 +135,9 @@ impl Secrets {
         Some(next)
     }
 
-    /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on. A word of the protocols is not looked
-    /// for: a peer could name one as a secret so that no message of the recording can be read. Nor is one of less than
-    /// [`SHORTEST_SOUGHT`] bytes.
+    /// Adds a secret and its forms in JSON, in URLs and in base64 to the sought ones, unless it is shorter than
+    /// [`SHORTEST_SOUGHT`]. A word of the protocols is not sought: a peer could name one as a secret to make the recording
+    /// unreadable.
     pub fn seek(&mut self, secret: &str) {
         let is_sought = (SHORTEST_SOUGHT..=LONGEST_SOUGHT).contains(&secret.len());
         if !is_sought || self.sought.forms.contains_key(secret.as_bytes()) || is_protocol_word(secret) {
@@ -149,7 +149,7 @@ impl Secrets {
         }
     }
 
-    /// The bytes of what is looked for. They grow with each secret.
+    /// The size of the sought forms, which grows with each secret.
     pub(super) fn generation(&self) -> usize {
         self.sought.size
     }
@@ -159,7 +159,7 @@ impl Secrets {
         self.sought.find(text).next().is_some()
     }
 
-    /// The text with masks in the places of the secrets. None if it has none.
+    /// The text with masks in the places of the secrets. `None` if it has no secrets.
     pub fn replace(&self, text: &str) -> Option<String> {
         masked(text, self.spans(text), str::to_owned)
     }
@@ -184,7 +184,7 @@ impl Secrets {
     }
 }
 
-/// A secret as it may stand in other places.
+/// The forms of a secret in other places.
 fn forms(secret: &str) -> [String; 10] {
     let escaped = escaped(secret);
     let in_url = percent_encoded(secret);
@@ -202,7 +202,7 @@ fn forms(secret: &str) -> [String; 10] {
     ]
 }
 
-/// The secret as it stands in a string of JSON.
+/// The secret as a string of JSON.
 fn escaped(secret: &str) -> String {
     let json = encoded(secret);
     json[1..json.len() - 1].to_owned()

@@ -1,9 +1,9 @@
-//! Places of a text that are masked. All of them are found in the same original text, so that no mask is searched for secrets.
+//! Applies masks to places of a text. All places are found in the original text, so that no mask is searched for secrets.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A place, and what stands there afterwards.
+/// A place, and its mask.
 #[derive(Debug)]
 pub(super) struct Span {
     pub(super) range: Range<usize>,
@@ -15,12 +15,12 @@ pub(super) struct Span {
 pub(super) enum Mask {
     /// This text.
     Text(String),
-    /// The number of a user, which is given only where it is shown.
+    /// A user, whose number is assigned only if the mask is shown.
     User,
 }
 
-/// The text with its masks. Places that overlap become one, with the mask of the first and longest. `user` gives the mask of a user.
-/// None if there are no places.
+/// The text with its masks. Overlapping places become one, with the mask of the first and longest. `user` returns the mask of a
+/// user. `None` if there are no places.
 pub(super) fn masked(
     text: &str,
     mut spans: Vec<Span>,

@@ -1,4 +1,4 @@
-//! Patterns of messages, and what the names in them stand for.
+//! Patterns of messages, and the values of the names in them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const MORE: &str = "...";
 pub(super) struct Bindings(BTreeMap<String, Value>);
 
 impl Bindings {
-    /// A line of the played side with the bound values in the place of their names. A line that is not UTF-8 has no names.
+    /// A line of the played side with its names replaced by their values. A line that is not UTF-8 has no names.
     pub(super) fn fill_in(&self, line: &[u8]) -> Vec<u8> {
         let Ok(text) = str::from_utf8(line) else { return line.to_vec() };
         let fill_in = |text: String, (name, value): (&String, &Value)| {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_by_what_they_stand_for() {
+    fn names_are_replaced_by_their_values() {
         let mut bindings = Bindings::default();
         assert!(bindings.matches(&serde_json::json!(["$a", "$b"]), &serde_json::json!(["x\n", {"c": 1}])));
         let filled = bindings.fill_in(br#"{"id":"$a", "p":["$b","$c","$a b"]}"#);

@@ -14,16 +14,16 @@ use crate::script::pattern::Bindings;
 use crate::script::wire::ScriptWire;
 use crate::shown::Shown;
 
-/// How long a player waits.
+/// The timeouts of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct ScriptConfig {
-    /// How long a message of the judged side may take, and a write (default 10 s).
+    /// The timeout of a message of the judged side, and of a write (default 10 s).
     #[build(skip)]
     pub message: Duration,
-    /// How long the first message may take (default 10 s). A program has to start.
+    /// The timeout of the first message, before which a program has to start (default 10 s).
     pub first_message: Duration,
-    /// How long the judged side has to be silent where it is to be quiet, and at the end (default 1 s).
+    /// The time of silence that the event `quiet`, and the end, require (default 1 s).
     pub quiet: Duration,
 }
 
@@ -34,7 +34,7 @@ impl ScriptConfig {
         Self { message, first_message: message, quiet: Duration::from_secs(1) }
     }
 
-    /// Sets how long each message may take, also the first.
+    /// Sets the timeout of each message, including the first.
     #[must_use]
     pub fn message(mut self, limit: Duration) -> Self {
         (self.message, self.first_message) = (limit, limit);
@@ -52,7 +52,7 @@ impl Default for ScriptConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScriptFailure {
-    /// The number of the event, from 1, without the header; none behind the last.
+    /// The number of the event, from 1, without the header. `None` after the last.
     pub event: Option<usize>,
     /// The expected event.
     pub expected: String,
@@ -73,14 +73,14 @@ impl fmt::Display for ScriptFailure {
 
 impl std::error::Error for ScriptFailure {}
 
-/// Plays the side that is not judged: sends what it sends, and compares what the judged side sends, one message after the other.
-/// Then closes the wire, and expects silence or the end. `sleep` waits.
+/// Plays the side that is not judged: sends its lines, and compares the messages of the judged side, one after the other. Then closes
+/// the wire, and expects silence or the end. `sleep` waits.
 ///
 /// Lines that follow one another are sent in one write.
 ///
 /// # Errors
 ///
-/// At the first event in the place of which the judged side does something else.
+/// At the first event that the judged side does not match.
 pub async fn play<W, S>(
     script: &Script,
     wire: &mut W,
@@ -129,7 +129,7 @@ struct Player<'w, W, F> {
     config: ScriptConfig,
     sleep: F,
     bindings: Bindings,
-    /// Lines that go out in one write.
+    /// Lines that are sent in one write.
     unsent: Vec<u8>,
     has_received: bool,
 }
@@ -139,7 +139,7 @@ struct Mismatch {
     seen: String,
 }
 
-/// The data that arrives, or the reason why none does.
+/// A line that arrives, or the reason why none does.
 enum Arrival {
     Line(Vec<u8>),
     Nothing(String),
@@ -156,7 +156,7 @@ where
         self.unsent.push(b'\n');
     }
 
-    /// Writes what is queued. If the judged side does not read it, what is expected next does not come.
+    /// Writes the queued lines. If the judged side does not read them, the next expected message does not arrive.
     async fn flush(&mut self) {
         if self.unsent.is_empty() {
             return;

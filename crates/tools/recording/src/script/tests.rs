@@ -1,4 +1,4 @@
-//! Scripts against peers that send a test's messages, on a clock that is paused.
+//! Tests scripts against peers that send prepared messages, on a paused clock.
 
 use std::io;
 use std::pin::Pin;

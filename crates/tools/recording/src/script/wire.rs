@@ -6,22 +6,22 @@ use std::io;
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use futures_util::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// How many bytes are read at a time: 8 KiB.
+/// The most bytes that are read at a time: 8 KiB.
 const CHUNK: usize = 8 << 10;
 
 /// Carries the lines of a script.
 pub trait ScriptWire {
-    /// Writes bytes, which are whole lines, in one write where that is possible. What is lost shows in what does not arrive.
+    /// Writes bytes, which are whole lines, in one write if possible. A lost line is noticed by the missing reaction.
     fn write(&mut self, lines: &[u8]) -> impl Future<Output = ()> + Send;
 
-    /// The next line of the judged side, without its end; none once it has closed. May be dropped and called again.
+    /// The next line of the judged side, without its end. `None` once it has closed. May be dropped and called again.
     fn read_line(&mut self) -> impl Future<Output = io::Result<Option<Vec<u8>>>> + Send;
 
     /// Closes the played side.
     fn close(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// A wire over a reader and a writer of bytes. It cuts lines by itself, because scripts test the decoder of
+/// A wire over a reader and a writer of bytes. Splits lines itself, because scripts test the decoder of
 /// [`LineWire`](crate::LineWire).
 #[derive(Debug)]
 pub struct LineStreams<R, W> {
@@ -29,7 +29,7 @@ pub struct LineStreams<R, W> {
     write: W,
     /// The bytes that were read and are not a whole line yet.
     unread: Vec<u8>,
-    /// How many of these bytes have no line's end.
+    /// How many of these bytes are known to have no line end.
     searched: usize,
     chunk: Vec<u8>,
     line_limit: usize,
@@ -37,7 +37,7 @@ pub struct LineStreams<R, W> {
 }
 
 impl<R, W> LineStreams<R, W> {
-    /// Over a reader of what the judged side sends, and a writer of what it receives.
+    /// A wire over a reader of the judged side's output, and a writer to its input.
     pub fn new(read: R, write: W) -> Self {
         Self {
             read,
@@ -50,14 +50,14 @@ impl<R, W> LineStreams<R, W> {
         }
     }
 
-    /// Sets how long a line may be, in bytes (default 32 MiB).
+    /// Sets the longest line, in bytes (default 32 MiB).
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;
         self
     }
 
-    /// A line that was read whole, or at the end of the stream what is left.
+    /// A complete line, or the rest at the end of the stream.
     fn take_line(&mut self) -> Option<Vec<u8>> {
         let end = self.unread[self.searched..].iter().position(|byte| *byte == b'\n');
         let line = match end {

@@ -1,4 +1,4 @@
-//! The values that are masked, and those that are not.
+//! Tests the values that are masked, and those that are not.
 
 mod tables;
 mod times;

@@ -1,4 +1,4 @@
-//! Rows of what is masked, and of harmless texts that look like it.
+//! Tables of texts with secrets, and of harmless texts that look similar.
 
 use super::super::Masker;
 use crate::event::{Event, EventKind, Line, Side};

@@ -1,4 +1,4 @@
-//! The time that masking takes.
+//! Tests that masking takes linear time.
 
 use std::time::Duration;
 
