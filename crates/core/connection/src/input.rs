@@ -158,8 +158,8 @@ impl Connection {
         }
     }
 
-    /// Handles a response under an id that no open call has. If it can belong to one call only, that call fails, because no
-    /// other response will come. `failure` is the reason if the response cannot be read.
+    /// Handles a response under an id that no open call has. If the call is certain and the response cannot be read, the call
+    /// fails at once, with `failure`. Otherwise the likely call fails after a wait, because its own response may still come.
     #[cold]
     fn handle_unmatched(&mut self, now: Instant, response: Response, failure: Option<CallFailure>) {
         if let Some(call) = self.calls.named_by_text(&response.id) {

@@ -33,7 +33,7 @@
 //!
 //! # Responses that cannot be matched
 //!
-//! A call fails at once when its response cannot be read, because no other response will come.
+//! A response that cannot be read or matched fails the call that it belongs to. If that call is a guess, it fails after a wait.
 //!
 //! | the peer sends | then |
 //! |---|---|

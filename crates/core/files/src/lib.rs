@@ -13,9 +13,8 @@
 //!
 //! # Invariants
 //!
-//! - A file is opened relative to its directory's descriptor (Unix), so a later change of the directory's path has no effect.
-//! - No link in a directory is followed, and opening a pipe does not block.
-//! - A file is checked after it is opened, not before.
+//! - On Unix, a file is opened relative to its directory's descriptor, so a later change of the directory's path has no effect.
+//! - On Unix, no link in a directory is followed, opening a pipe does not block, and a file is checked after it is opened.
 //! - A lock is released explicitly, because a child process that is being started holds a copy of the descriptor.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -19,7 +19,7 @@ const PAGE: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The call fails without any effect.
+    /// The call fails. A failed sync also loses some of the unsynced pages.
     Io,
     /// The disk is full: the call fails if it writes, and so do later calls that write.
     Full,

@@ -182,7 +182,7 @@ impl RawJson {
         }
     }
 
-    /// The elements of this array, one by one, as slices of the same text. `None` if this is not an array.
+    /// The elements of this array, one by one, as slices of the same text. Empty if this is not an array.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;

@@ -1,4 +1,5 @@
-//! Decodes a peer's JSON into types. All decoding of JSON that this side did not write goes through this file.
+//! Decodes a peer's JSON into types. `frame` reads envelopes with `serde_json` itself, and `wire::read_as` applies the rules of
+//! this file to single members.
 //!
 //! `serde_json` treats a peer's text in ways that are unsafe or too strict:
 //!
@@ -67,8 +68,8 @@ pub fn read_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Er
     read(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// The text that [`read`] decodes: the same, or a copy with `\ufffd` in the place of each half of a surrogate pair, and with
-/// whole numbers as integers. For readers that need a `serde_json::Deserializer` of their own.
+/// A text from which a `serde_json::Deserializer` accepts what [`read`] accepts: the same, or a copy with `\ufffd` in the place
+/// of each half of a surrogate pair, and with whole numbers as integers. Unlike [`read`], it always writes `2.0` as `2`.
 ///
 /// # Errors
 ///

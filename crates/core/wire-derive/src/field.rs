@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Member { word: &'static Word, name: LitStr },
     /// Members that stand among the object's own: a union.
     Union,
-    /// The members that no field is.
+    /// All members that no field matches.
     Extra,
 }
 

@@ -58,7 +58,7 @@
 //! | `meta` | `Option<Meta>` | none | none; it is the member `_meta` |
 //! | `strict_meta` | `Option<Meta>` | none | error; it is the member `_meta` |
 //! | `union` | a union, or an option of one | error | error: its members are the object's own, and no field reads them |
-//! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field is |
+//! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field matches |
 //!
 //! An empty array is read as an empty object, by types that derive `Wire`, by `RawObject`, and by fields of the
 //! types `BTreeMap`, `Map` and `JsonObject`.

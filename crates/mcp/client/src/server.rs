@@ -25,7 +25,7 @@ use crate::{Call, Next, Pages, RawCall, RawCallFuture, Subscription, Task};
 
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
-/// Every method that sends a request returns a [`Call`] to be awaited.
+/// A method that sends one request returns a [`Call`] to be awaited. Lists are [`Pages`]; `watch` and `listen` are async.
 ///
 /// ```
 /// use agentwire_mcp_client::{BoxError, RemoteServer};

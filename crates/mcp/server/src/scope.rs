@@ -138,7 +138,7 @@ impl RequestScope {
         }
     }
 
-    /// Completes when the transport is about to end, and what lasts should be answered.
+    /// Completes when the transport is about to end. Requests that are still running should be answered then.
     pub(crate) fn closing(&self) -> Closing {
         match self {
             Self::Connection(context) => Either::Left(context.peer().closed().map(drop as fn(Closed))),

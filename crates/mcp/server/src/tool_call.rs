@@ -1,4 +1,4 @@
-//! Starts a call of a tool, once the `requestState` that it brings is used.
+//! Starts a call of a tool. If its `requestState` is valid only once, the store marks it as used first.
 
 use std::sync::Arc;
 

@@ -134,7 +134,8 @@ impl FileSystem for PrivateDir {
     }
 }
 
-/// A locked file. It is removed before it is unlocked, so that no other process opens it by its name and waits for this lock.
+/// A locked file. It is removed before it is unlocked. In the other order, another process could lock the file in between, and
+/// this would remove that process's lock file.
 #[derive(Debug)]
 struct NamedLock {
     directory: PrivateDir,

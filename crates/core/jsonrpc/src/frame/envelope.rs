@@ -108,7 +108,7 @@ impl Visitor<'_> for MemberSeed {
 }
 
 impl Envelope<'_> {
-    /// The id, where it was reached and is one.
+    /// The id. `None` if it is missing, repeated or not a valid id.
     pub(crate) fn id(&self) -> Option<RequestId> {
         self.id.filter(|_| !self.ambiguous_id).and_then(|id| RequestId::from_json(id.get()))
     }

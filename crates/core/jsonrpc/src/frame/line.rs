@@ -75,7 +75,7 @@ struct ObjectEnd {
     /// How many bytes of the line were read.
     read: usize,
     nesting: Nesting,
-    /// Whether the line has ended an object and is not one.
+    /// Whether the brackets were balanced once and the text was not a JSON object. It is then not tried again.
     has_failed: bool,
 }
 

@@ -42,7 +42,7 @@ impl Skipped {
     /// How many parts are named: 16.
     pub const MAX_PARTS: usize = 16;
 
-    /// Reports one part that the caller itself left out.
+    /// Makes the record of one part that the caller left out.
     pub fn part(place: impl Into<String>, kind: &'static str, why: &dyn fmt::Display) -> Self {
         let part = SkippedPart { kind, index: None, place: place.into(), why: reason(why) };
         Self { parts: vec![part], more: 0 }

@@ -48,6 +48,9 @@ impl Client {
     }
 
     /// Sets a hook that gets every notification except progress, before the other hooks. It opens no subscription.
+    ///
+    /// On a modern connection, notifications about a subscription itself or on one that has ended do not reach it. Nor do
+    /// those over [`Client::value_limit`].
     #[must_use]
     pub fn on_notification(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
         self.handler.on_notification = hook(function);
@@ -63,7 +66,7 @@ impl Client {
         self
     }
 
-    /// Sets a hook that gets every notification that has no other hook here.
+    /// Sets a hook that gets the notifications of methods without a hook here.
     #[must_use]
     pub fn on_other(mut self, function: impl FnMut(Notification) + Send + 'static) -> Self {
         self.handler.on_other = hook(function);

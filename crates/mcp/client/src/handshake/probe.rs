@@ -86,7 +86,7 @@ async fn silence(limit: Duration, handler: &ClientHandler) {
     }
 }
 
-/// Whether the server refused `initialize`, which a modern server does.
+/// Whether `initialize` was refused, as by a modern server, or failed in the transport. The answer to the probe may still come.
 fn is_refusal(error: &HandshakeError) -> bool {
     let is_refused =
         |error: &CallError| matches!(error, CallError::Refused { .. } | CallError::Failed { .. });

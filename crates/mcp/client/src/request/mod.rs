@@ -1,5 +1,5 @@
-//! The inner layers of the [stack](crate::stack), which the requests about tasks need too: sending one
-//! request, and repeating it if its answer requires that.
+//! The parts of the [stack](crate::stack) that requests about tasks need too: validation, sending one request, and repeating
+//! it if its answer requires that.
 
 pub(crate) mod input;
 pub(crate) mod lookup;

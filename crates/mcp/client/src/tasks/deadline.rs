@@ -49,7 +49,7 @@ impl Deadline {
         self.lock().paused.get_or_insert_with(now);
     }
 
-    /// Starts the time again after a [`pause`](Self::pause).
+    /// Starts the whole timeout again after a [`pause`](Self::pause). The maximum moves by the length of the pause.
     pub(crate) fn resume(&self) {
         let mut times = self.lock();
         if let Some(paused) = times.paused.take() {

@@ -93,7 +93,7 @@ impl ClientContext {
         let (Self::Request(_), Some(source), false) = (self, source, marks.is_empty()) else {
             return Ok(());
         };
-        // Every request has this one that came over a transport which repeats arguments.
+        // A transport that repeats arguments in headers always sets this header. Without it there is nothing to compare.
         if source.header(header::PROTOCOL_VERSION).is_none() {
             return Ok(());
         }

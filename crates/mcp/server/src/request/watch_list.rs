@@ -62,7 +62,7 @@ impl SubscriptionLimits {
 #[derive(Default)]
 pub(crate) struct WatchList {
     uris: HashSet<Arc<str>>,
-    /// None while there is no URI.
+    /// `None` until the first URI is added.
     share: Option<Share>,
 }
 

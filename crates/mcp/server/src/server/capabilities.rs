@@ -77,7 +77,7 @@ impl ServerParts {
         capabilities
     }
 
-    /// Whether calls run as tasks: a tool does, or the author advertised it.
+    /// Whether tasks are configured, and a tool may run as one or the author advertised them.
     fn offers_tasks(&self) -> bool {
         let is_advertised = |advertised: &ServerCapabilities| {
             let extensions = advertised.extensions.as_ref();

@@ -163,7 +163,8 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
+    /// When the server lacks its function's state, or a mark `x-mcp-header` in its schema is wrong
+    /// ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
     #[track_caller]
     pub fn add_tool(&self, tool: ServerTool) {
         self.add(&self.parts.registries.tools, tool, Change::Tools);

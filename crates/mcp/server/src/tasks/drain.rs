@@ -24,7 +24,7 @@ pub(crate) fn cancel(registry: &TaskRegistry) -> impl Future<Output = ()> + Send
     }
 }
 
-/// Lets all tasks end for up to `grace`, with their answers from other nodes, and cancels the rest.
+/// Waits up to `grace` for all tasks to end, and cancels the rest. Clients' answers from other nodes are still received.
 pub(crate) async fn drain(registry: &TaskRegistry, grace: Duration) {
     let clock = TokioClock::default();
     let mut ended = pin!(async {
@@ -36,7 +36,7 @@ pub(crate) async fn drain(registry: &TaskRegistry, grace: Duration) {
             join_all(handles.iter().map(|handle| handle.done())).await;
         }
     });
-    // The transport may have been what ran the node.
+    // The transport received for the node until now, and may have ended.
     let received = pin!(async {
         let Some(node) = registry.node() else { return pending::<()>().await };
         let pause = || clock.sleep(PAUSE);
