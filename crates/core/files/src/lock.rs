@@ -1,4 +1,4 @@
-//! File locks between processes, which a child process does not prolong.
+//! File locks between processes. Dropping a lock releases it, even if a child process holds a copy of the descriptor.
 
 use std::fs::File;
 use std::io;

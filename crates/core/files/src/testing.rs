@@ -65,7 +65,7 @@ struct Disk {
     locked: BTreeSet<OsString>,
     calls: u64,
     fault: Option<(u64, Fault)>,
-    was_full: bool,
+    had_short_write: bool,
     random: Random,
 }
 
@@ -98,8 +98,8 @@ impl Simulated {
     }
 
     /// Returns whether a write was cut short.
-    pub fn was_full(&self) -> bool {
-        self.disk().was_full
+    pub fn had_short_write(&self) -> bool {
+        self.disk().had_short_write
     }
 
     /// Returns the number of calls so far.
@@ -146,7 +146,7 @@ impl Disk {
             Fault::Io if call == at => Err(io::Error::other("the disk failed")),
             Fault::Off if call >= at => Err(io::Error::other("the power is off")),
             Fault::Short if call == at && writes => {
-                self.was_full = true;
+                self.had_short_write = true;
                 Ok(true)
             }
             Fault::Full | Fault::Short if call >= at && writes => Err(io::ErrorKind::StorageFull.into()),

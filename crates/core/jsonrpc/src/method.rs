@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{ErrorObject, RawJson};
 
-/// A request, named by the type of its parameters.
+/// The type of a request's parameters, with the request's method and the type of its result.
 ///
 /// The type of the `params` names the method and the type of the result, so a call needs neither a name nor a type
 /// annotation:
@@ -33,13 +33,13 @@ pub trait RequestMethod: Serialize + DeserializeOwned {
     type Response: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// A notification, named by the type of its parameters. It is never answered.
+/// The type of a notification's parameters, with its method. A notification is never answered.
 pub trait NotificationMethod: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/update`.
     const NAME: &'static str;
 }
 
-/// Decodes the parameters of a method that names them, as all of ACP's and MCP's do. Missing parameters are an empty
+/// Decodes by-name parameters, which all methods of ACP and MCP have. Missing parameters are an empty
 /// object, and so is an empty array.
 ///
 /// # Errors

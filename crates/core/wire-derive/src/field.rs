@@ -20,7 +20,7 @@ pub(crate) struct Field<'a> {
 pub(crate) enum Kind {
     /// A member of its own.
     Member { word: &'static Word, name: LitStr },
-    /// Members that stand among the object's own: a union.
+    /// A union whose members are among the object's own.
     Union,
     /// All members that no field matches.
     Extra,

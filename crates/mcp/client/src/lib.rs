@@ -41,8 +41,9 @@
 //!   that has no form in the revision is an error.
 //! - Pings are answered. Requests for roots, sampling and elicitation are answered where the client has a function for them;
 //!   others are refused and not advertised. The defaults of a form are filled in.
-//! - Lists end: at cursors that form a cycle, and with an error at more than 1,000 pages, 10,000 items or 16 MiB; see
-//!   [`Pages`]. An item that cannot be decoded is left out. [`Client::on_warning`] reports cycles and items.
+//! - A list ends at cursors that form a cycle. At more than 1,000 pages, 10,000 items or 16 MiB its stream fails, and
+//!   [`Pages::collect`] returns the items so far with a warning. An item that cannot be decoded is left out.
+//!   [`Client::on_warning`] reports cycles, items and cut lists.
 //! - A message that would take more than 32 MiB of memory once decoded is not decoded; see [`Client::value_limit`].
 //!
 //! With a modern server, since 2026-07-28:

@@ -64,7 +64,7 @@ pub struct LineDecoder {
     scanned: usize,
     /// Whether the rest of the current line is dropped.
     skipping: bool,
-    /// Whether a line was already returned. A byte order mark is skipped only before that.
+    /// Whether the first line has been passed. A byte order mark is skipped only before that.
     started: bool,
     object: ObjectEnd,
 }

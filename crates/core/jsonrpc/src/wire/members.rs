@@ -70,7 +70,7 @@ pub enum Key<'de> {
 }
 
 impl<'de> Key<'de> {
-    /// Reads the next member's name, for a type that ignores other members. The inner `None` is another member.
+    /// Reads the next member's name, for a type that ignores other members. `Some(None)` is a member that the type does not have.
     ///
     /// # Errors
     ///

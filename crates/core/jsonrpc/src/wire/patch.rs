@@ -75,7 +75,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
     }
 }
 
-/// A member that may be null; that it may be missing is up to the object around it.
+/// The schema of a member that may be null. The object's schema decides whether the member may be missing.
 #[cfg(feature = "schema")]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Patch<T> {
     fn inline_schema() -> bool {

@@ -51,13 +51,13 @@ pub(crate) async fn discover(
                 Ok(Discovery::Unknown(error))
             };
         };
-        // A server may refuse a revision that it has named itself. It is asked once more.
+        // Retries once with a revision that the server named. A server may refuse even that one.
         let will_do =
             |revision: Revision| handshake.speaks(revision) && (revision.is_legacy() || !named_before);
         match best(&versions.supported, will_do) {
             Some(best) if best.is_legacy() => return Ok(Discovery::Session(best, versions)),
             Some(best) => revision = best,
-            // The list names no version that the server speaks.
+            // An unrelated error may carry a list named `supported`.
             None if error.refusal().is_some_and(|error| error.code != code::UNSUPPORTED_PROTOCOL_VERSION) => {
                 return Ok(Discovery::Unknown(error));
             }

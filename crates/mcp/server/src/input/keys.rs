@@ -6,9 +6,9 @@ use crate::input::{AskError, AskErrorKind};
 
 /// The keys of a call's questions: those that wait, and those that were answered.
 #[derive(Debug, Default)]
-pub(crate) struct Keys(Mutex<BTreeSet<String>>);
+pub(crate) struct QuestionKeys(Mutex<BTreeSet<String>>);
 
-impl Keys {
+impl QuestionKeys {
     /// Takes a key for a question. The same key again would get the same answer in a modern call, and not in a session,
     /// so it is refused in both.
     pub(crate) fn claim(&self, key: &str) -> Result<Claim<'_>, AskError> {
@@ -26,7 +26,7 @@ impl Keys {
 /// A claimed key, which is released on drop unless it is kept.
 #[derive(Debug)]
 pub(crate) struct Claim<'a> {
-    keys: &'a Keys,
+    keys: &'a QuestionKeys,
     key: Option<String>,
 }
 

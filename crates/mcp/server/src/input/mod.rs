@@ -28,7 +28,7 @@ pub use elicited::{Elicitation, Elicited};
 pub use error::AskError;
 pub(crate) use error::AskErrorKind;
 pub use form::Form;
-pub(crate) use keys::Keys;
+pub(crate) use keys::QuestionKeys;
 pub use page::Page;
 pub(crate) use round::InputRound;
 pub(crate) use single_use::SingleUse;

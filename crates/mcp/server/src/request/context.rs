@@ -10,7 +10,7 @@ use agentwire_transport::MessageSource;
 use serde::Serialize;
 
 use crate::RemoteClient;
-use crate::input::{InputRound, Keys};
+use crate::input::{InputRound, QuestionKeys};
 use crate::lazy_json::LazyJson;
 use crate::quota::{Holder, Share};
 use crate::request::cancelled::Cancelled;
@@ -51,7 +51,7 @@ struct Parts {
     yields: YieldTimer,
     /// The round in which a modern request is answered.
     round: Option<Box<InputRound>>,
-    keys: Keys,
+    keys: QuestionKeys,
     /// The memory of the arguments, as values.
     values: OnceLock<Share>,
     /// The task that the call is, or may become.
@@ -69,7 +69,7 @@ impl Context {
     ) -> Result<Self, ErrorObject> {
         let progress = Progress::new(client.progress_token(params));
         let meta = params.meta().map(LazyJson::new);
-        let (yields, keys) = (YieldTimer::default(), Keys::default());
+        let (yields, keys) = (YieldTimer::default(), QuestionKeys::default());
         let (values, task) = (OnceLock::new(), OnceLock::new());
         let parts = Parts { settings, client, request, meta, progress, yields, round, keys, values, task };
         Ok(Self(Arc::new(parts)))
@@ -170,7 +170,7 @@ impl Context {
         &self.0.yields
     }
 
-    pub(crate) fn keys(&self) -> &Keys {
+    pub(crate) fn keys(&self) -> &QuestionKeys {
         &self.0.keys
     }
 

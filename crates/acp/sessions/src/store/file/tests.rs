@@ -267,7 +267,7 @@ impl Run {
             let expected = match warning {
                 StoreWarning::TornTail { .. } => true,
                 // Half of its first line may have been written.
-                StoreWarning::HeaderRestored { .. } => self.disk.was_full(),
+                StoreWarning::HeaderRestored { .. } => self.disk.had_short_write(),
                 _ => false,
             };
             assert!(expected || self.fsync == Fsync::Never, "{warning}");
