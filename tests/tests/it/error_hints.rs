@@ -107,7 +107,11 @@ fn too_few_open_files_are_an_error_that_names_the_limit() {
     let ours = agentwire();
     for limit in 4..=24 {
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("ulimit -n {limit}; exec '{}' tools /no/such/server", ours.display()));
+        // Descriptors that this process has inherited would count too.
+        let close = "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-";
+        shell
+            .arg("-c")
+            .arg(format!("{close}; ulimit -n {limit}; exec '{}' tools /no/such/server", ours.display()));
         let ended = Program::start_other(shell).end(SOON);
         assert!(!ended.stderr.contains("panicked"), "{limit}: {}", ended.stderr);
         if limit < 20 {
