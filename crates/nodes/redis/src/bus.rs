@@ -10,7 +10,7 @@ use crate::store::RedisStore;
 use crate::subscriptions::Envelope;
 
 impl RedisStore {
-    /// Returns how many nodes have got it.
+    /// Sends a message. Returns the number of subscribers that the engine has sent it to.
     fn publish_to(
         &self,
         channel: String,

@@ -12,7 +12,7 @@ use agentwire_sync::Mutex;
 pub(crate) struct Claims(Arc<Mutex<HashMap<SessionId, NodeId>>>);
 
 impl Claims {
-    /// The owner of the claim on a session; nothing where this process has none.
+    /// The owner of this process's claim on a session, as the scripts take it. Empty if it has none.
     pub(crate) fn owner(&self, session_id: &SessionId) -> String {
         self.0.lock().get(session_id).map(NodeId::to_string).unwrap_or_default()
     }
@@ -21,7 +21,7 @@ impl Claims {
         self.0.lock().insert(session_id.clone(), owner);
     }
 
-    /// Removes a claim, unless there is another by now.
+    /// Removes the claim of an owner, unless a newer claim has replaced it.
     pub(crate) fn remove(&self, session_id: &SessionId, owner: NodeId) {
         let mut claims = self.0.lock();
         if claims.get(session_id) == Some(&owner) {

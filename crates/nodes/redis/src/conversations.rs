@@ -1,4 +1,4 @@
-//! The sessions of an ACP agent: for each a header and a list of records.
+//! The sessions of an ACP agent, called conversations here beside the sessions of MCP. Each has a header and a list of records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +24,16 @@ use crate::json;
 use crate::link::Link;
 use crate::store::RedisStore;
 
-/// The sessions of a list that one command reads.
+/// The maximum number of listed sessions that one command reads.
 const PAGE: usize = 256;
-/// The records that one command reads.
+/// The maximum number of records that one command reads.
 const RECORDS: usize = 128;
 
-// A claim is stored as OWNER and the time at which it ends, by the engine's clock. It stays when it has ended, so that its owner can
-// go on if no other process has claimed the session since, and fails if one has.
+// A claim is stored as OWNER and the time at which it expires, by the engine's clock. An expired claim is kept: its owner can go on
+// writing until another process claims the session.
 
-/// KEYS: header, records, claim. ARGV: the owner of a claim or nothing; records. Returns 0 where there is no such session, and -1
-/// where the claim is another's.
+/// KEYS: header, records, claim. ARGV: the owner of a claim or an empty string; records. Returns 0 if the session does not exist,
+/// and -1 if another owner has the claim.
 const APPEND: &str = "\
 local claim = redis.call('GET', KEYS[3])
 if ARGV[1] ~= '' and (not claim or string.match(claim, '^%x+') ~= ARGV[1]) then return -1 end
@@ -41,7 +41,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 for i = 2, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1";
 
-/// KEYS: header, claim. ARGV: the owner of a claim or nothing; the header. Returns as the above.
+/// KEYS: header, claim. ARGV: the owner of a claim or an empty string; the header. Returns the same as [`APPEND`].
 const UPDATE: &str = "\
 local claim = redis.call('GET', KEYS[2])
 if ARGV[1] ~= '' and (not claim or string.match(claim, '^%x+') ~= ARGV[1]) then return -1 end
@@ -49,7 +49,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1";
 
-/// KEYS: claim. ARGV: its owner, milliseconds. Takes it. Returns 0 where another has it.
+/// KEYS: claim. ARGV: the new owner, milliseconds. Takes the claim. Returns 0 if an owner has it and it has not expired.
 const CLAIM: &str = "\
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -58,7 +58,7 @@ if claim and tonumber(string.match(claim, ' (%d+)$')) > now then return 0 end
 redis.call('SET', KEYS[1], string.format('%s %.0f', ARGV[1], now + ARGV[2]))
 return 1";
 
-/// KEYS: claim. ARGV: its owner, milliseconds. Renews it. Returns 0 where another has taken it.
+/// KEYS: claim. ARGV: its owner, milliseconds. Renews the claim. Returns 0 if it is gone or another owner has it.
 const RENEW: &str = "\
 local claim = redis.call('GET', KEYS[1])
 if not claim or string.match(claim, '^%x+') ~= ARGV[1] then return 0 end
@@ -67,7 +67,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('SET', KEYS[1], string.format('%s %.0f', ARGV[1], now + ARGV[2]))
 return 1";
 
-/// KEYS: claim. ARGV: its owner.
+/// KEYS: claim. ARGV: its owner. Deletes the claim if it is that owner's.
 const RELEASE: &str = "\
 local claim = redis.call('GET', KEYS[1])
 if claim and string.match(claim, '^%x+') == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -92,7 +92,7 @@ impl RedisStore {
         self.keys.other("{a}:all")
     }
 
-    /// The session that changed last comes first.
+    /// Puts a session into the list, in which the session that changed last comes first.
     async fn list_header(&self, header: &SessionHeader) -> Result<(), StoreError> {
         let score = format!("-{}", header.updated.as_millis());
         let mut command = redis::cmd("ZADD");
@@ -100,7 +100,7 @@ impl RedisStore {
         self.link.run(&command).await.map(drop).map_err(StoreError::other)
     }
 
-    /// Runs a script that writes a session where no other process has claimed it.
+    /// Runs [`APPEND`] or [`UPDATE`]. Fails if another process has claimed the session.
     async fn write(&self, session_id: &SessionId, command: &Cmd) -> Result<(), StoreError> {
         match self.link.run(command).await.map_err(StoreError::other)? {
             Value::Int(1) => Ok(()),
@@ -125,7 +125,7 @@ impl RedisStore {
                 .into_iter()
                 .map(|(id, score)| Position::new(Timestamp::from_millis(-score as u64), SessionId::from(id)));
             let positions: Vec<_> = positions.filter(|position| Some(position) > after.as_ref()).collect();
-            // More than a page of one moment.
+            // More sessions than a page have the same time.
             if positions.is_empty() && !is_final {
                 count = count.saturating_mul(2);
             }
@@ -137,7 +137,7 @@ impl RedisStore {
             });
             let replies = self.link.run_each(&reads.collect::<Vec<_>>()).await.map_err(StoreError::other)?;
             for (position, reply) in positions.into_iter().zip(replies) {
-                // One that has changed since is listed where it was.
+                // A session that has changed since the list was read stays at its old position.
                 let header = header(&position.session_id, reply)?;
                 found.extend(header.filter(|header| query.cwd.as_ref().is_none_or(|cwd| *cwd == header.cwd)));
             }
@@ -246,8 +246,8 @@ impl SessionStore for RedisStore {
         .boxed()
     }
 
-    /// A claim has a time at which it ends unless it is renewed, so that one whose process has died ends. A process whose claim another
-    /// has taken can write no more: its writes fail as [`StoreError::InUse`] until it has claimed the session again.
+    /// A claim expires unless it is renewed, so the claim of a dead process ends. A process whose claim was taken by another cannot
+    /// write: its writes fail with [`StoreError::InUse`] until it has claimed the session again.
     fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
         async move {
             let owner = NodeId::random().ok_or_else(|| StoreError::other("the system has no randomness"))?;
@@ -271,7 +271,7 @@ impl SessionStore for RedisStore {
     }
 }
 
-/// The records of a session, of which there are so many.
+/// The first `length` records of a session.
 fn records(
     link: Arc<Link>,
     session_id: SessionId,
@@ -291,7 +291,7 @@ fn records(
                 Ok(texts) => texts.into_iter().map(|text| record(&session_id, text)).collect(),
                 Err(error) => vec![Err(error)],
             };
-            // It was deleted while it was read.
+            // The session was deleted while it was read.
             if items.len() <= last - first && items.iter().all(Result::is_ok) {
                 items.push(Err(StoreError::not_found(&session_id)));
             }
@@ -324,7 +324,7 @@ struct RedisClaim {
 }
 
 impl RedisClaim {
-    /// Runs a script with the claim. Returns false where another has it.
+    /// Runs a script with the claim. Returns true if the script did its work.
     async fn run(&self, script: &'static str) -> Result<bool, agentwire_store::StoreError> {
         let mut command = redis::cmd("EVAL");
         command.arg(script).arg(1).arg(&self.key).arg(self.owner.to_string()).arg(millis(self.time));
@@ -334,7 +334,7 @@ impl RedisClaim {
     /// Renews the claim until it is dropped, and releases it then.
     async fn keep(self, mut dropped: oneshot::Receiver<()>) {
         while tokio::time::timeout(self.time / 3, &mut dropped).await.is_err() {
-            // Where the engine is away, the next attempt may succeed. Where another has the claim, the next write fails.
+            // While the engine is away, another attempt may succeed. Once another process has the claim, the next write fails.
             if let Ok(false) = self.run(RENEW).await {
                 _ = dropped.await;
                 break;

@@ -1,4 +1,4 @@
-//! The meaning of an engine's error.
+//! The errors of the store, and how errors of the engine map to them.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agentwire_store::StoreError;
 use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind, Value};
 
-/// Why a store cannot be opened.
+/// The error of [`RedisStore::connect`](crate::RedisStore::connect).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -17,12 +17,12 @@ pub enum ConnectError {
     /// The engine does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The engine deletes keys when its memory is full, so sessions would vanish.
+    /// The engine deletes keys when its memory is full, so sessions would be lost.
     #[error(
         "the engine evicts keys by `maxmemory-policy {0}`: sessions would vanish; set it to `noeviction`"
     )]
     Eviction(String),
-    /// The engine does not say whether it deletes keys when its memory is full.
+    /// The engine does not report whether it deletes keys when its memory is full.
     #[error(
         "the engine does not say its `maxmemory_policy` in INFO, so it cannot be checked for `noeviction`"
     )]
@@ -32,7 +32,7 @@ pub enum ConnectError {
     Permission(#[source] RedisError),
 }
 
-/// The circuit is open. It has the text of the last failure, so an outage has the same reason with and without a command.
+/// The circuit is open. Contains the text of the last failure, so a command that is not sent has the same reason as one that was.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct CircuitOpen(pub(crate) Arc<str>);
@@ -44,7 +44,7 @@ pub(crate) struct EngineError(pub(crate) RedisError);
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(code), Some(detail)) = (self.0.code(), self.0.detail()) else { return self.0.fmt(f) };
-        // The hash of a script and the line in it follow. They differ for one fault.
+        // The suffix with the script's hash and line is cut off: it differs between scripts for the same fault.
         let place = detail.rsplit_once(" script: ").filter(|(_, place)| place.contains(", on @"));
         let text = place.map_or(detail, |(text, _)| text);
         write!(f, "{code}: {text}")
@@ -62,17 +62,17 @@ impl Error for EngineError {
 #[error("no answer within {0} ms")]
 pub(crate) struct TimedOut(pub(crate) u128);
 
-/// A reply has another shape than the command's.
+/// A reply is not of the type that the command returns.
 #[derive(Debug, thiserror::Error)]
 #[error("the engine's reply to {0} has an unexpected form")]
 pub(crate) struct UnexpectedReply(pub(crate) &'static str);
 
-/// A reply of another shape.
+/// The error of a store for a reply of an unexpected type.
 pub(crate) fn unexpected(command: &'static str) -> StoreError {
     StoreError::damaged(UnexpectedReply(command))
 }
 
-/// Returns whether the engine, or the part of it that has the key, cannot serve at present.
+/// Returns whether the engine, or the master of the key in a cluster, cannot be reached or cannot serve at present.
 pub(crate) fn is_away(error: &RedisError) -> bool {
     use ServerErrorKind as Kind;
     match error.kind() {
@@ -87,8 +87,8 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
                 | Kind::MasterDown
                 | Kind::ReadOnly
         ),
-        // It refuses until somebody mends it: replicas that a write needs are missing, it cannot write to its disk, it runs a long
-        // script, or the user or its rights have changed.
+        // The engine refuses until an operator acts: replicas that a write needs are missing, it cannot write to its disk, it runs a
+        // long script, or the user or its rights have changed.
         ErrorKind::Extension => matches!(
             error.code(),
             Some("NOREPLICAS" | "MISCONF" | "BUSY" | "NOAUTH" | "WRONGPASS" | "UNBLOCKED" | "NOMASTERLINK")
@@ -111,7 +111,7 @@ pub(crate) fn is_forbidden(error: &RedisError) -> bool {
     }
 }
 
-/// Returns whether a command had no answer in its time.
+/// Returns whether a command timed out.
 pub(crate) fn is_silent(error: &StoreError) -> bool {
     let StoreError::Away(error) = error else { return false };
     error.is::<TimedOut>() || error.downcast_ref::<EngineError>().is_some_and(|error| error.0.is_timeout())
@@ -133,7 +133,7 @@ pub(crate) fn away(error: RedisError) -> StoreError {
     StoreError::away(EngineError(error))
 }
 
-/// The error that is a reply, or the reply.
+/// Turns a reply that is an error into `Err`.
 pub(crate) fn checked(reply: Value) -> Result<Value, RedisError> {
     match reply {
         Value::ServerError(error) => Err(error.into()),

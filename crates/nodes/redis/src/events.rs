@@ -1,4 +1,4 @@
-//! The events of streams.
+//! The store of streams' events: writes go to a queue, replays read from the engine.
 
 pub(crate) mod entry;
 pub(crate) mod incomplete;
@@ -30,7 +30,7 @@ use crate::json;
 use crate::link::Link;
 use crate::store::RedisStore;
 
-/// The entries that one command reads.
+/// The maximum number of entries that one command reads.
 const PAGE: usize = 128;
 
 impl EventStore for RedisStore {
@@ -90,7 +90,7 @@ impl EventStore for RedisStore {
             match link.run_all(&pipeline).await?.into_iter().next() {
                 Some(Ok(Value::Nil)) => Ok(false),
                 Some(Ok(_)) => Ok(true),
-                // The end is there already: no higher id can be.
+                // The stream has its end already, and no id is higher than that of the end.
                 Some(Err(error)) if error.code() == Some("ERR") || is_only_event(&error) => Ok(false),
                 Some(Err(error)) => Err(store_error(error)),
                 None => Err(unexpected("XADD")),
@@ -118,13 +118,13 @@ async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> R
                 let here = match (is_end, entry.last_place) {
                     (false, _) => entry.place,
                     (true, Some(place)) => place,
-                    // Who took the stream over did not know the last place. Nothing comes between any more.
+                    // The node that took the stream over did not know the last place. No event can be added before the end now.
                     (true, None) => {
                         let last = newest.get(1).map_or(0, |entry| entry.place);
                         last.saturating_add(TAKE_OVER_GAP)
                     }
                 };
-                // The client may have had the last event already.
+                // The client may have received the last event already.
                 if here > after.place {
                     if bytes >= limit && !events.is_empty() {
                         return Ok(Replay::new(events, Rest::More));
@@ -145,7 +145,7 @@ async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> R
     }
 }
 
-/// A stream that is one event. By now it may have expired.
+/// Replays a stream that is stored as a single event. It may have expired since.
 async fn replay_only_event(link: &Link, key: &str, after: EventId) -> Result<Replay, StoreError> {
     let only = only_event(link.run(redis::cmd("GET").arg(key)).await?)?;
     let rest = if only.is_some() { Rest::Ended } else { Rest::Unknown };
@@ -154,15 +154,16 @@ async fn replay_only_event(link: &Link, key: &str, after: EventId) -> Result<Rep
     Ok(Replay::new(event.into_iter().collect(), rest))
 }
 
-/// Entries of a stream, and what else is known of it.
+/// Entries of a stream, and the ends of the stream.
 struct Page {
     entries: Vec<StreamEntry>,
     /// The last entry and the one before it.
     newest: Vec<StreamEntry>,
+    /// The node and the request that write the stream, from the newest or the oldest entry.
     runs: Option<StreamRun>,
 }
 
-/// Returns none for a stream that is one event.
+/// Reads the entries after a place. Returns `None` for a stream that is stored as a single event.
 async fn page(link: &Link, key: &str, after: u64) -> Result<Option<Page>, StoreError> {
     let mut pipeline = Pipeline::new();
     pipeline.cmd("XRANGE").arg(key).arg(after.saturating_add(1)).arg("+").arg("COUNT").arg(PAGE);

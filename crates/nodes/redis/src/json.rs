@@ -1,4 +1,4 @@
-//! Decodes what nodes have stored.
+//! Decodes the JSON that nodes have stored.
 
 use agentwire_store::StoreError;
 use serde::de::DeserializeOwned;

@@ -24,7 +24,7 @@ use crate::error::{CircuitOpen, TimedOut, away, checked, is_away, is_forbidden, 
 use crate::link::circuit::{Circuit, FAILURES};
 use crate::link::connection::{Connection, Engine};
 
-/// A connection for commands. Those of a node share one, but for events.
+/// A connection for commands. A node has one for events and one for all other commands.
 pub(crate) struct Link {
     engine: Engine,
     timeout: Duration,
@@ -32,16 +32,16 @@ pub(crate) struct Link {
     current: Mutex<Current>,
     /// Held while a connection is opened, so that one is opened at a time.
     connecting: tokio::sync::Mutex<()>,
-    /// Whether the engine is asked whether it answers.
+    /// Whether [`probe`](Self::probe) is sending PINGs.
     is_probing: AtomicBool,
-    /// Whether silence counts for the circuit: what is sent is small.
+    /// Whether a time-out counts as a failure for the circuit. Not for events: a time-out may be due to their size.
     counts_silence: bool,
     /// Whether a connection to a cluster is being replaced.
     is_replacing: AtomicBool,
     this: Weak<Self>,
 }
 
-/// How many time-outs of a command another connection to a cluster may take: one of its masters may not answer.
+/// The time to open another connection to a cluster, as a multiple of a command's time-out: one of the masters may not answer.
 const REPLACEMENT: u32 = 5;
 
 /// The connection, and how many there were before.
@@ -61,8 +61,8 @@ impl Link {
         Self::of(engine, timeout, Arc::default(), true)
     }
 
-    /// A connection of its own for what takes long. What either learns of the engine holds for both, except that here no answer in time
-    /// may mean that much was sent.
+    /// Makes a second connection, for events. Both share the circuit, but a time-out of this one does not count as a failure: the
+    /// pipeline may have been large.
     pub(crate) fn slow(&self, engine: Engine) -> Arc<Self> {
         Self::of(engine, self.timeout, self.circuit.clone(), false)
     }
@@ -96,7 +96,7 @@ impl Link {
         self.engine.is_cluster()
     }
 
-    /// Fails while commands fail at once, because the engine is away.
+    /// Fails while the circuit is open.
     pub(crate) fn check_circuit(&self) -> Result<(), CircuitOpen> {
         self.circuit.lock().check()
     }
@@ -129,7 +129,7 @@ impl Link {
         Ok(self.send(Request::All(pipeline), timeout).await?.into_iter().map(checked).collect())
     }
 
-    /// Asks whether the engine answers, until it does or may count as away.
+    /// Sends PING until the engine answers or the circuit is open.
     pub(crate) fn probe(&self) {
         let Some(link) = self.this.upgrade().filter(|link| !link.is_probing.swap(true, Ordering::SeqCst))
         else {
@@ -172,7 +172,7 @@ impl Link {
                 self.circuit.lock().close();
                 return Ok(replies);
             }
-            // A command that the user may not run shows nothing of the others.
+            // A command that the user may not run does not mean that the engine is away.
             Ok(Err(error)) if !is_away(&error) || is_forbidden(&error) => {
                 self.circuit.lock().close();
                 return Err(store_error(error));
@@ -184,7 +184,7 @@ impl Link {
             Err(_) => (StoreError::away(TimedOut(timeout.as_millis())), true),
         };
         if self.is_cluster() {
-            // One master may be away, and the others not.
+            // A single master may be away, so the circuit stays closed.
             if let Some(number) = number.filter(|_| is_silent) {
                 self.replace(number);
             }
@@ -206,7 +206,7 @@ impl Link {
             Request::One(command) => vec![connection.req_packed_command(command).await?],
             Request::All(pipeline) => connection.req_packed_commands(pipeline, 0, pipeline.len()).await?,
         };
-        // Where the engine refuses one command because it cannot serve at present, none counts.
+        // If the engine refuses one command because it cannot serve at present, the whole pipeline has failed.
         let refusal = replies.iter().find_map(|reply| match reply {
             Value::ServerError(error) => Some(RedisError::from(error.clone())).filter(is_away),
             _ => None,
@@ -237,8 +237,8 @@ impl Link {
         }
     }
 
-    /// Opens another connection to a cluster, and uses that once it is open. A connection to a cluster replaces those to its masters
-    /// that are closed, but not one that leads nowhere without a word. The other masters go on with the old connection until then.
+    /// Opens another connection to a cluster in the background, and uses it once it is open. A cluster's connection reconnects to masters
+    /// by itself, but only if a connection was closed, not if packets are lost silently. Until then commands use the old connection.
     fn replace(&self, number: u64) {
         let Some(link) = self.this.upgrade().filter(|link| !link.is_replacing.swap(true, Ordering::SeqCst))
         else {
@@ -257,7 +257,7 @@ impl Link {
     }
 }
 
-/// Why the engine is away.
+/// The reason that the circuit reports: the text of an error with its causes.
 fn reason(error: &StoreError) -> Arc<str> {
     match error {
         StoreError::Away(cause) => WithCauses::new(&**cause).plain().into(),

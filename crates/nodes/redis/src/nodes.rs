@@ -17,12 +17,12 @@ use crate::link::Link;
 use crate::permissions;
 use crate::store::RedisStore;
 
-/// KEYS: the lease. ARGV: its name, milliseconds. Returns 1 where it holds.
+/// KEYS: the lease. ARGV: its name, milliseconds. Renews the lease. Returns 0 if it is gone or has another name.
 const RENEW: &str = "\
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/// KEYS: the lease. ARGV: its name.
+/// KEYS: the lease. ARGV: its name. Deletes the lease if it has that name.
 const RELEASE: &str = "\
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('UNLINK', KEYS[1])";
@@ -30,12 +30,12 @@ return redis.call('UNLINK', KEYS[1])";
 impl Nodes for RedisStore {
     fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
         let (link, key, time) = (self.link.clone(), self.keys.node(node), self.lease);
-        // A node that joins again has another lease.
+        // If a node joins again, its new lease has another name.
         let name = self.lease_count.fetch_add(1, Ordering::Relaxed).to_string();
         async move {
             let sent = Instant::now();
             link.run(redis::cmd("SET").arg(&key).arg(&name).arg("PX").arg(millis(time))).await?;
-            let state = Held { steady_since: Some(Instant::now()), is_lost: false };
+            let state = LeaseState { steady_since: Some(Instant::now()), is_lost: false };
             let held = Arc::new(watch::Sender::new(state));
             let lease = RedisLease { node, key, name, time, link, held };
             tokio::spawn(renew(
@@ -69,12 +69,12 @@ struct RedisLease {
     name: String,
     time: Duration,
     link: Arc<Link>,
-    held: Arc<watch::Sender<Held>>,
+    held: Arc<watch::Sender<LeaseState>>,
 }
 
-/// How a lease stands.
-struct Held {
-    /// Since when every attempt to renew it has succeeded. None after one that has failed.
+/// The state of a lease.
+struct LeaseState {
+    /// The time since which every renewal has succeeded. `None` after a failed renewal.
     steady_since: Option<Instant>,
     /// True once the lease is lost or released.
     is_lost: bool,
@@ -87,7 +87,7 @@ impl RedisLease {
         command
     }
 
-    /// Ends it here. Returns false where it has ended already.
+    /// Marks the lease as lost at this node. Returns false if it was lost already.
     fn end(&self) -> bool {
         self.held.send_if_modified(|held| !std::mem::replace(&mut held.is_lost, true))
     }
@@ -131,14 +131,14 @@ impl fmt::Debug for RedisLease {
     }
 }
 
-/// Renews a lease by `command` until it is released, or lost: the key is gone, or the engine has not answered for as long as the lease
-/// lasts. That time counts from the sending of the last command that renewed it, so it ends no later than the key.
+/// Renews a lease by `command` until it is released or lost. It is lost if its key is gone, or if the engine has not answered for the
+/// duration of the lease. That duration counts from the sending of the last successful renewal, so it ends no later than the key.
 async fn renew(
     command: Cmd,
     link: Arc<Link>,
     time: Duration,
     mut renewed: Instant,
-    state: Arc<watch::Sender<Held>>,
+    state: Arc<watch::Sender<LeaseState>>,
 ) {
     let mut released = state.subscribe();
     let mut wait = time / 3;
@@ -153,7 +153,7 @@ async fn renew(
         if is_renewed {
             (renewed, wait) = (sent, time / 3);
         } else {
-            // It is tried sooner again.
+            // The next attempt comes sooner.
             wait = (time / 15).min(link.timeout());
         }
         let is_lost = !is_renewed && (!matches!(reply, Ok(Err(_))) || renewed + time <= Instant::now());

@@ -1,4 +1,4 @@
-//! Names that are used once.
+//! Names that can be used once.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::store::RedisStore;
 struct LongName(usize);
 
 impl OnceStore for RedisStore {
-    /// Names of one owner have no limit: they expire.
+    /// The number of an owner's names is not limited, because they expire.
     fn insert(
         &self,
         name: &str,
@@ -30,7 +30,7 @@ impl OnceStore for RedisStore {
         async move {
             let mut command = redis::cmd("SET");
             command.arg(key).arg(1).arg("NX").arg("PX").arg(millis(remember));
-            // Not repeated after a time-out: a second attempt could not tell the first from another's.
+            // Not repeated after a time-out: a second attempt cannot distinguish the name of the first from another caller's.
             Ok(link.run(&command).await? != Value::Nil)
         }
         .boxed()

@@ -1,4 +1,4 @@
-//! Checks that the engine takes a session, and lets its user run each command of the store.
+//! Checks that the engine accepts a session, and that the user may run each command of the store.
 
 use agentwire_store::{NodeId, SessionId, StoreError};
 use redis::Pipeline;
@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::link::keys::Keys;
 use crate::new_session;
 
-/// The commands that are run on one key, which holds a string in that time: most fail, after the engine has checked the user's rights.
+/// Commands that are run on a key with a string. Most fail because of its type, but only after the engine has checked the user's rights.
 const COMMANDS: &[&[&str]] = &[
     &["SET", "KEY", "1", "PX", "10000"],
     &["EVAL", "return 1", "1", "KEY"],
@@ -41,11 +41,11 @@ const COMMANDS: &[&[&str]] = &[
     &["UNLINK", "KEY"],
 ];
 
-/// The maximum life of a trial's keys, in milliseconds: 10 s.
+/// The time to live of the keys of a check, in milliseconds: 10 s.
 const TRIAL_TIME: u64 = 10_000;
 
-/// Writes as a new session does, runs each command of the store, and deletes the keys. An engine that answers `PING` may still
-/// refuse a session: its memory is full, it is a replica, or its user may not run a command.
+/// Creates a session, runs each command of the store, and deletes the keys. An engine that answers `PING` may still refuse a
+/// session: its memory is full, it is a replica, or its user may not run a command.
 pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreError> {
     let no_randomness = || StoreError::away("the system has no randomness");
     let session = SessionId::random().ok_or_else(no_randomness)?;
@@ -61,7 +61,7 @@ pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreErr
     }
     new_session::add(&mut pipeline, keys, session, TRIAL_TIME);
     for reply in link.run_all(&pipeline).await? {
-        // Most commands are for another type than the key has.
+        // Most commands are for another type than that of the key.
         if let Err(error) = reply.map(drop)
             && !is_only_event(&error)
         {
@@ -74,7 +74,7 @@ pub(crate) async fn try_session(link: &Link, keys: &Keys) -> Result<(), StoreErr
     link.run(redis::cmd("SPUBLISH").arg(keys.bus_of(node)).arg("")).await.map(drop)
 }
 
-/// Fails if the user may not run a command, or not on the keys and channels of the store. Other faults surface where they matter.
+/// Fails if the user may not run a command on the keys and channels of the store. Other errors are ignored: later commands report them.
 pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> {
     if let Err(error @ ConnectError::Permission(_)) = try_session(link, keys).await.map_err(refused) {
         return Err(error);
@@ -94,7 +94,7 @@ pub(crate) async fn check(link: &Link, keys: &Keys) -> Result<(), ConnectError> 
     Ok(())
 }
 
-/// The error of a connection for one of a command.
+/// Turns the error of a command into that of [`RedisStore::connect`](crate::RedisStore::connect).
 pub(crate) fn refused(error: StoreError) -> ConnectError {
     match error {
         StoreError::Away(error) => match error.downcast::<EngineError>() {

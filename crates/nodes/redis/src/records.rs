@@ -1,4 +1,4 @@
-//! The records of sessions.
+//! The records of sessions, and the lists that bound the sessions of a caller.
 
 use std::time::Duration;
 
@@ -14,31 +14,31 @@ use crate::link::Link;
 use crate::new_session::{CREATE, SKIPPED, TAKE};
 use crate::store::RedisStore;
 
-// `new_session` describes what is stored.
+// `new_session` describes the stored form.
 
-/// KEYS: record, numbers. ARGV: time to live in milliseconds. Returns 1 where there is a record.
+/// KEYS: record, numbers. ARGV: time to live in milliseconds. Returns 1 if the record exists.
 const TOUCH: &str = "\
 redis.call('PEXPIRE', KEYS[2], ARGV[1] * 2)
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
 
-/// KEYS: record, numbers. Returns 1 where the record was of version 0, and is deleted.
+/// KEYS: record, numbers. Deletes both if the record has version 0, which means that it was never updated. Returns 1 if so.
 const DELETE_UNUSED: &str = "\
 if redis.call('GETRANGE', KEYS[1], 0, 1) ~= '0 ' then return 0 end
 redis.call('UNLINK', KEYS[2])
 return redis.call('UNLINK', KEYS[1])";
 
-/// KEYS: record. ARGV: the version that it has, the next, JSON. Returns 1 where it had that version.
+/// KEYS: record. ARGV: the expected version, the next version, JSON. Returns 0 if the record has another version.
 const UPDATE: &str = "\
 local version, epoch = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) (%x+ )')
 if version ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. epoch .. ARGV[3], 'KEEPTTL')
 return 1";
 
-// The sessions of a caller are counted by a list with the time at which each expires, by the clock of the engine. It is in another slot
-// than they are, so it may be behind: a session that could not be listed again leaves it too early, and one whose end was missed
-// when its record would expire.
+// The sessions of a caller are counted by a list with the time at which each expires, by the clock of the engine. The list is in
+// another slot than the sessions, so it may be behind: if a renewal in the list fails, a session leaves it too early; if a removal
+// fails, a session leaves it when its record would have expired.
 
-/// KEYS: sessions of a caller. ARGV: session, time to live in milliseconds, how many at most. Returns 0 where there are as many.
+/// KEYS: sessions of a caller. ARGV: session, time to live in milliseconds, the limit. Returns 0 if the limit is reached.
 const LIST: &str = "\
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -49,7 +49,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2], 'NX')
 redis.call('PEXPIRE', KEYS[1], ARGV[2], 'GT')
 return 1";
 
-/// The caller has as many sessions as one may have.
+/// The caller has reached the limit of sessions.
 #[derive(Debug, thiserror::Error)]
 #[error("the caller has {0} sessions, as many as one may have")]
 struct TooMany(usize);
@@ -61,13 +61,13 @@ impl RedisStore {
         command
     }
 
-    /// The list of the sessions of a caller, where that is known.
+    /// The key of the list of a caller's sessions. `None` if the caller is unknown.
     fn list_of(&self, owner: Option<&str>) -> Option<String> {
         owner.map(|owner| self.keys.other(format_args!("o:{owner}")))
     }
 }
 
-/// Lists a session with those of its caller, for so many milliseconds. Returns false where that has as many as it may have.
+/// Puts a session into the list of its caller for `time` milliseconds. Returns false if the caller has reached the limit.
 async fn list(
     link: &Link,
     list: Option<&str>,
@@ -120,7 +120,7 @@ impl SessionRecords for RedisStore {
             match link.run(&command).await? {
                 Value::Nil => Ok(None),
                 Value::BulkString(text) => {
-                    // The version counts that is in front: a script has set it.
+                    // The version in front of the JSON counts, because the scripts set it.
                     let mut parts = text.splitn(3, |byte| *byte == b' ');
                     let version = parts.next().and_then(|version| str::from_utf8(version).ok()?.parse().ok());
                     let text = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
@@ -147,7 +147,7 @@ impl SessionRecords for RedisStore {
         async move {
             let is_there = link.run(&command).await? == Value::Int(1);
             if is_there {
-                // The session goes on even where its caller has too many by now.
+                // The session goes on even if its caller has too many now.
                 list(&link, of_owner.as_deref(), session, time, usize::MAX).await?;
             }
             Ok(is_there)

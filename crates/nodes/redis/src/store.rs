@@ -1,4 +1,4 @@
-//! The store, and how it is opened.
+//! `RedisStore`: its parts, and how it connects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::subscriptions::Subscriber;
 ///
 /// It implements each trait of `agentwire-store`: [`EventStore`](agentwire_store::EventStore),
 /// [`SessionRecords`](agentwire_store::SessionRecords), [`Bus`](agentwire_store::Bus), [`Nodes`](agentwire_store::Nodes) and
-/// [`OnceStore`](agentwire_store::OnceStore). One value serves a whole node. Dropping it ends its connections, once what waits
-/// to be written is written, or the engine is away.
+/// [`OnceStore`](agentwire_store::OnceStore). One value serves a whole node. When it is dropped, events that wait are written if the
+/// engine answers, and then its connections are closed.
 pub struct RedisStore {
     pub(crate) link: Arc<Link>,
     pub(crate) keys: Keys,
@@ -34,21 +34,21 @@ pub struct RedisStore {
     pub(crate) stream_time: Duration,
     pub(crate) owner_sessions: usize,
     pub(crate) lease: Duration,
-    /// The leases that were taken, so that the key of each names it.
+    /// The number of leases that were taken. It names the next one.
     pub(crate) lease_count: AtomicU64,
     #[cfg(feature = "acp")]
     pub(crate) claims: crate::claims::Claims,
 }
 
 impl RedisStore {
-    /// Connects, and checks that the engine deletes no key before its time and lets the user do what the store needs.
+    /// Connects, and checks that the engine does not evict keys and that the user may run the commands of the store.
     ///
     /// Call it on a runtime of tokio with I/O and time. The store's tasks run there.
     ///
     /// # Errors
     ///
-    /// When an address is invalid, the engine does not answer, its `maxmemory-policy` is not `noeviction`, or its user may not run a
-    /// command that the store needs.
+    /// Fails if an address is invalid, the engine does not answer, its `maxmemory-policy` is not `noeviction`, or the user may not run
+    /// a command that the store needs.
     pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
         let engine = |timeout| Engine::new(&config, timeout).map_err(ConnectError::Address);
         let link = Link::new(engine(config.timeout)?, config.timeout);
@@ -89,7 +89,7 @@ impl fmt::Debug for RedisStore {
     }
 }
 
-/// INFO is allowed where CONFIG is not, as on most hosted engines. A cluster answers for each of its masters.
+/// Checks `maxmemory-policy` with INFO, because most hosted engines forbid CONFIG. In a cluster each master replies.
 async fn check_policy(link: &Link) -> Result<(), ConnectError> {
     let mut texts = Vec::new();
     let info = link.run(redis::cmd("INFO").arg("memory")).await;

@@ -1,4 +1,4 @@
-//! The task that holds the connection for messages between nodes.
+//! The task that receives the messages between nodes, on a connection of its own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const CHECK: Duration = Duration::from_secs(2);
 /// The time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// A message with its sender, who does not get it.
+/// A message with its sender, which does not receive it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Envelope {
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -31,7 +31,7 @@ pub(crate) struct Envelope {
     pub(crate) message: BusMessage,
 }
 
-/// The subscriptions of this process, which a task of their own serves from the first one on.
+/// A handle to the task that serves the subscriptions of this process.
 pub(crate) struct Subscriber(mpsc::UnboundedSender<Request>);
 
 impl Subscriber {
@@ -49,7 +49,7 @@ impl Subscriber {
     }
 }
 
-/// The request of a subscription.
+/// A request to the task.
 enum Request {
     Add(End, oneshot::Sender<Result<Subscription, StoreError>>),
     Remove(NodeId),
@@ -78,7 +78,7 @@ struct Subscriptions {
     connection: Option<(Connection, mpsc::UnboundedReceiver<PushInfo>)>,
 }
 
-/// Why the task wakes.
+/// The event that wakes the task.
 enum Wake {
     Request(Option<Request>),
     Push(Option<PushInfo>),
@@ -169,7 +169,7 @@ impl Subscriptions {
         Err(error)
     }
 
-    /// The connection is lost, and nothing is received until there is another.
+    /// Called when the connection is lost. Connects again if a node subscribes.
     async fn lose(&mut self) {
         self.connection = None;
         if !self.nodes.is_empty() {
@@ -177,7 +177,7 @@ impl Subscriptions {
         }
     }
 
-    /// Connects again. Nodes learn of the interruption now, when nothing more can be missed.
+    /// Connects again, and then reports to the subscribers that they may have missed messages.
     async fn reconnect(&mut self) -> Result<(), StoreError> {
         self.connect().await?;
         self.local.interrupt();
@@ -190,11 +190,11 @@ impl Subscriptions {
         }
     }
 
-    /// Delivers a message. Returns false where the push message ends the subscription to a channel.
+    /// Handles a push message. Returns false if the connection or a wanted subscription has ended.
     fn deliver(&self, push: PushInfo) -> bool {
         match push.kind {
             PushKind::Disconnection => false,
-            // Its slot has moved to another master, which knows nothing of the subscription.
+            // The slot has moved to another master, which does not have the subscription.
             PushKind::SUnsubscribe => !self.is_wanted(&push.data),
             PushKind::SMessage => {
                 self.deliver_message(push.data);
@@ -204,13 +204,13 @@ impl Subscriptions {
         }
     }
 
-    /// Returns whether the first of these values names a channel that has subscribers here.
+    /// Returns whether the first of these values names a channel that this process still subscribes to.
     fn is_wanted(&self, data: &[Value]) -> bool {
         let Some(Value::BulkString(channel)) = data.first() else { return false };
         self.node(channel).is_some() || !self.nodes.is_empty() && *channel == self.keys.bus().into_bytes()
     }
 
-    /// The node of a channel to one node.
+    /// The node that a channel leads to. `None` for the channel to all nodes.
     fn node(&self, channel: &[u8]) -> Option<NodeId> {
         self.nodes.keys().copied().find(|node| channel == self.keys.bus_of(*node).as_bytes())
     }
@@ -219,9 +219,9 @@ impl Subscriptions {
         let Ok([Value::BulkString(channel), Value::BulkString(text)]) = <[Value; 2]>::try_from(data) else {
             return;
         };
-        // A message of a newer version of this crate is ignored.
+        // A message that cannot be decoded comes from a newer version of this crate, and is ignored.
         let Ok(Envelope { from, message }) = json::decode(&text) else { return };
-        // A bus in memory delivers at once.
+        // The memory bus delivers at once, so one poll is enough.
         match (from, self.node(&channel)) {
             (_, Some(node)) => _ = self.local.send(node, message).now_or_never(),
             (Some(from), None) => _ = self.local.publish(from, message).now_or_never(),

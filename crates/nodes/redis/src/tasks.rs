@@ -1,4 +1,4 @@
-//! The records of tasks.
+//! The records of tasks, the lists of them, and their removal from the lists.
 
 use agentwire_mcp_server::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
 use agentwire_store::StoreError;
@@ -11,44 +11,45 @@ use crate::events::message::millis;
 use crate::json;
 use crate::store::RedisStore;
 
-/// The entries of a list that one command reads, at most.
+/// The maximum number of list entries that one command reads.
 const PAGE: usize = 256;
-/// For how much longer than its tasks a list is kept, in milliseconds.
+/// The time that an owner's list is kept longer than its tasks, in milliseconds.
 const SLACK: u64 = 60_000;
-/// The byte before the JSON of a task that has not ended, and of one that has. So the script reads no JSON.
+/// The first byte of the record of a task that has not ended. The JSON follows, which the script need not read.
 const OPEN: u8 = b'o';
+/// The first byte of the record of a task that has ended.
 const ENDED: u8 = b'e';
-/// KEYS: the record. ARGV: the next. Returns 1 where there was one that had not ended.
+/// KEYS: the record. ARGV: its new value. Returns 0 if it does not exist or the task has ended.
 const UPDATE: &str = "\
 if redis.call('GETRANGE', KEYS[1], 0, 0) ~= 'o' then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
 return 1";
-/// How many expired tasks leave the lists at the creation of one.
+/// The maximum number of expired tasks that the creation of a task removes from the lists.
 const SWEPT: usize = 16;
 
-// Tasks expire by the clock of the engine, and so they leave the lists by that too: the clock of a node may be another. The times at
-// which they do name each task with its owner, whose list it leaves as well. Tasks of 2026-07-28 are in no list of an owner: that
-// revision has no `tasks/list`.
+// Tasks expire by the clock of the engine, and they leave the lists by the same clock, because a node's clock may differ. A sorted set
+// of expiry times contains each task with its owner, so that the task is removed from the owner's list too. Tasks of 2026-07-28 are in
+// no owner's list, because that revision has no `tasks/list`.
 
-/// KEYS: times at which tasks leave the lists. ARGV: milliseconds from now, task.
+/// KEYS: the expiry times. ARGV: milliseconds from now, task.
 const EXPIRE: &str = "\
 local time = redis.call('TIME')
 return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1], ARGV[2])";
 
-/// KEYS: times at which tasks leave the lists. ARGV: how many at most. Returns those whose time has come.
+/// KEYS: the expiry times. ARGV: the maximum number of tasks. Returns the tasks that have expired.
 const EXPIRED: &str = "\
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 return redis.call('ZRANGE', KEYS[1], '-inf', string.format('(%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])";
 
-// The list of all tasks and the times at which they leave it share a slot. Those of owners expire by themselves.
+// The list of all tasks and the expiry times share a slot. The lists of owners expire by themselves.
 
 impl RedisStore {
     fn task(&self, id: &str) -> String {
         self.keys.other(format_args!("t:{id}"))
     }
 
-    /// The list of an owner's tasks, or of all.
+    /// The key of the list of an owner's tasks, or of all tasks.
     fn tasks(&self, owner: Option<&TaskOwner>) -> Result<String, StoreError> {
         Ok(match owner {
             Some(owner) => {
@@ -59,7 +60,7 @@ impl RedisStore {
         })
     }
 
-    /// The list of its owner's tasks that a task is in.
+    /// The key of the owner's list that a task is in. `None` if its revision has no `tasks/list`.
     fn tasks_of_owner(&self, record: &TaskRecord) -> Result<Option<String>, StoreError> {
         listing_owner(record).map(|owner| self.tasks(Some(owner))).transpose()
     }
@@ -71,14 +72,14 @@ impl RedisStore {
     async fn create_task(&self, record: TaskRecord) -> Result<(), StoreError> {
         let text = encode(&record)?;
         let time = record.ttl.map_or(u64::MAX, |ttl| ttl.max(1)).min(millis(std::time::Duration::MAX));
-        // A list never has a task before its record is there: what finds none drops it from the list.
+        // The record is written before the lists, because a reader removes a task without a record from its list.
         self.link.run(redis::cmd("SET").arg(self.task(&record.id)).arg(text).arg("PX").arg(time)).await?;
         let mut commands = Vec::new();
         if let Some(of_owner) = self.tasks_of_owner(&record)? {
             let time = time.saturating_add(SLACK);
             commands.extend([
                 command("ZADD", &of_owner, |command| command.arg(record.created_at).arg(&record.id)),
-                // Whichever of its tasks lives longest.
+                // The list lives as long as its longest task: NX sets the first expiry, GT only a later one.
                 command("PEXPIRE", &of_owner, |command| command.arg(time).arg("NX")),
                 command("PEXPIRE", &of_owner, |command| command.arg(time).arg("GT")),
             ]);
@@ -94,7 +95,7 @@ impl RedisStore {
         self.sweep_tasks().await
     }
 
-    /// Drops some expired tasks from the lists.
+    /// Removes up to [`SWEPT`] expired tasks from the lists.
     async fn sweep_tasks(&self) -> Result<(), StoreError> {
         let expiries = self.task_expiries();
         let mut find = redis::cmd("EVAL");
@@ -163,7 +164,7 @@ impl RedisStore {
             let is_final = members.len() < count;
             let cursors = members.into_iter().map(|(id, created_at)| TaskCursor::new(created_at as u64, id));
             let cursors: Vec<_> = cursors.filter(|cursor| Some(cursor) > after.as_ref()).collect();
-            // More than a page of one moment.
+            // More tasks than a page have the same time.
             if cursors.is_empty() && !is_final {
                 count = count.saturating_mul(2);
             }
@@ -197,12 +198,12 @@ fn command(name: &str, key: &str, arguments: impl FnOnce(&mut Cmd) -> &mut Cmd) 
     command
 }
 
-/// The owner of a task whose client can list it.
+/// The owner of a task. `None` if its revision has no `tasks/list`.
 fn listing_owner(record: &TaskRecord) -> Option<&TaskOwner> {
     Some(&record.owner).filter(|_| record.revision.has_core_tasks())
 }
 
-/// A task, as it is named among the times at which tasks leave the lists.
+/// The member for a task in the expiry times: its id, and its owner if that has a list.
 fn expiry(record: &TaskRecord) -> Result<String, StoreError> {
     serde_json::to_string(&(&record.id, listing_owner(record))).map_err(StoreError::damaged)
 }

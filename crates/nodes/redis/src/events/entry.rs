@@ -12,21 +12,21 @@ pub(crate) const END: &str = "18446744073709551615-0";
 /// The place in [`END`].
 const END_PLACE: u64 = u64::MAX;
 
-/// An entry of a stream: an event, its beginning or its end.
+/// An entry of a stream: its beginning, an event, or its end.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamEntry {
-    /// The first number of its id.
+    /// The first number of the entry's id, which is the place of the event.
     pub(crate) place: u64,
-    /// The event.
+    /// The data of the event.
     pub(crate) data: Option<Bytes>,
-    /// Where the stream runs, as JSON.
+    /// The `StreamRun` of the stream, as JSON.
     pub(crate) runs: Option<Bytes>,
-    /// The place of an event that ends the stream.
+    /// The place of the event, if the entry is the end: the id is not its place then.
     pub(crate) last_place: Option<u64>,
 }
 
 impl StreamEntry {
-    /// Returns whether the stream ends with this.
+    /// Returns whether the entry ends the stream.
     pub(crate) fn is_end(&self) -> bool {
         self.place == END_PLACE
     }
@@ -58,7 +58,7 @@ fn entry(reply: Value) -> Option<StreamEntry> {
     Some(entry)
 }
 
-/// Reads a stream that is one event, which ended it: the place, a space, the data.
+/// Reads a stream that is stored as a single event, which ended it: the place, a space, the data.
 pub(crate) fn only_event(value: Value) -> Result<Option<(u64, Bytes)>, StoreError> {
     let text = match value {
         Value::Nil => return Ok(None),
@@ -70,7 +70,7 @@ pub(crate) fn only_event(value: Value) -> Result<Option<(u64, Bytes)>, StoreErro
     Ok(Some((place, text.slice(space + 1..))))
 }
 
-/// Returns whether the key of a stream holds one event, which ended it.
+/// Returns whether a command failed because the stream at its key is stored as a single event.
 pub(crate) fn is_only_event(error: &RedisError) -> bool {
     error.code() == Some("WRONGTYPE")
 }

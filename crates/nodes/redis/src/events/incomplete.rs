@@ -1,4 +1,4 @@
-//! Streams of which an event could not be stored.
+//! The streams that have lost an event because it could not be stored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use agentwire_store::SessionId;
 use agentwire_sync::Mutex;
 
-/// Streams that take no further events until they end: a client that resumed one would miss an event. They are deleted.
+/// Streams that have lost an event. Their stored events are deleted, and further events are refused until the stream ends, because a
+/// client that resumed it would miss an event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incomplete {
-    /// When an event of each was refused last.
+    /// The time at which an event of each stream was last refused.
     sessions: Arc<Mutex<HashMap<SessionId, HashMap<u64, Instant>>>>,
 }
 
@@ -23,14 +24,14 @@ impl Incomplete {
         self.sessions.lock().entry(session).or_default().insert(stream, now);
     }
 
-    /// Returns whether an event of a stream is refused `now`, because one before it was.
+    /// Returns whether an event of a stream is refused at `now`, because the stream has lost an event.
     pub(crate) fn refuses(&self, session: SessionId, stream: u64, now: Instant) -> bool {
         let mut sessions = self.sessions.lock();
         let refused = sessions.get_mut(&session).and_then(|streams| streams.get_mut(&stream));
         refused.map(|at| *at = now).is_some()
     }
 
-    /// The stream has ended, and nothing of it waits to be written.
+    /// Called when a stream has ended and all its writes are finished.
     pub(crate) fn remove(&self, session: SessionId, stream: u64) {
         let mut sessions = self.sessions.lock();
         if let Some(streams) = sessions.get_mut(&session) {
@@ -41,12 +42,12 @@ impl Incomplete {
         }
     }
 
-    /// The session has ended.
+    /// Called when a session has ended.
     pub(crate) fn forget(&self, session: SessionId) {
         self.sessions.lock().remove(&session);
     }
 
-    /// Forgets those of which no event was refused for `time`: not every stream ends. Called when what was stored of them is deleted.
+    /// Forgets streams of which no event was refused for `time`, because not every stream ends. Called once their deletions are done.
     pub(crate) fn sweep(&self, now: Instant, time: Duration) {
         self.sessions.lock().retain(|_, streams| {
             streams.retain(|_, at| now.duration_since(*at) <= time);

@@ -1,4 +1,4 @@
-//! Stores the event that ends a stream.
+//! The commands that store the event that ends a stream.
 
 use std::io::Write as _;
 
@@ -8,8 +8,8 @@ use redis::{Cmd, RedisWrite, ToRedisArgs, ToSingleRedisArg};
 use crate::events::entry::END;
 use crate::events::message::{StreamLimits, millis};
 
-/// Stores the last event of a stream that has others, and its end. KEYS: stream. ARGV: place, id of the end, data, milliseconds. Returns
-/// 0 where the place is taken or the stream has ended.
+/// Stores the last event of a stream, and its end. KEYS: stream. ARGV: place, id of the end, data, milliseconds. Returns 0 if the
+/// place is taken or the stream has ended.
 const LAST: &str = "\
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'string' then return 0 end
@@ -23,7 +23,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
 return 1";
 
-/// The command that stores the last event of the stream at a key, of which others may be stored.
+/// The command that stores the last event of the stream at a key. Earlier events may be stored.
 pub(crate) fn store(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) -> Cmd {
     let mut command = redis::cmd("EVAL");
     command.arg(LAST).arg(1).arg(key).arg(place).arg(END).arg(&**data).arg(millis(limits.time));
@@ -31,9 +31,9 @@ pub(crate) fn store(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) 
 }
 
 /// The size of the command without its key and data, in bytes.
-const AROUND: usize = 64;
+const OVERHEAD: usize = 64;
 
-/// An event as a string has it: the place, a space, the data.
+/// The value of a stream that is stored as a single event: the place, a space, the data.
 struct OnlyEvent<'a> {
     place: u64,
     data: &'a Bytes,
@@ -43,7 +43,7 @@ impl ToRedisArgs for OnlyEvent<'_> {
     fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
         let mut argument = out.writer_for_next_arg();
         for part in [itoa::Buffer::new().format(self.place).as_bytes(), b" ", self.data] {
-            // It does not fail: it is memory.
+            // Writing to memory does not fail.
             _ = argument.write_all(part);
         }
     }
@@ -51,10 +51,10 @@ impl ToRedisArgs for OnlyEvent<'_> {
 
 impl ToSingleRedisArg for OnlyEvent<'_> {}
 
-/// The command that stores the only event of the stream at a key, as a string: a stream of the engine takes 4.5 KB at least. Its reply
-/// is nil where there is anything of the stream.
+/// The command that stores the only event of the stream at a key as a string, because a stream of the engine takes at least 4.5 KB.
+/// The reply is nil if the key exists.
 pub(crate) fn store_only(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) -> Cmd {
-    let mut command = Cmd::with_capacity(6, AROUND + key.len() + data.len());
+    let mut command = Cmd::with_capacity(6, OVERHEAD + key.len() + data.len());
     command.arg("SET").arg(key).arg(OnlyEvent { place, data }).arg("PX").arg(millis(limits.time)).arg("NX");
     command
 }

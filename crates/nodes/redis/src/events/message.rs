@@ -1,4 +1,4 @@
-//! The work of the writer of events.
+//! The messages to the writer of events, and the limits of streams.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use bytes::Bytes;
 use crate::events::shares::Room;
 use crate::events::waiting::Waiter;
 
-/// The work of the writer.
+/// A message to the writer.
 #[derive(Debug)]
 pub(crate) enum Message {
     Write(Write),
-    /// Deletes a stream, of which not all events could be stored. With `ended` nothing more comes of it.
+    /// Deletes a stream that has lost an event. With `ended` it gets no further events.
     Delete {
         session: SessionId,
         stream: u64,
@@ -22,7 +22,7 @@ pub(crate) enum Message {
     Forget(SessionId),
 }
 
-/// A change of a stream.
+/// A change of a stream, with its place in the queue and its caller.
 #[derive(Debug)]
 pub(crate) struct Write {
     pub(crate) session: SessionId,
@@ -30,34 +30,34 @@ pub(crate) struct Write {
     pub(crate) change: Change,
     /// The bytes that it counts in the queue.
     pub(crate) size: usize,
-    /// Its room there.
+    /// Its share of the queue.
     pub(crate) room: Room,
     pub(crate) waiter: Waiter,
 }
 
 impl Write {
-    /// Answers its sender. Its room is free then.
-    pub(crate) fn answer(self, result: Result<(), StoreError>) {
+    /// Frees the write's room, and gives its caller the result.
+    pub(crate) fn finish(self, result: Result<(), StoreError>) {
         drop(self.room);
-        self.waiter.tell(result);
+        self.waiter.complete(result);
     }
 }
 
 /// A change of a stream.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// It begins, and runs as in this JSON.
+    /// The stream begins, with this `StreamRun` as JSON.
     Begin(Bytes),
-    /// It has an event.
+    /// An event is added.
     Event { place: u64, data: Bytes },
-    /// It has a last event.
+    /// An event is added, which ends the stream.
     Last { place: u64, data: Bytes },
-    /// It ends.
+    /// The stream ends without an event.
     End,
 }
 
 impl Change {
-    /// Its data, in bytes.
+    /// The size of its data, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Begin(data) | Self::Event { data, .. } | Self::Last { data, .. } => data.len(),
@@ -71,10 +71,10 @@ impl Change {
     }
 }
 
-/// How many streams are listed together. The group of a stream is its number divided by this.
+/// The number of streams in a group of the list. The group of a stream is its number divided by this.
 pub(crate) const GROUP: u64 = 64;
 
-/// How much is kept of a stream.
+/// The limits of the events that are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamLimits {
     pub(crate) time: Duration,
@@ -85,14 +85,14 @@ pub(crate) struct StreamLimits {
 }
 
 impl StreamLimits {
-    /// How many groups of streams of a session stay in the list of them. They may be full to an eighth: nodes take numbers in blocks, and
-    /// leave some of them out.
+    /// The maximum number of groups in the list of a session's streams. It assumes that an eighth of each group is used: nodes take
+    /// stream numbers in blocks, and do not use all of them.
     pub(crate) fn groups(&self) -> usize {
         self.session_streams / usize::try_from(GROUP / 8).unwrap_or(usize::MAX) + 2
     }
 }
 
-/// Milliseconds as the engine takes them: at least one, and at most 100 years.
+/// A duration in milliseconds, as the engine accepts it: at least 1, and at most 100 years.
 pub(crate) fn millis(time: Duration) -> u64 {
     const LONGEST: u64 = 100 * 365 * 24 * 3_600_000;
     u64::try_from(time.as_millis()).unwrap_or(LONGEST).clamp(1, LONGEST)

@@ -1,27 +1,28 @@
-//! How much the writer of events sends at once, so that each attempt makes progress on a slow connection.
+//! Adapts the size and the time-out of the writer's pipelines, so that each attempt makes progress on a slow connection.
 
 use std::time::Duration;
 
 /// The most bytes of one pipeline.
-const MOST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The bytes of one pipeline below which smaller ones do not help.
-const LEAST: usize = 64 << 10;
-/// How many times the time-out of a command a pipeline may take at most.
-const PATIENCE: u32 = 8;
+const MIN_BYTES: usize = 64 << 10;
+/// The longest time-out of a pipeline, as a multiple of a command's time-out.
+const MAX_FACTOR: u32 = 8;
 
-/// The bytes of the next pipeline and its time-out. Fewer bytes after one that had no answer, then a longer time-out.
+/// The size of the next pipeline and its time-out. After a pipeline that timed out the size halves. At the smallest size the time-out
+/// doubles.
 #[derive(Debug)]
 pub(crate) struct Pace {
     bytes: usize,
-    patience: u32,
+    factor: u32,
 }
 
 impl Pace {
     pub(crate) fn new() -> Self {
-        Self { bytes: MOST, patience: 1 }
+        Self { bytes: MAX_BYTES, factor: 1 }
     }
 
-    /// How many messages of these sizes are sent next: one at least.
+    /// The number of messages of these sizes that the next pipeline takes: at least one.
     pub(crate) fn count(&self, sizes: impl Iterator<Item = usize>) -> usize {
         let mut bytes = 0_usize;
         let fits = |size: &usize| {
@@ -31,30 +32,30 @@ impl Pace {
         sizes.take_while(fits).count().max(1)
     }
 
-    /// The time-out of a pipeline, where that of a command is `timeout`, and whether it grows no more.
+    /// The time-out of the next pipeline, for a command's time-out of `timeout`, and whether it is the longest.
     pub(crate) fn next_timeout(&self, timeout: Duration) -> (Duration, bool) {
-        (timeout * self.patience, self.patience == PATIENCE)
+        (timeout * self.factor, self.factor == MAX_FACTOR)
     }
 
-    /// The longest of these.
+    /// The longest time-out of a pipeline.
     pub(crate) fn longest(timeout: Duration) -> Duration {
-        timeout * PATIENCE
+        timeout * MAX_FACTOR
     }
 
-    /// A pipeline was answered. Grows slowly, so that few attempts are too large.
+    /// Called when a pipeline was answered. The size grows slowly, so that few attempts are too large.
     pub(crate) fn succeed(&mut self, is_quick: bool) {
-        self.bytes = (self.bytes + LEAST).min(MOST);
+        self.bytes = (self.bytes + MIN_BYTES).min(MAX_BYTES);
         if is_quick {
-            self.patience = 1;
+            self.factor = 1;
         }
     }
 
-    /// A pipeline had no answer in its time.
+    /// Called when a pipeline timed out. `is_single` is true if it had a single message.
     pub(crate) fn fail(&mut self, is_single: bool) {
-        if is_single || self.bytes == LEAST {
-            self.patience = (self.patience * 2).min(PATIENCE);
+        if is_single || self.bytes == MIN_BYTES {
+            self.factor = (self.factor * 2).min(MAX_FACTOR);
         } else {
-            self.bytes = (self.bytes / 2).max(LEAST);
+            self.bytes = (self.bytes / 2).max(MIN_BYTES);
         }
     }
 }
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_sends_less_at_once_and_then_waits_longer() {
+    fn size_shrinks_and_then_the_timeout_grows() {
         let mut pace = Pace::new();
         let count = |pace: &Pace, size| pace.count([size; 100].into_iter());
         assert_eq!((count(&pace, 100 << 10), count(&pace, 2 << 20)), (10, 1));

@@ -1,4 +1,4 @@
-//! Writes what is prepared: many commands in one pipeline, again where the engine was away.
+//! Sends prepared writes to the engine in pipelines, and returns those that must be repeated because the engine was away.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::events::pace::Pace;
 use crate::link::Link;
 use crate::link::keys::Keys;
 
-/// The engine answers, but an event takes it longer than the longest time.
+/// The engine answers, but the event does not reach it within the longest time-out.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection to the engine is too slow for an event of {0} bytes")]
 struct TooSlow(usize);
@@ -28,13 +28,13 @@ struct TooSlow(usize);
 /// An earlier event of the stream could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("an earlier event of the stream could not be stored")]
-struct AnotherIsMissing;
+struct EarlierEventLost;
 
-/// Sends writes to the engine, those of a stream in their order.
+/// Sends writes to the engine. Those of a stream keep their order.
 pub(crate) struct EventPipeline {
-    /// The connection for events: nothing else waits behind them.
+    /// The connection for events. Other commands do not wait behind them.
     pub(crate) link: Arc<Link>,
-    /// The connection for commands, which reports whether the engine answers.
+    /// The connection for other commands, which shows whether the engine answers.
     commands: Arc<Link>,
     pub(crate) keys: Keys,
     pub(crate) limits: StreamLimits,
@@ -42,13 +42,13 @@ pub(crate) struct EventPipeline {
     pace: Mutex<Pace>,
 }
 
-/// A write whose command is made.
+/// A write with its prepared command.
 pub(crate) struct Pending {
     pub(crate) write: Write,
     pub(crate) command: Cmd,
-    /// Whether the list of its session has its stream.
+    /// Whether its stream is in the list of its session.
     pub(crate) is_listed: bool,
-    /// Whether an attempt failed after which it may be done.
+    /// Whether an earlier attempt failed that may have stored it.
     pub(crate) is_repeated: bool,
 }
 
@@ -63,7 +63,7 @@ impl EventPipeline {
         Self { link, commands, keys, limits, incomplete, pace }
     }
 
-    /// Sends writes. Returns those that are to be repeated.
+    /// Sends writes, in a cluster those of each session on their own. Returns those that must be repeated.
     pub(crate) async fn attempt(&self, pending: Vec<Pending>) -> Vec<Pending> {
         if !self.link.is_cluster() {
             return self.attempt_group(pending).await;
@@ -84,11 +84,11 @@ impl EventPipeline {
             .collect()
     }
 
-    /// Sends writes in parts, one after the other, so that each part that passes is done. Returns those that are to be repeated.
+    /// Sends writes in parts, one after the other, so that a time-out repeats one part only. Returns those that must be repeated.
     async fn attempt_group(&self, mut left: Vec<Pending>) -> Vec<Pending> {
         let mut repeated = Vec::new();
         loop {
-            left = self.complete(left);
+            left = self.refuse_incomplete(left);
             if left.is_empty() {
                 return repeated;
             }
@@ -104,8 +104,8 @@ impl EventPipeline {
         }
     }
 
-    /// Refuses writes behind one of their stream that could not be done. Returns the others.
-    fn complete(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
+    /// Refuses the writes of streams that have lost an event. Returns the others.
+    fn refuse_incomplete(&self, mut pending: Vec<Pending>) -> Vec<Pending> {
         if self.incomplete.is_empty() {
             return pending;
         }
@@ -116,7 +116,7 @@ impl EventPipeline {
         pending
     }
 
-    /// Sends writes together. Returns those that are to be repeated, as an error where the engine did not answer.
+    /// Sends writes in one pipeline. Returns those that must be repeated, as an error if the engine did not answer.
     async fn attempt_part(&self, mut group: Vec<Pending>) -> Result<Vec<Pending>, Vec<Pending>> {
         let mut pipeline = Pipeline::with_capacity(group.len());
         for pending in &mut group {
@@ -124,10 +124,10 @@ impl EventPipeline {
         }
         self.add_expiries(&group, &mut pipeline);
         let timeout = self.link.timeout();
-        let (patience, is_longest) = self.pace.lock().next_timeout(timeout);
+        let (next_timeout, is_longest) = self.pace.lock().next_timeout(timeout);
         let answered = is_longest && group.len() == 1 && self.answers(&group).await;
         let sent = Instant::now();
-        match self.link.run_all_within(&pipeline, patience).await {
+        match self.link.run_all_within(&pipeline, next_timeout).await {
             Ok(replies) => {
                 self.pace.lock().succeed(sent.elapsed() < timeout);
                 Ok(self.finish_all(group, replies, &pipeline).await)
@@ -141,16 +141,16 @@ impl EventPipeline {
             }
             Err(StoreError::Away(_)) => {
                 for (pending, command) in group.iter_mut().zip(pipeline.cmd_iter()) {
-                    // By then the list may have expired.
+                    // The list may have expired when it is repeated.
                     (pending.is_repeated, pending.is_listed) = (true, false);
                     pending.command = command.clone();
                 }
-                // The queue stays bounded: these count until they are written.
+                // The queue stays bounded, because these count until they are written.
                 Err(group)
             }
             Err(error) => {
                 for pending in group {
-                    pending.write.answer(Err(StoreError::damaged(
+                    pending.write.finish(Err(StoreError::damaged(
                         agentwire_jsonrpc::WithCauses::new(&error).to_string(),
                     )));
                 }
@@ -159,9 +159,8 @@ impl EventPipeline {
         }
     }
 
-    /// A pipeline had no answer in its time. Returns whether a message that was alone in it never passes: in the longest time it has
-    /// not, and the engine `answered` before that and answers now. Otherwise the engine is asked so often that one that is away counts
-    /// as away.
+    /// Called when a pipeline has timed out. Returns whether its single message is given up: the time-out was the longest, and the
+    /// engine `answered` on the other connection before and answers now. Otherwise PINGs open the circuit if the engine is away.
     async fn is_too_slow(&self, group: &[Pending], answered: bool) -> bool {
         self.pace.lock().fail(group.len() == 1);
         let is_too_slow = answered && self.answers(group).await;
@@ -171,23 +170,23 @@ impl EventPipeline {
         is_too_slow
     }
 
-    /// Asks whether the engine answers for the keys of these writes.
+    /// Returns whether the engine answers a command on the key of the first write.
     async fn answers(&self, group: &[Pending]) -> bool {
         let Some(Pending { write, .. }) = group.first() else { return false };
         let key = self.keys.stream(write.session, write.stream);
         self.commands.run(redis::cmd("EXISTS").arg(key)).await.is_ok()
     }
 
-    /// A write comes behind one of its stream that could not be done.
+    /// Fails a write whose stream has lost an event.
     pub(crate) fn refuse(&self, write: Write) {
-        write.answer(Err(StoreError::full(AnotherIsMissing)));
+        write.finish(Err(StoreError::full(EarlierEventLost)));
     }
 
-    /// A write cannot be done.
+    /// Fails a write that cannot be stored, and deletes its stream.
     fn lose(&self, write: Write, error: StoreError) {
         self.incomplete.add(write.session, write.stream, Instant::now());
         self.unlink(write.session, &[write.stream]);
-        write.answer(Err(error));
+        write.finish(Err(error));
     }
 
     /// Deletes streams of a session.
@@ -201,7 +200,7 @@ impl EventPipeline {
         tokio::spawn(async move { link.run(&command).await });
     }
 
-    /// Each stream of a batch expires from now, and is listed with its session where it is not yet.
+    /// Adds the commands that renew the expiry of each stream, and that list new streams with their session.
     fn add_expiries(&self, group: &[Pending], pipeline: &mut Pipeline) {
         let time = millis(self.limits.time);
         let (mut listed, mut seen) = (HashSet::new(), HashSet::new());
@@ -212,18 +211,17 @@ impl EventPipeline {
                 pipeline.cmd("ZADD").arg(&list).arg(group).arg(group);
                 let last = -1 - i64::try_from(self.limits.groups()).unwrap_or(i64::MAX - 1);
                 pipeline.cmd("ZREMRANGEBYRANK").arg(&list).arg(0).arg(last);
-                // A stream of the group may be written to for half that time yet.
+                // A listed group is listed again after half of `time`, and its streams live for `time` after their last event.
                 pipeline.cmd("PEXPIRE").arg(list).arg(time.saturating_mul(2));
             }
-            // A last event sets by itself when it expires.
+            // The command of a last event sets the expiry itself.
             if !matches!(change, Change::Last { .. }) && seen.insert((session, stream)) {
                 pipeline.cmd("PEXPIRE").arg(self.keys.stream(*session, *stream)).arg(time);
             }
         }
     }
 
-    /// Answers the senders of writes with the engine's replies to a pipeline that begins with theirs. Returns those that are to be
-    /// repeated.
+    /// Finishes writes by the engine's replies to a pipeline that begins with their commands. Returns those that must be repeated.
     async fn finish_all(
         &self,
         group: Vec<Pending>,
@@ -239,23 +237,28 @@ impl EventPipeline {
                 self.refuse(pending.write);
                 continue;
             }
-            if pending.is_refused(&reply) {
+            if pending.is_rejected(&reply) {
                 pending.command = command.clone();
                 let may_be_done = pending.is_repeated || is_repeated;
-                others.push(self.finish(pending, matches!(reply, Ok(Value::Nil)), may_be_done));
+                others.push(self.finish_rejected(pending, matches!(reply, Ok(Value::Nil)), may_be_done));
                 continue;
             }
             let write = pending.write;
             match reply.map_err(store_error) {
                 Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(write, error),
-                result => write.answer(result.map(drop)),
+                result => write.finish(result.map(drop)),
             }
         }
         join_all(others).await.into_iter().flatten().collect()
     }
 
-    /// Answers the sender of a refused write with its outcome. Returns the write instead if it must be repeated.
-    async fn finish(&self, mut pending: Pending, is_there: bool, may_be_done: bool) -> Option<Pending> {
+    /// Finishes a write that the engine has rejected. Returns the write instead if it must be repeated.
+    async fn finish_rejected(
+        &self,
+        mut pending: Pending,
+        is_there: bool,
+        may_be_done: bool,
+    ) -> Option<Pending> {
         let result = match pending.write.change {
             Change::End => Ok(()),
             _ => match self.is_done(&mut pending, is_there, may_be_done).await {
@@ -267,12 +270,12 @@ impl EventPipeline {
                 }
             },
         };
-        pending.write.answer(result);
+        pending.write.finish(result);
         None
     }
 
-    /// Returns whether a write that was refused is done nevertheless. `is_there` is true if the stream of an only event is there already,
-    /// maybe without an event.
+    /// Returns whether a rejected write is stored nevertheless. `is_there` is true if the key of an only event exists, maybe without an
+    /// event; then the event is stored behind the others.
     async fn is_done(
         &self,
         pending: &mut Pending,
@@ -294,7 +297,7 @@ impl EventPipeline {
         Ok(is_done || self.link.is_cluster() && self.is_stored(&pending.write).await?)
     }
 
-    /// Returns whether a write that was refused is there: an earlier attempt has done it.
+    /// Returns whether an earlier attempt has stored a rejected write.
     async fn is_stored(&self, write: &Write) -> Result<bool, StoreError> {
         let key = self.keys.stream(write.session, write.stream);
         let (id, expected) = match &write.change {
@@ -317,14 +320,14 @@ impl EventPipeline {
 }
 
 impl Pending {
-    /// Returns whether the engine has not done the write, and not because of an error.
-    fn is_refused(&self, reply: &RedisResult<Value>) -> bool {
+    /// Returns whether the engine has rejected the write because its place is taken or its stream has ended.
+    fn is_rejected(&self, reply: &RedisResult<Value>) -> bool {
         let is_last = matches!(self.write.change, Change::Last { .. });
         match reply {
             Ok(Value::Nil) => is_last,
             Ok(reply) => matches!(reply, Value::Int(0)),
-            // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands; a
-            // script reports it by its reply.
+            // The engine has no specific code for an id that is not higher. These commands cannot fail with `ERR` otherwise. A script
+            // reports a rejection by its reply.
             Err(error) => !is_last && (error.code() == Some("ERR") || is_only_event(error)),
         }
     }

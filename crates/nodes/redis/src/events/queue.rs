@@ -1,4 +1,4 @@
-//! The queue to the task that writes events.
+//! The queues to the tasks that write events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,37 +19,37 @@ use crate::link::Link;
 use crate::link::keys::Keys;
 use crate::link::slot::{SLOTS, slot};
 
-/// The bytes that an event counts in the queue beside its data.
+/// The bytes that an event counts in the queue in addition to its data.
 const OVERHEAD: usize = 256;
 
-/// The writers of a cluster's slots.
+/// The number of writers for a cluster. Each serves a part of the slots.
 const CLUSTER_WRITERS: usize = 16;
 
 /// The queues to the [`Writer`]s.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// The connection for commands other than those of the writers. What it learns of the engine holds for both.
+    /// The connection for commands other than those of the writers. Both share one circuit.
     link: Arc<Link>,
-    /// One for each part of a cluster's slots, so that a master that does not answer holds up its own events alone.
-    lanes: Vec<Lane>,
+    /// One for each part of a cluster's slots, so that a master that does not answer delays its own events only.
+    lanes: Vec<WriterQueue>,
     shares: Arc<Shares>,
     waiting: Arc<Waiting>,
-    /// The most bytes of a stream.
+    /// The maximum size of a stream, in bytes.
     stream_bytes: usize,
 }
 
 /// The queue to one writer.
 #[derive(Debug)]
-struct Lane {
+struct WriterQueue {
     sender: mpsc::UnboundedSender<Message>,
-    /// How many messages were queued. Counted before one is sent: who reads the number has all that were sent before in it.
+    /// The number of messages that were queued. Raised before a message is sent, so it is never too low.
     queued: AtomicU64,
-    /// With how many of them the writer has finished.
+    /// The number of messages that the writer has finished.
     finished: watch::Receiver<u64>,
     incomplete: Incomplete,
 }
 
-/// An event finds no room.
+/// An event does not fit into the queue or the stream.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "an event of the stream finds no room in its caller's share of {queue_bytes} bytes that wait, or in {stream_bytes} of a stream"
@@ -75,7 +75,7 @@ impl EventQueue {
             let incomplete = Incomplete::default();
             let pipeline = EventPipeline::new(links, keys.clone(), limits, incomplete.clone());
             tokio::spawn(Writer::new(pipeline).run(receiver, finish));
-            Lane { sender, queued: AtomicU64::new(0), finished, incomplete }
+            WriterQueue { sender, queued: AtomicU64::new(0), finished, incomplete }
         };
         let lanes = (0..writers).map(start).collect();
         let waiting = Waiting::new(link.timeout());
@@ -96,7 +96,7 @@ impl EventQueue {
         let (waiter, stored) = self.waiting.add(now);
         self.send(session, Message::Write(Write { session, stream, change, size, room, waiter }));
         if let Err(open) = self.link.check_circuit() {
-            // It is stored when the engine is back. Its sender need not wait for the time-out.
+            // It is stored when the engine is back. The caller need not wait for the time-out.
             return Durable::failed(StoreError::away(open));
         }
         Durable::Later(Box::pin(
@@ -104,8 +104,8 @@ impl EventQueue {
         ))
     }
 
-    /// Completes when the engine has what was queued for a session before this call, or has refused it. A session that has nothing in
-    /// the queue waits for no other that is known.
+    /// Completes when the engine has stored or refused the events of a session that were queued before this call. Completes at once if
+    /// neither the session nor an unknown session has events in the queue.
     pub(crate) fn written(
         &self,
         session: SessionId,
@@ -120,14 +120,14 @@ impl EventQueue {
             }
             match timeout(link.timeout(), finished.wait_for(|finished| *finished >= queued)).await {
                 Ok(written) => written.map(drop).map_err(StoreError::away),
-                // Its own may be written, and others of the same batch not.
+                // The session's events may be written while others of the same batch are not.
                 Err(_) if !shares.has_queued(session) => Ok(()),
                 Err(_) => Err(StoreError::away(TimedOut(link.timeout().as_millis()))),
             }
         }
     }
 
-    fn lane(&self, session: SessionId) -> &Lane {
+    fn lane(&self, session: SessionId) -> &WriterQueue {
         let index = match self.lanes.len() {
             1 => 0,
             lanes => slot(session) * lanes / SLOTS,
@@ -141,7 +141,7 @@ impl EventQueue {
         _ = lane.sender.send(message);
     }
 
-    /// Returns whether a change of a stream finds no room, or one before it has found none.
+    /// Returns whether a change is refused, because it does not fit or its stream has lost an event. Deletes the stream if so.
     fn refuses(
         &self,
         (session, stream): (SessionId, u64),
@@ -157,7 +157,7 @@ impl EventQueue {
         if !is_incomplete && !ended {
             incomplete.add(session, stream, now);
         }
-        // What was queued of it before is deleted behind that.
+        // The deletion is queued behind the earlier changes of the stream, so it deletes them too.
         if ended || !is_incomplete && !matches!(change, Change::Begin(_)) {
             self.send(session, Message::Delete { session, stream, ended });
         }

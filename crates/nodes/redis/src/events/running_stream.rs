@@ -1,4 +1,4 @@
-//! A node's knowledge of a stream that it writes.
+//! A stream that this node writes, with the places that are kept of it.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -11,29 +11,29 @@ use crate::events::message::StreamLimits;
 /// A stream that this node writes.
 #[derive(Debug)]
 pub(crate) struct RunningStream {
-    /// Where it runs, as JSON.
+    /// The `StreamRun` of the stream, as JSON.
     runs: Option<Bytes>,
-    /// The places that are kept, and their bytes.
+    /// The places of the events that are kept, and their sizes in bytes.
     places: VecDeque<(u64, usize)>,
     pub(crate) bytes: usize,
-    /// Whether its first entry is forgotten. Then each event names its node.
+    /// Whether its first entry is deleted. Each later event then repeats the `StreamRun`.
     is_trimmed: bool,
     pub(crate) written: Instant,
 }
 
 impl RunningStream {
-    /// One to which this node writes `now` for the first time.
+    /// Makes a stream to which this node writes at `now` for the first time.
     pub(crate) fn new(runs: Option<Bytes>, now: Instant) -> Self {
         Self { runs, places: VecDeque::new(), bytes: 0, is_trimmed: false, written: now }
     }
 
-    /// Its events are deleted. Later ones say where it runs.
+    /// Called when the stream's events are deleted. Each later event then repeats the `StreamRun`.
     pub(crate) fn forget_all(&mut self) {
         self.places.clear();
         (self.bytes, self.is_trimmed) = (0, true);
     }
 
-    /// The command that adds an event, and forgets the oldest beyond the limits.
+    /// The command that adds an event, and deletes the oldest ones beyond the limits.
     pub(crate) fn add(&mut self, key: &str, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
         self.places.push_back((place, data.len()));
         self.bytes += data.len();

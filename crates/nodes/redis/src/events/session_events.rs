@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use crate::events::message::{GROUP, StreamLimits};
 use crate::events::running_stream::RunningStream;
 
-/// The memory of a stream in the engine beside its events, in bytes: a page of its list is allocated at once.
+/// The memory of a stream in the engine without its events, in bytes: a page of its list is allocated at once.
 pub(crate) const STREAM_COST: usize = 4608;
 
-/// The memory of a stream that is one event, in bytes: a string with its key.
+/// The memory of a stream that is stored as a single event, in bytes: a string with its key.
 pub(crate) const RESULT_COST: usize = 512;
 
-/// Of so many streams and bytes one in this many is deleted together, so that few commands do it.
+/// Beyond a limit, one in this many of its streams or bytes is deleted together, so that few commands are needed.
 const PART: usize = 64;
 
 /// The streams of a session that this node writes or has written.
@@ -21,11 +21,11 @@ pub(crate) struct SessionEvents {
     /// The beginning of its streams' keys.
     prefix: String,
     bytes: usize,
-    /// Their bytes, those first that were written to longest ago.
+    /// The streams with their sizes in bytes, the least recently written first.
     streams: VecDeque<(u64, usize)>,
-    /// Those that have not ended.
+    /// The streams that have not ended.
     pub(crate) running: BTreeMap<u64, RunningStream>,
-    /// The groups that this node has listed, and when.
+    /// The groups that this node has listed, each with the time.
     groups: BTreeMap<u64, Instant>,
     written: Option<Instant>,
 }
@@ -35,16 +35,16 @@ impl SessionEvents {
         Self { prefix, ..Self::default() }
     }
 
-    /// Writes the key of a stream in place of what the string has.
+    /// Replaces the content of `key` with the key of a stream.
     pub(crate) fn write_key(&self, stream: u64, key: &mut String) {
         key.clear();
         key.push_str(&self.prefix);
         key.push_str(itoa::Buffer::new().format(stream));
     }
 
-    /// A stream, which may be a new one, takes so many bytes. Returns the streams to be deleted so that all are within the limits.
+    /// Sets the size of a stream. Returns the streams that must be deleted to keep the limits.
     pub(crate) fn set(&mut self, stream: u64, is_new: bool, bytes: usize, limits: &StreamLimits) -> Vec<u64> {
-        // A new one is not looked for: a session has most of them for one result each.
+        // Most streams of a session are written once, with a single result, so a new one is not searched for.
         if !is_new
             && let Some(place) = self.streams.iter().rposition(|(other, _)| *other == stream)
             && let Some((_, before)) = self.streams.remove(place)
@@ -65,7 +65,7 @@ impl SessionEvents {
         {
             self.bytes -= bytes;
             deleted.push(oldest);
-            // One that runs goes on with what comes.
+            // A running stream goes on with its later events.
             if let Some(running) = self.running.get_mut(&oldest) {
                 running.forget_all();
             }
@@ -73,7 +73,7 @@ impl SessionEvents {
         deleted
     }
 
-    /// A stream is written to. Returns whether the list of the session has it. Otherwise it is to be listed.
+    /// Called when a stream is written to. Returns whether it is in the list of the session. If not, the caller must list it.
     pub(crate) fn list(&mut self, stream: u64, now: Instant, limits: &StreamLimits) -> bool {
         let group = stream / GROUP;
         self.written = Some(now);
@@ -93,7 +93,7 @@ impl SessionEvents {
         self.groups.into_keys().collect()
     }
 
-    /// Drops what is known of streams that have expired. Returns whether anything is left.
+    /// Drops running streams that have expired. Returns false if the session was not written to for `time`.
     pub(crate) fn sweep(&mut self, now: Instant, time: Duration) -> bool {
         self.running.retain(|_, running| now.duration_since(running.written) < time);
         self.written.is_some_and(|written| now.duration_since(written) < time)
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_streams_that_were_written_longest_ago_give_way() {
+    fn least_recently_written_streams_are_deleted_beyond_the_limits() {
         let limits =
             StreamLimits { time: Duration::MAX, events: 1, bytes: 1, session_bytes: 100, session_streams: 4 };
         let mut events = SessionEvents::default();

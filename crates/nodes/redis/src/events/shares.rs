@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 use agentwire_store::SessionId;
 use agentwire_sync::Mutex;
 
-/// How many sessions are known at least before those that are not used are looked for.
+/// The number of sessions or callers from which unused ones are removed.
 const FEW: usize = 1024;
 
-/// The room of the queue. A caller may have as many bytes in it as are free, so it has half of the room at most, and leaves some to
-/// any other.
+/// The room of the queue. A caller may use as many bytes as are left free, so at most half of the room. The others always have some.
 #[derive(Debug)]
 pub(crate) struct Shares {
     limit: usize,
-    /// How long a session is known that is not used.
+    /// The time after which an unused session is removed.
     time: Duration,
-    used: Mutex<Used>,
+    used: Mutex<Usage>,
 }
 
+/// The use of the room.
 #[derive(Debug, Default)]
-struct Used {
+struct Usage {
     bytes: usize,
-    /// That of the sessions that are not known, and of the callers without a name.
+    /// The share of all unknown sessions, and of sessions without a caller.
     unknown: SessionShare,
     callers: HashMap<Arc<str>, Arc<Share>>,
-    /// The shares of sessions, and when each session was last used.
+    /// The shares of sessions, each with the time of its last use.
     sessions: HashMap<SessionId, (SessionShare, Instant)>,
-    /// With so many sessions or callers, those that are not used are looked for.
+    /// The number of sessions or callers at which unused ones are removed next.
     sweep_at: usize,
 }
 
@@ -38,7 +38,7 @@ struct Used {
 #[derive(Clone, Debug, Default)]
 struct SessionShare {
     of_caller: Arc<Share>,
-    /// How many events. Changed while `used` is locked.
+    /// The number of events in the queue. Changed while `used` is locked.
     events: Arc<AtomicUsize>,
 }
 
@@ -46,11 +46,11 @@ struct SessionShare {
 #[derive(Debug, Default)]
 struct Share {
     caller: Option<Arc<str>>,
-    /// Changed while `used` is locked.
+    /// The bytes in the queue. Changed while `used` is locked.
     bytes: AtomicUsize,
 }
 
-/// Room that is taken, until this is dropped.
+/// Room of one event in the queue. Dropping it frees the room.
 #[derive(Debug)]
 pub(crate) struct Room {
     shares: Arc<Shares>,
@@ -63,12 +63,12 @@ impl Shares {
         Arc::new(Self { limit, time, used: Mutex::default() })
     }
 
-    /// The most bytes.
+    /// The size of the room, in bytes.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// A session of a caller is used at this node.
+    /// Called when this node uses a session of a caller.
     pub(crate) fn open(&self, session: SessionId, caller: Option<&str>) {
         let Some(caller) = caller else { return };
         let now = Instant::now();
@@ -85,24 +85,24 @@ impl Shares {
         }
     }
 
-    /// The caller of a session that is used.
+    /// The caller of a session. `None` if the session is unknown.
     pub(crate) fn caller(&self, session: SessionId) -> Option<Arc<str>> {
         self.used.lock().share_of(session, Instant::now()).of_caller.caller.clone()
     }
 
-    /// A session has ended.
+    /// Called when a session has ended.
     pub(crate) fn forget(&self, session: SessionId) {
         self.used.lock().sessions.remove(&session);
     }
 
-    /// Returns whether events of a session are in the queue, or of sessions that are not known.
+    /// Returns whether events of a session, or of any unknown session, are in the queue.
     pub(crate) fn has_queued(&self, session: SessionId) -> bool {
         let used = &mut *self.used.lock();
         let own = used.share_of(session, Instant::now()).events.load(Relaxed);
         own > 0 || used.unknown.events.load(Relaxed) > 0
     }
 
-    /// Takes room for an event of a session; `None` if its caller has its share.
+    /// Takes room for an event of a session. `None` if its caller's share is used up.
     pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize, now: Instant) -> Option<Room> {
         let used = &mut *self.used.lock();
         let share = used.share_of(session, now).clone();
@@ -117,7 +117,7 @@ impl Shares {
     }
 }
 
-impl Used {
+impl Usage {
     fn share(&mut self, caller: &str) -> Arc<Share> {
         if let Some(share) = self.callers.get(caller) {
             return share.clone();
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caller_has_as_much_as_is_free() {
+    fn a_caller_may_use_as_much_as_is_left_free() {
         let shares = Shares::new(1000, Duration::from_secs(60));
         let session = |owner: Option<&str>| {
             let session = SessionId::random().unwrap();
@@ -168,15 +168,15 @@ mod tests {
         let has_queued = || sessions.map(|session| shares.has_queued(session));
         assert_eq!(has_queued(), [true, true, false, false]);
         shares.open(sessions[0], Some("b"));
-        assert_eq!(has_queued(), [true, true, false, false], "whoever its caller is now");
+        assert_eq!(has_queued(), [true, true, false, false], "the caller of the session does not matter");
         shares.open(sessions[0], Some("a"));
         let second = take(2, 250).unwrap();
         assert!(take(0, 1).is_none() && take(2, 1).is_none());
         assert_eq!(has_queued(), [true, true, true, false]);
         let third = take(3, 125).unwrap();
         drop(first);
-        assert!(take(0, 312).is_some(), "what is left free is there again");
-        assert_eq!(has_queued(), [true; 4], "one of an unknown session may be of any");
+        assert!(take(0, 312).is_some(), "the freed room can be used again");
+        assert_eq!(has_queued(), [true; 4], "an event of an unknown session may be of any session");
         drop(third);
         assert_eq!(has_queued(), [false, false, true, false]);
         drop(second);
@@ -192,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn sessions_that_are_not_used_are_forgotten() {
+    fn unused_sessions_and_callers_are_removed() {
         let shares = Shares::new(1000, Duration::ZERO);
         for _ in 0..10 * FEW {
             shares.open(SessionId::random().unwrap(), Some("a"));
         }
         assert!(shares.used.lock().sessions.len() <= 2 * FEW);
-        // Callers whose sessions have ended are forgotten as well.
+        // Callers without sessions are removed as well.
         for number in 0..10 * FEW {
             let session = SessionId::random().unwrap();
             shares.open(session, Some(&number.to_string()));

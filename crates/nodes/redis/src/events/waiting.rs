@@ -1,4 +1,4 @@
-//! Callers that wait until an event is stored. After the time-out each gets the error that the engine is away.
+//! Callers that wait until an event is stored, and their time-outs.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -13,24 +13,25 @@ use crate::error::TimedOut;
 
 type Stored = Result<(), StoreError>;
 
-/// All that wait, and those of the last time-out that have been answered. One timer is enough for them: each waits as long as any other.
+/// The waiting callers, in the order of their deadlines: all have the same time-out, so one timer is enough. A caller that times out
+/// gets the error that the engine is away.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     timeout: Duration,
     queue: Mutex<Queue>,
-    /// Wakes the timer when the queue is no longer empty.
+    /// Wakes the timer when the queue is no longer empty, and when this is dropped.
     arrived: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// The number of the first.
+    /// The number of the first caller in the queue.
     first: u64,
-    /// `None` for one that has been answered.
+    /// `None` for a caller that has its result.
     senders: VecDeque<Option<(Instant, oneshot::Sender<Stored>)>>,
 }
 
-/// One that waits.
+/// Gives one waiting caller its result.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     waiting: Arc<Waiting>,
@@ -38,7 +39,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiting {
-    /// Starts the timer, which ends with this.
+    /// Starts the timer, which ends when this is dropped.
     pub(crate) fn new(timeout: Duration) -> Arc<Self> {
         let arrived = Arc::<Notify>::default();
         let this = Arc::new(Self { timeout, queue: Mutex::default(), arrived: arrived.clone() });
@@ -46,7 +47,7 @@ impl Waiting {
         this
     }
 
-    /// One more waits from `now`.
+    /// Adds a caller that waits from `now` on.
     pub(crate) fn add(self: &Arc<Self>, now: Instant) -> (Waiter, oneshot::Receiver<Stored>) {
         let (sender, receiver) = oneshot::channel();
         let mut queue = self.queue.lock();
@@ -60,7 +61,7 @@ impl Waiting {
         (Waiter { waiting: self.clone(), number }, receiver)
     }
 
-    /// Answers those whose time has passed. Returns when that of the next passes.
+    /// Fails the callers whose deadline has passed. Returns the next deadline.
     fn expire(&self, now: Instant) -> Option<Instant> {
         loop {
             let mut queue = self.queue.lock();
@@ -84,7 +85,7 @@ impl Drop for Waiting {
 }
 
 impl Queue {
-    /// The first that has not been answered.
+    /// The first caller without a result.
     fn next(&mut self) -> Option<&(Instant, oneshot::Sender<Stored>)> {
         while let Some(None) = self.senders.front() {
             self.senders.pop_front();
@@ -101,8 +102,8 @@ impl Queue {
 }
 
 impl Waiter {
-    /// Answers it, unless its time has passed.
-    pub(crate) fn tell(self, result: Stored) {
+    /// Gives the caller its result, unless it has timed out.
+    pub(crate) fn complete(self, result: Stored) {
         if let Some(sender) = self.take() {
             _ = sender.send(result);
         }
@@ -115,7 +116,7 @@ impl Waiter {
     }
 }
 
-/// It waits no longer: nothing will tell it.
+/// Ends the wait of a caller that will not get a result.
 impl Drop for Waiter {
     fn drop(&mut self) {
         drop(self.take());
@@ -142,36 +143,36 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn each_is_told_in_time() {
+    async fn callers_get_their_result_or_time_out() {
         let waiting = Waiting::new(TIMEOUT);
         let started = Instant::now();
         let mut others = Vec::new();
         for round in 1..=3 {
-            let (told, first) = waiting.add(Instant::now());
+            let (early, first) = waiting.add(Instant::now());
             let (late, second) = waiting.add(Instant::now());
             tokio::time::sleep(TIMEOUT / 4).await;
             others.push(waiting.add(Instant::now()));
-            told.tell(Ok(()));
+            early.complete(Ok(()));
             assert!(first.await.unwrap().is_ok());
             assert!(matches!(second.await.unwrap(), Err(StoreError::Away(_))));
             assert_eq!(started.elapsed().as_millis(), round * TIMEOUT.as_millis());
-            late.tell(Ok(()));
+            late.complete(Ok(()));
         }
         for (waiter, receiver) in others {
             assert!(receiver.await.unwrap().is_err());
-            waiter.tell(Ok(()));
+            waiter.complete(Ok(()));
         }
         let queue = waiting.queue.lock();
         assert_eq!((queue.first, queue.senders.len()), (9, 0));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_nothing_will_tell_waits_no_longer() {
+    async fn dropping_a_waiter_ends_its_callers_wait() {
         let waiting = Waiting::new(TIMEOUT);
         let (waiter, receiver) = waiting.add(Instant::now());
         let (_other, late) = waiting.add(Instant::now());
         drop((waiting, waiter));
-        assert!(receiver.now_or_never().is_some_and(|told| told.is_err()));
+        assert!(receiver.now_or_never().is_some_and(|result| result.is_err()));
         assert!(late.now_or_never().is_none());
     }
 }

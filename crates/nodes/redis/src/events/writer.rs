@@ -1,4 +1,4 @@
-//! Makes the commands that write the events of streams in their order, and bounds what is stored.
+//! The task that makes the commands for the events of streams, in their order, and bounds the stored events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::events::session_events::{RESULT_COST, STREAM_COST, SessionEvents};
 use crate::link::Link;
 use crate::link::keys::Keys;
 
-/// How many messages are taken from the queue at once.
+/// The maximum number of messages that are taken from the queue at once.
 const BATCH: usize = 512;
 /// The time between two attempts while the engine is away.
 const RETRY: Duration = Duration::from_millis(100);
-/// The time after which streams that were not written to are looked for.
+/// The time between two searches for expired streams.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// Takes messages until their senders are dropped. Counts those that it has finished.
 pub(crate) struct Writer {
     pipeline: EventPipeline,
     sessions: HashMap<SessionId, SessionEvents>,
-    /// The key of the stream of the event that is prepared.
+    /// A buffer for the key of the stream whose event is prepared.
     key: String,
     swept: Instant,
 }
@@ -66,7 +66,7 @@ impl Writer {
             }
             loop {
                 pending = self.pipeline.attempt(pending).await;
-                // Without a store, no caller waits for these.
+                // The store is dropped, so no caller waits for these.
                 if pending.is_empty() || queue.is_closed() {
                     break;
                 }
@@ -146,7 +146,7 @@ impl Writer {
         }
     }
 
-    /// Drops what is known of streams that have expired. `is_idle` is true if no deletion is queued.
+    /// Drops sessions and streams that have expired. `is_idle` is true if no deletion is queued.
     fn sweep(&mut self, now: Instant, is_idle: bool) {
         if now.duration_since(self.swept) > SWEEP {
             self.swept = now;
@@ -166,8 +166,8 @@ fn end(key: &str) -> Cmd {
     command
 }
 
-/// Deletes the streams of the groups that the engine lists, and of those that this node has listed: another node may have deleted the
-/// list already.
+/// Deletes the streams of the groups in the engine's list, and of the groups that this node has listed: another node may have deleted
+/// the list already.
 async fn forget(
     link: Arc<Link>,
     keys: Keys,

@@ -1,4 +1,4 @@
-//! Stops asking an engine that does not answer, but for one trial a second.
+//! A circuit breaker: stops sending commands to an engine that does not answer, except for one trial a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const TRIAL: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Circuit {
     failures: u32,
-    /// The next trial, and why the circuit is open.
+    /// The time of the next trial, and the reason why the circuit is open.
     open: Option<(Instant, CircuitOpen)>,
 }
 
@@ -37,12 +37,12 @@ impl Circuit {
         self.open.as_ref().map_or(Ok(()), |(_, why)| Err(why.clone()))
     }
 
-    /// The engine has answered.
+    /// Called when the engine has answered.
     pub(crate) fn close(&mut self) {
         *self = Self::default();
     }
 
-    /// The engine has not answered, or cannot serve.
+    /// Called when the engine has not answered, or cannot serve.
     pub(crate) fn count_failure(&mut self, now: Instant, why: impl FnOnce() -> Arc<str>) {
         self.failures = self.failures.saturating_add(1);
         if self.failures >= FAILURES {

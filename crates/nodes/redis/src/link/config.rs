@@ -38,49 +38,50 @@ pub(crate) enum Address {
 pub struct RedisConfig {
     pub(crate) address: Address,
     pub(crate) prefix: String,
-    /// Sets the time-out of a command (default 1 s), with the connection that it may need.
+    /// Sets the time-out of a command (default 1 s). It includes the time to connect.
     pub(crate) timeout: Duration,
-    /// Sets for how long the events of a stream are kept after the last of them (default 1 h).
+    /// Sets how long the events of a stream are kept after its last event (default 1 h).
     pub(crate) stream_time: Duration,
     /// Sets how many events of a stream are kept (default 1,000).
     #[build(min = 1)]
     pub(crate) stream_events: usize,
-    /// Sets how many bytes of events of a stream are kept (default 8 MiB). A stream with a larger event is not stored.
+    /// Sets how many bytes of a stream's events are kept (default 8 MiB). A stream with a larger event is not stored.
     pub(crate) stream_bytes: usize,
-    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). What the engine needs beside the events counts
-    /// too: about 0.5 KiB for a stream with a result alone, and 4.5 KiB for any other. Beyond that the streams that the node has written
-    /// to longest ago are deleted, with one 64th of the bytes.
+    /// Sets how many bytes of a session's events each node keeps (default 16 MiB). The engine's overhead counts too: about 0.5 KiB for
+    /// a stream that is a single result, and 4.5 KiB for any other. Beyond the limit, the least recently written streams are deleted
+    /// until 63/64 of it are used.
     pub(crate) session_bytes: usize,
-    /// Sets of how many streams of a session each node keeps events (default 10,000). Beyond that those that it has written to longest
-    /// ago are deleted, one in 64 together.
+    /// Sets how many streams of a session each node keeps (default 10,000). Beyond the limit, the least recently written streams are
+    /// deleted until 63/64 of it are left.
     #[build(min = 1)]
     pub(crate) session_streams: usize,
-    /// Sets how many sessions of one caller the engine has records of (default 10,000). Further ones are refused. Where all clients come
-    /// from one proxy and have no principals, they are one caller.
+    /// Sets how many sessions of one caller are stored (default 10,000). Further ones are refused. Clients without a principal that
+    /// come from the same proxy are one caller.
     pub(crate) owner_sessions: usize,
-    /// Sets how many bytes of events wait while the engine is away or slow (default 32 MiB). Each caller may have as many there as are
-    /// free, so half of them at most. Streams with further events are not stored.
+    /// Sets how many bytes of events wait while the engine is away or slow (default 32 MiB). A caller may use as many bytes as are left
+    /// free, so at most half of them. A stream with an event beyond that is not stored.
     pub(crate) queue_bytes: usize,
-    /// Sets after which time without a renewal a node counts as dead (default 15 s). It is renewed in a third of this.
+    /// Sets the time without a renewal after which a node counts as dead (default 15 s). A node renews its lease every third of it.
+    /// Claims on ACP sessions have the same time.
     pub(crate) lease: Duration,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::link::tls::Certificates,
 }
 
 impl RedisConfig {
-    /// One engine, by its URL: `redis://[USER]:[PASSWORD]@HOST:PORT/DATABASE`, `unix:///PATH`, or with the feature `tls`
+    /// Uses a single engine, by its URL: `redis://[USER]:[PASSWORD]@HOST:PORT/DATABASE`, `unix:///PATH`, or with the feature `tls`
     /// `rediss://…` for TLS.
     pub fn new(url: impl Into<String>) -> Self {
         Self::of(Address::One(url.into()))
     }
 
-    /// A cluster, by the URLs of some of its nodes.
+    /// Uses a cluster, by the URLs of some of its nodes.
     pub fn cluster(urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::of(Address::Cluster(urls.into_iter().map(Into::into).collect()))
     }
 
-    /// The master of this name, by the URLs of some sentinels. User and password of the first URL are those of all sentinels and of
-    /// the master, its database is the master's, and with `rediss://` all of them speak TLS.
+    /// Uses the master of this name, by the URLs of some sentinels. The user and password of the first URL are used for all sentinels
+    /// and the master, its database for the master. If any URL is `rediss://`, sentinels and master use TLS.
     pub fn sentinel(urls: impl IntoIterator<Item = impl Into<String>>, master: impl Into<String>) -> Self {
         Self::of(Address::Sentinel(urls.into_iter().map(Into::into).collect(), master.into()))
     }
@@ -103,7 +104,7 @@ impl RedisConfig {
         }
     }
 
-    /// Sets the beginning of all keys (default `agentwire`). Servers that share an engine have different ones. Braces are left out,
+    /// Sets the beginning of all keys (default `agentwire`). Servers that share an engine need different ones. Braces are removed,
     /// because they would choose the slot of a key.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
@@ -111,14 +112,14 @@ impl RedisConfig {
         self
     }
 
-    /// Sets the certificates, in PEM, that vouch for the engine at `rediss://` URLs. By default the platform's do.
+    /// Sets the root certificates, in PEM, for `rediss://` URLs. By default those of the platform are used.
     #[cfg(feature = "tls")]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificates.roots = Some(pem.into());
         self
     }
 
-    /// Sets the certificate of this client and its key, in PEM, where the engine at `rediss://` URLs asks for one.
+    /// Sets the certificate of this client and its key, in PEM, for `rediss://` URLs.
     #[cfg(feature = "tls")]
     pub fn client_certificate(mut self, pem: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.certificates.client = Some((pem.into(), key.into()));

@@ -1,4 +1,4 @@
-//! Connections to one engine, to a cluster, or to the master that sentinels name.
+//! Opens connections to a single engine, to a cluster, or to the master that sentinels name.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::link::config::{Address, RedisConfig};
 
-/// A connection, which clones share.
+/// A connection. Clones share it.
 #[derive(Clone)]
 pub(crate) enum Connection {
     One(MultiplexedConnection),
-    /// Connections to all masters, which it replaces by itself.
+    /// Connections to all masters. The client library replaces those that are closed.
     Cluster(ClusterConnection),
 }
 
@@ -55,11 +55,11 @@ impl ConnectionLike for Connection {
     }
 }
 
-/// The address of a connection.
+/// The parsed address of the engine, and the settings of connections to it.
 pub(crate) struct Engine {
     target: Target,
     timeout: Duration,
-    /// The longest time-out of a command.
+    /// The longest time-out of a command or pipeline.
     response_timeout: Duration,
     #[cfg(feature = "tls")]
     certificates: crate::link::tls::Certificates,
@@ -72,14 +72,14 @@ enum Target {
 }
 
 impl Engine {
-    /// Reads the addresses.
+    /// Parses the addresses.
     pub(crate) fn new(config: &RedisConfig, response_timeout: Duration) -> RedisResult<Self> {
         let all = |urls: &[String]| urls.iter().map(|url| resp3(url)).collect::<RedisResult<Vec<_>>>();
         let target = match &config.address {
             Address::One(url) => Target::One(client(config, resp3(url)?)?),
             Address::Cluster(urls) => {
                 let nodes = all(urls)?;
-                // Fails on an empty list and on different passwords.
+                // It fails on an empty list and on different passwords.
                 ClusterClient::new(nodes.clone())?;
                 Target::Cluster(nodes)
             }
@@ -112,7 +112,7 @@ impl Engine {
         matches!(self.target, Target::Cluster(_))
     }
 
-    /// Opens a connection. `pushes` gets what the engine sends without being asked.
+    /// Opens a connection. `pushes` receives the push messages of the engine.
     pub(crate) async fn connect(&self, pushes: Option<UnboundedSender<PushInfo>>) -> RedisResult<Connection> {
         let client = match &self.target {
             Target::One(client) => client.clone(),
@@ -189,7 +189,7 @@ fn is_tls(info: &ConnectionInfo) -> bool {
     matches!(info.addr(), ConnectionAddr::TcpTls { .. })
 }
 
-/// The address with the protocol that has push messages.
+/// Parses an address, and selects RESP3: only that version has push messages.
 fn resp3(url: &str) -> RedisResult<ConnectionInfo> {
     let info = url.into_connection_info()?;
     let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);

@@ -18,12 +18,12 @@ impl Keys {
         self.of_session(session, ":s")
     }
 
-    /// The last number of a stream of a session that is taken.
+    /// The highest stream number of a session that is taken.
     pub(crate) fn numbers(&self, session: SessionId) -> String {
         self.of_session(session, ":n")
     }
 
-    /// The streams of a session.
+    /// The list of a session's streams.
     pub(crate) fn streams(&self, session: SessionId) -> String {
         self.of_session(session, ":x")
     }
@@ -60,7 +60,7 @@ impl Keys {
         format!("{}:{{bus}}:{node}", self.0)
     }
 
-    /// A name that is used once.
+    /// A name that can be used once.
     pub(crate) fn once(&self, name: &str) -> String {
         format!("{}:once:{name}", self.0)
     }

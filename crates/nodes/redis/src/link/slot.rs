@@ -2,7 +2,7 @@
 
 use agentwire_store::SessionId;
 
-/// The slots of a cluster.
+/// The number of slots of a cluster.
 pub(crate) const SLOTS: usize = 16_384;
 
 /// Returns the slot of the keys of a session, whose hash tag is its id.
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_the_specification() {
+    fn crc16_matches_the_example_of_the_specification() {
         assert_eq!(crc16(b"123456789"), 0x31c3);
     }
 }

@@ -1,13 +1,13 @@
-//! TLS to the engine: certificates, and the cryptography of the process.
+//! TLS to the engine: certificates, and the crypto provider of the process.
 
 use redis::{ClientTlsConfig, TlsCertificates};
 
 /// Certificates in PEM.
 #[derive(Clone, Default)]
 pub(crate) struct Certificates {
-    /// Those that vouch for the engine. None for the platform's.
+    /// The root certificates. `None` for those of the platform.
     pub(crate) roots: Option<Vec<u8>>,
-    /// That of the client, and its key.
+    /// The certificate of the client, and its key.
     pub(crate) client: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -21,11 +21,11 @@ impl Certificates {
     }
 }
 
-/// Chooses `ring` for the process where it has chosen no cryptography: `redis` has no way to be given one, and rustls panics where
-/// several are built in and none was chosen.
+/// Installs `ring` as the crypto provider of the process if none is installed. `redis` cannot be given one, and rustls panics if
+/// several are built in and none was installed.
 pub(crate) fn choose_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Another thread may have chosen one since, which is as good.
+        // Another thread may have installed one since, which serves too.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
