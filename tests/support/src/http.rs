@@ -129,8 +129,9 @@ fn exactly(reader: &mut impl Read, size: usize, bytes: &mut Vec<u8>) -> Result<V
     Ok(body)
 }
 
-/// Starts a server that answers one request on each connection with the bytes that `answer` makes of it. It runs until the
-/// process exits. Returns its origin.
+/// Starts a server that answers one request on each connection with the bytes that `answer` makes of it, and closes the
+/// connection. It adds `connection: close` to the head, so that the client sends no other request on the connection. It runs
+/// until the process exits. Returns its origin.
 ///
 /// # Panics
 ///
@@ -147,12 +148,19 @@ pub fn serve<R: AsRef<[u8]>>(answer: impl FnMut(Message) -> R + Send + 'static) 
                     let Ok(Some(request)) = Message::any(&mut BufReader::new(&client)) else { return };
                     let response = answer.lock().unwrap_or_else(PoisonError::into_inner)(request);
                     // The client may have read enough.
-                    let _gone = (&client).write_all(response.as_ref());
+                    let _gone = (&client).write_all(&with_close(response.as_ref()));
                 });
             }
         });
     });
     origin
+}
+
+/// The response with `connection: close` below its status line.
+fn with_close(response: &[u8]) -> Vec<u8> {
+    let status_line = response.windows(2).position(|bytes| bytes == b"\r\n").unwrap_or(response.len());
+    let (status_line, rest) = response.split_at(status_line);
+    [status_line, b"\r\nconnection: close", rest].concat()
 }
 
 /// A response with this head, such as `200 OK` and the headers below it, and a body of known length.
