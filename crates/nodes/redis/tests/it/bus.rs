@@ -26,7 +26,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
         ),
     ];
     for (number, message) in messages.iter().enumerate() {
-        // To all or to one, they keep their order.
+        // Messages to all nodes and to one node keep their common order.
         if number % 2 == 0 {
             store.publish(a, message.clone()).await.unwrap();
         } else {
@@ -41,7 +41,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     assert!(at_a.next().now_or_never().is_none(), "its own messages do not come back");
 
     assert!(!store.send(c, BusMessage::Tools).await.unwrap());
-    // Two nodes in one process.
+    // Two nodes share a process.
     let mut at_c = store.subscribe(c).await.unwrap();
     store.publish(a, BusMessage::Tools).await.unwrap();
     for subscription in [&mut at_b, &mut at_c] {
@@ -81,13 +81,13 @@ async fn a_subscription_goes_on_after_an_interruption() {
     engine.kill();
     engine.restart().await;
     assert_eq!(next(&mut subscription).await, BusEvent::Missed);
-    // From here on nothing is missed.
+    // No message is lost from here on.
     until(async || other.publish(NodeId::new(2), BusMessage::Tools).await.is_ok()).await;
     assert_eq!(next(&mut subscription).await, BusEvent::Message(BusMessage::Tools));
     assert!(other.send(NodeId::new(1), BusMessage::Prompts).await.unwrap());
     assert_eq!(next(&mut subscription).await, BusEvent::Message(BusMessage::Prompts));
 
-    // An engine that stands still for a while is noticed, and its connections are replaced.
+    // A paused engine is detected, and its connections are replaced.
     engine.pause();
     until(async || other.publish(NodeId::new(2), BusMessage::Tools).await.is_err()).await;
     tokio::time::sleep(std::time::Duration::from_secs(4)).await;

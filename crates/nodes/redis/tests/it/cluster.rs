@@ -16,7 +16,7 @@ use crate::{bus, events, nodes, once, records};
 pub(crate) struct Cluster(pub(crate) [Engine; 3]);
 
 impl Cluster {
-    /// The slots of each master. Each sixteenth of all, which has a queue of its own, belongs to one.
+    /// The slots of each master. Each sixteenth of all slots, which has its own queue, belongs to a single master.
     pub(crate) const RANGES: [[usize; 2]; 3] = [[0, 5119], [5120, 11_263], [11_264, 16_383]];
 
     pub(crate) async fn start() -> Self {
@@ -55,7 +55,7 @@ impl Cluster {
         Self(engines)
     }
 
-    /// With a time for each command that three engines keep beside a compiler.
+    /// A configuration with a time-out that three engines keep on a busy machine.
     fn config(&self) -> RedisConfig {
         let config = RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test");
         config.timeout(Duration::from_secs(5))
@@ -90,7 +90,7 @@ async fn no_command_spans_slots() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
+async fn master_that_is_away_delays_only_its_own_sessions() {
     let cluster = Cluster::start().await;
     let store = cluster.store().await;
     let sessions: Vec<_> = (0..24).map(|_| SessionId::random().unwrap()).collect();
@@ -102,7 +102,7 @@ async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
     let results = futures::future::join_all(appends.map(Durable::wait)).await;
     let stored = results.iter().filter(|result| result.is_ok()).count();
     assert!((1..24).contains(&stored), "{stored} of 24, where a third is away: {results:?}");
-    // Also those behind events that wait.
+    // Sessions of the other masters go on while the events of the first wait.
     let (stored, waiting): (Vec<_>, Vec<_>) =
         sessions.iter().zip(results).partition(|(_, result)| result.is_ok());
     for (session, _) in &stored {
@@ -132,7 +132,7 @@ async fn the_contract_holds_on_a_cluster() {
 /// The contract's tests that need no hook of a fixture.
 const CONTRACT: &[Test] = &[
     contract::events::events_are_replayed_in_order_after_a_place,
-    contract::events::appends_that_nobody_waits_for_keep_their_order,
+    contract::events::unawaited_appends_keep_their_order,
     contract::events::streams_and_sessions_are_apart,
     contract::events::the_events_of_a_session_are_bounded,
     contract::writers::of_two_writers_of_one_place_one_wins,

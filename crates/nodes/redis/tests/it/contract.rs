@@ -12,19 +12,19 @@ use futures::future::BoxFuture;
 
 use crate::engine::Engine;
 
-/// The bytes of a stream in these tests. With a default of 8 MiB they would write 32.
+/// The maximum size of a stream in these tests, in bytes. With the default of 8 MiB they would write 32 MiB.
 pub(crate) const SESSION_LIMIT: usize = 1 << 20;
 
 /// The lease of a node. A time to live is longer, so that a test can wait for the end of a lease in it.
 const LEASE: Duration = Duration::from_millis(900);
 
-/// The time-out of a command: a busy machine may not fail these tests.
+/// The time-out of a command, long enough for a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The same, and what a busy machine adds.
+/// The time-out of a command, and the time that a busy machine adds.
 const IN_TIME: Duration = Duration::from_secs(8);
 
-/// An engine whose nodes are in this process.
+/// An engine with nodes in this process.
 struct OneEngine(tokio::sync::Mutex<Engine>);
 
 impl Fixture for OneEngine {
@@ -53,7 +53,7 @@ impl Fixture for OneEngine {
         tokio::time::timeout(IN_TIME, operation).map(|result| result.is_ok()).boxed()
     }
 
-    /// A lease is the key that the engine deletes when it expires.
+    /// A lease is a key, and the engine deletes it when it expires.
     fn expire(&self, node: NodeId) -> BoxFuture<'_, bool> {
         async move {
             let mut connection = self.0.lock().await.connection().await;
@@ -76,7 +76,7 @@ impl Fixture for OneEngine {
             let mut engine = self.0.lock().await;
             engine.kill();
             engine.restart().await;
-            // The leases of nodes that have ended without notice.
+            // Nodes that have ended without releasing their leases.
             while engine.keys().await.iter().any(|key| key.starts_with("test:node:")) {
                 tokio::time::sleep(LEASE / 20).await;
             }

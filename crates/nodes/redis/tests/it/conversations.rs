@@ -69,16 +69,16 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn conversations_are_the_same_at_every_process() {
+async fn every_process_sees_the_same_sessions() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
     until(async || engine.keys().await.is_empty()).await;
 }
 
-/// A claim whose process stands still ends. The process that took the session since goes on, and the first writes no more.
+/// The claim of a paused process expires. Another process takes the session and goes on, and the first cannot write.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_process_that_has_lost_its_claim_writes_no_more() {
+async fn process_that_has_lost_its_claim_cannot_write() {
     let engine = Engine::start().await;
     let lease = std::time::Duration::from_millis(600);
     let connect = || RedisStore::connect(engine.config().lease(lease));
@@ -88,10 +88,10 @@ async fn a_process_that_has_lost_its_claim_writes_no_more() {
     SessionStore::create(&store, &session).await.unwrap();
     let claim = store.claim(id).await.unwrap();
     SessionStore::append(&store, id, &records(0..1)).await.unwrap();
-    // It is renewed.
+    // The claim is renewed.
     tokio::time::sleep(lease * 2).await;
     assert!(matches!(other.claim(id).await, Err(StoreError::InUse { .. })));
-    // As if the first had stood still for longer than its claim lasts.
+    // As if the first process had been paused for longer than its claim lasts.
     engine.run("SET test:a:{a}:c 00 PX 1").await;
     until(async || engine.run("EXISTS test:a:{a}:c").await == redis::Value::Int(0)).await;
     let later = other.claim(id).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_process_that_has_lost_its_claim_writes_no_more() {
     assert!(refused(&store).await);
     drop(later);
     until(async || engine.run("EXISTS test:a:{a}:c").await == redis::Value::Int(0)).await;
-    assert!(refused(&store).await, "it does not know what the other has written");
+    assert!(refused(&store).await, "the other process has written since");
     drop(claim);
     let again = store.claim(id).await.unwrap();
     SessionStore::append(&store, id, &records(2..3)).await.unwrap();

@@ -11,7 +11,7 @@ use crate::events::event;
 
 const SESSIONS: u64 = 1_000_000;
 
-/// A number of the engine's INFO.
+/// A number from the engine's INFO.
 async fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(engine: &Engine, section: &str, name: &str) -> T {
     let info: String =
         redis::cmd("INFO").arg(section).query_async(&mut engine.connection().await).await.unwrap();
@@ -35,7 +35,7 @@ mod long {
 
     #[tokio::test(flavor = "multi_thread")]
     #[ignore = "takes minutes: cargo xtask ci long"]
-    async fn an_idle_session_takes_less_than_a_kilobyte() {
+    async fn idle_session_takes_less_than_a_kilobyte() {
         let engine = Engine::with(&["--save", ""]).await;
         let store = engine.store().await;
         let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{}},"clientInfo":{"name":"example-client","title":"Example","version":"1.0.0"}}}"#;
@@ -61,7 +61,7 @@ mod long {
 
     #[tokio::test(flavor = "multi_thread")]
     #[ignore = "takes minutes: cargo xtask ci long"]
-    async fn a_result_is_durable_within_a_fraction_of_a_millisecond() {
+    async fn result_is_durable_within_a_fraction_of_a_millisecond() {
         for fsync in ["no", "everysec", "always"] {
             let engine = Engine::with(&["--save", "", "--appendonly", "yes", "--appendfsync", fsync]).await;
             let store = engine.store().await;

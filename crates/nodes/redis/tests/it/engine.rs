@@ -1,4 +1,4 @@
-//! An engine with a port and a folder of its own, which ends with the value.
+//! Starts an engine with its own port and folder, and kills it when the value is dropped.
 
 use std::env;
 use std::ffi::OsStr;
@@ -27,8 +27,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Acknowledged writes survive the end of its process. For that of the machine it would sync, for which a busy disk takes
-    /// longer than a command may.
+    /// Starts an engine whose acknowledged writes survive a kill of its process. It does not sync for a crash of the machine, because
+    /// a busy disk takes longer than the time-out of a command.
     pub(crate) async fn start() -> Self {
         Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "no"]).await
     }
@@ -43,7 +43,7 @@ impl Engine {
         engine
     }
 
-    /// A sentinel with this configuration, which is in a folder of its own.
+    /// Starts a sentinel with a configuration, which is in a folder of its own.
     pub(crate) async fn of_sentinel(folder: TempDir, configuration: &Path) -> Self {
         let port = free_port();
         let process = command(folder.path(), port, &[configuration.to_str().unwrap(), "--sentinel"]);
@@ -74,7 +74,7 @@ impl Engine {
     }
 
     pub(crate) async fn connection(&self) -> MultiplexedConnection {
-        // An engine that shares its processors with a compiler may be silent for longer than by default.
+        // On a busy machine the engine may need longer than the default time-out.
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(DEADLINE))
             .set_response_timeout(Some(DEADLINE));
@@ -122,13 +122,13 @@ impl Engine {
         self.wait_until_ready().await;
     }
 
-    /// Starts it again, with further arguments, and does not wait for it.
+    /// Starts it again with further arguments, without waiting until it is ready.
     pub(crate) fn restart_with(&mut self, arguments: &[&str]) {
         self.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
         self.process = spawn(self.folder.path(), self.port, &self.arguments);
     }
 
-    /// Sends a command, whose words are separated by spaces.
+    /// Sends a command. Its words are separated by spaces.
     pub(crate) async fn run(&self, command: &str) -> redis::Value {
         let mut words = command.split(' ');
         let mut command = redis::cmd(words.next().unwrap());
@@ -175,8 +175,8 @@ fn command(folder: &Path, port: u16, arguments: &[&str]) -> Child {
         .expect("the engine starts")
 }
 
-/// The engine's program: that of `AGENTWIRE_REDIS_SERVER`, or `redis-server` in `PATH`. Debian's package `redis-tools` has the same
-/// program as `redis-check-rdb`, and it starts no service.
+/// The engine's program: the value of `AGENTWIRE_REDIS_SERVER`, or `redis-server` in `PATH`. Debian's package `redis-tools` contains
+/// the same program as `redis-check-rdb`, and starts no service.
 fn program(folder: &Path) -> PathBuf {
     if let Some(program) = env::var_os("AGENTWIRE_REDIS_SERVER") {
         return program.into();
@@ -198,7 +198,7 @@ fn find(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !holds().await {
@@ -207,7 +207,7 @@ pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// Waits for a future, but not without end.
+/// Waits for a future, at most for [`DEADLINE`].
 pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(DEADLINE, future).await.expect("it completes")
 }

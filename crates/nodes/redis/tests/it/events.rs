@@ -30,13 +30,13 @@ pub(crate) async fn replay(store: &RedisStore, session: SessionId, stream: u64, 
     store.replay(session, EventId::new(stream, after), usize::MAX).await.unwrap()
 }
 
-/// The demands on every engine, one or a cluster.
+/// Checks events on a single engine or a cluster.
 pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     let (session, elsewhere) = (session(), session());
     assert_eq!(replay(other, session, 1, 0).await, Replay::new(Vec::new(), Rest::Unknown));
     store.begin(session, 1, runs()).wait().await.unwrap();
     assert_eq!(replay(other, session, 1, 0).await, Replay::new(Vec::new(), Rest::Running(Some(runs()))));
-    // Those before it need not be waited for.
+    // The earlier writes need not be awaited.
     let events: Vec<_> = (1..=300).map(|place| event(1, place, "12345")).collect();
     let durable: Vec<_> = events.iter().map(|event| store.append(session, event.clone(), false)).collect();
     for durable in durable {
@@ -51,7 +51,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     assert_eq!((part.events, part.rest), (events[..3].to_vec(), Rest::More));
     assert_eq!(replay(other, session, 2, 0).await.rest, Rest::Running(None));
 
-    // A place is given once.
+    // A place that is taken is refused.
     let again = other.append(session, event(1, 300, "of another node"), false).wait().await;
     assert!(matches!(again, Err(StoreError::TakenOver)), "{again:?}");
     let again = other.append(session, event(1, 300, "of another node"), true).wait().await;
@@ -73,12 +73,12 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     store.end(session, 3).wait().await.unwrap();
     assert_eq!(replay(other, session, 3, 0).await.rest, Rest::Unknown, "nothing is stored of it");
 
-    // One that has a result only.
+    // A stream with a single result.
     store.append(session, event(4, 1, "at once"), true).wait().await.unwrap();
     assert_eq!(replay(other, session, 4, 0).await, Replay::new(vec![event(4, 1, "at once")], Rest::Ended));
 }
 
-/// Streams of a node that has died.
+/// Checks that streams of a dead node are taken over.
 pub(crate) async fn check_take_over(store: &RedisStore, other: &RedisStore) {
     let session = session();
     assert!(!other.take_over(session, 1, Some("x".into())).await.unwrap(), "it is unknown");
@@ -92,7 +92,7 @@ pub(crate) async fn check_take_over(store: &RedisStore, other: &RedisStore) {
     let expected = vec![event(1, 1, "one"), event(1, 1 + TAKE_OVER_GAP, "interrupted")];
     assert_eq!(replay(other, session, 1, 0).await, Replay::new(expected.clone(), Rest::Ended));
     assert_eq!(replay(other, session, 1, 1).await, Replay::new(expected[1..].to_vec(), Rest::Ended));
-    // The client was sent more than is stored.
+    // The client has received more events than are stored.
     assert_eq!(replay(other, session, 1, 9).await, Replay::new(expected[1..].to_vec(), Rest::Ended));
     assert_eq!(replay(other, session, 1, 1 + TAKE_OVER_GAP).await, Replay::new(Vec::new(), Rest::Ended));
     // The node was only paused.
@@ -116,14 +116,14 @@ async fn events_are_replayed_in_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_stream_is_taken_over_once() {
+async fn stream_is_taken_over_once() {
     let engine = Engine::start().await;
     check_take_over(&engine.store().await, &engine.store().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
+async fn oldest_events_are_deleted_and_the_running_node_stays_known() {
     let engine = Engine::start().await;
     let config = engine.config().stream_events(10).stream_bytes(2000);
     let store = RedisStore::connect(config).await.unwrap();
@@ -142,7 +142,7 @@ async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn the_oldest_streams_of_a_session_are_forgotten() {
+async fn oldest_streams_of_a_session_are_deleted() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().session_bytes(15_000)).await.unwrap();
     let (session, text) = (session(), "x".repeat(3000));
@@ -153,18 +153,18 @@ async fn the_oldest_streams_of_a_session_are_forgotten() {
     }
     until(async || engine.keys().await.iter().filter(|key| key.contains(":e:")).count() == 4).await;
     assert_eq!(replay(&store, session, 9, 0).await.rest, Rest::Ended);
-    // One that runs goes on, and names its node.
+    // A running stream goes on, and its node stays known.
     append(&store, session, event(1, 2, &text)).await;
     let left = replay(&store, session, 1, 0).await;
     assert_eq!((left.events.len(), left.rest), (1, Rest::Running(Some(runs()))));
 }
 
-/// A small result takes little of the engine, and a session has a bounded number of them.
+/// A small result takes little of the engine's memory, and a session has a bounded number of results.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn many_small_results_take_little_room() {
+async fn many_small_results_take_little_memory() {
     let engine = Engine::with(&["--save", ""]).await;
-    // All of them are sent at once, to an engine that may share its processors with a compiler.
+    // All of them are sent at once, to an engine that may be on a busy machine.
     let config = engine.config().session_streams(3000).timeout(Duration::from_secs(20));
     let store = RedisStore::connect(config).await.unwrap();
     let memory = async || {
@@ -180,7 +180,7 @@ async fn many_small_results_take_little_room() {
     for result in results {
         result.wait().await.unwrap();
     }
-    // One in 64 of them is deleted together, and all have one list.
+    // One in 64 of them is deleted together, and all are in one list.
     until(async || (2954..=3001).contains(&engine.keys().await.len())).await;
     let each = memory().await.saturating_sub(before) / 2953;
     assert!(each < 512, "{each} bytes for each result");
@@ -196,7 +196,7 @@ async fn many_small_results_take_little_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_caller_that_fills_the_queue_leaves_room_to_others() {
+async fn caller_that_fills_the_queue_leaves_room_to_others() {
     let engine = Engine::start().await;
     let config = engine.config().queue_bytes(100_000).timeout(Duration::from_millis(300));
     let store = RedisStore::connect(config).await.unwrap();
@@ -218,7 +218,7 @@ async fn a_caller_that_fills_the_queue_leaves_room_to_others() {
     engine.resume();
     until(async || replay_all(&store, good, 1..=2).await == 2).await;
     assert_eq!(replay_all(&store, evil, 1..=20).await, 5);
-    // What it had there is free again.
+    // The caller's room is free again.
     let mut number = 20;
     until(async || {
         number += 1;
@@ -227,7 +227,7 @@ async fn a_caller_that_fills_the_queue_leaves_room_to_others() {
     .await;
 }
 
-/// How many of these streams have their result.
+/// The number of these streams that have their result.
 async fn replay_all(store: &RedisStore, session: SessionId, streams: std::ops::RangeInclusive<u64>) -> usize {
     let mut count = 0;
     for stream in streams {
@@ -239,7 +239,7 @@ async fn replay_all(store: &RedisStore, session: SessionId, streams: std::ops::R
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn every_key_expires_and_a_session_is_forgotten_whole() {
+async fn every_key_expires_and_a_forgotten_session_leaves_no_streams() {
     let engine = Engine::start().await;
     let store = engine.store().await;
     let (session, other) = (session(), session());
@@ -256,7 +256,7 @@ async fn every_key_expires_and_a_session_is_forgotten_whole() {
     assert_eq!(keys.len(), 2 * 72);
     for key in keys {
         let left: i64 = redis::cmd("PTTL").arg(&key).query_async(&mut connection).await.unwrap();
-        // The list of streams outlives each of them.
+        // The list of streams lives longer than the streams.
         let time = if key.ends_with(":x") { 7_200_000 } else { 3_600_000 };
         assert!(left > time - 600_000 && left <= time, "{key} {left}");
     }
@@ -266,10 +266,10 @@ async fn every_key_expires_and_a_session_is_forgotten_whole() {
     assert_eq!(replay(&store, other, 71, 0).await.events.len(), 1);
 }
 
-/// That of one whose beginning is stored already.
+/// The beginning of the stream is stored already.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_stream_whose_first_event_finds_no_room_is_deleted() {
+async fn stream_whose_first_event_is_too_large_is_deleted() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_bytes(1000)).await.unwrap();
     let session = session();
@@ -279,7 +279,7 @@ async fn a_stream_whose_first_event_finds_no_room_is_deleted() {
         assert!(matches!(refused, Err(StoreError::Full(_))), "{refused:?}");
     }
     until(async || replay(&store, session, 1, 0).await.rest == Rest::Unknown).await;
-    // Nothing of that is left, and the next result is stored.
+    // The stream is gone, and the next result is stored.
     store.append(session, event(2, 1, "y"), true).wait().await.unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! The guarantees while the engine refuses, has lost acknowledged writes, or a connection leads nowhere.
+//! The guarantees while the engine refuses commands, after it has lost acknowledged writes, and on dead connections.
 
 use std::fs;
 use std::time::Duration;
@@ -28,7 +28,7 @@ async fn create(store: &RedisStore) -> Result<SessionId, StoreError> {
     store.create(session, record, HOUR).await.map(|()| session)
 }
 
-/// While an engine refuses, it counts as away: nothing that is sent is lost, and no session counts as ended.
+/// Checks that an engine that refuses counts as away: no event is lost, and no session counts as ended.
 async fn check_refusal(engine: &Engine, refuse: impl AsyncFnOnce(), permit: impl AsyncFnOnce()) {
     let store = engine.store().await;
     let session = create(&store).await.unwrap();
@@ -49,16 +49,16 @@ async fn check_refusal(engine: &Engine, refuse: impl AsyncFnOnce(), permit: impl
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_master_that_has_become_a_replica_is_away() {
+async fn master_that_has_become_a_replica_is_away() {
     let engine = Engine::start().await;
-    // Of a master that is not there, so that it keeps what it has.
+    // Its master does not exist, so it keeps its data.
     let refuse = async || _ = engine.run(&format!("REPLICAOF 127.0.0.1 {}", free_port())).await;
     check_refusal(&engine, refuse, async || _ = engine.run("REPLICAOF NO ONE").await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_without_its_replicas_is_away() {
+async fn engine_without_its_replicas_is_away() {
     let engine = Engine::start().await;
     let set = async |count| _ = engine.run(&format!("CONFIG SET min-replicas-to-write {count}")).await;
     check_refusal(&engine, async || set(1).await, async || set(0).await).await;
@@ -66,7 +66,7 @@ async fn an_engine_without_its_replicas_is_away() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_cannot_write_to_its_disk_is_away() {
+async fn engine_that_cannot_write_to_its_disk_is_away() {
     let engine = Engine::with(&["--save", "3600 1"]).await;
     let refuse = async || {
         fs::remove_dir_all(engine.folder()).unwrap();
@@ -80,7 +80,7 @@ async fn an_engine_that_cannot_write_to_its_disk_is_away() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_is_loading_is_away() {
+async fn engine_that_is_loading_is_away() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = engine.store().await;
     let session = create(&store).await.unwrap();
@@ -89,7 +89,7 @@ async fn an_engine_that_is_loading_is_away() {
     command.query_async::<()>(&mut engine.connection().await).await.unwrap();
     engine.run("SAVE").await;
     engine.kill();
-    // A millisecond for each key.
+    // Loading takes a millisecond for each key.
     engine.restart_with(&["--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
     let mut refusals = String::new();
     until(async || match store.load(session).await {
@@ -109,7 +109,7 @@ async fn an_engine_that_is_loading_is_away() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_does_not_know_the_password_is_away() {
+async fn engine_that_refuses_the_password_is_away() {
     let engine = Engine::start().await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
     let url = |password| format!("redis://node:{password}@127.0.0.1:{}", engine.port());
@@ -118,7 +118,7 @@ async fn an_engine_that_does_not_know_the_password_is_away() {
     assert!(matches!(refused, ConnectError::Store(StoreError::Away(_))), "{refused}");
     let store = RedisStore::connect(config("first")).await.unwrap();
     let session = create(&store).await.unwrap();
-    // Its connections are closed.
+    // The engine closes its connections.
     engine.run("ACL DELUSER node").await;
     until(async || is_away(&store.load(session).await)).await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
@@ -128,11 +128,11 @@ async fn an_engine_that_does_not_know_the_password_is_away() {
     assert!(matches!(refused, ConnectError::Store(StoreError::Away(_))), "{refused}");
 }
 
-/// Sessions that have records nowhere have ended: a client begins again on 404. A node that brought them back could bring back one
-/// that its client had ended.
+/// A session without a record has ended: its client begins again on 404. A node that restored it could restore one that its client
+/// had ended.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
+async fn sessions_of_an_engine_that_starts_empty_have_ended() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let session = create(&store).await.unwrap();
@@ -146,14 +146,14 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     assert_eq!(store.load(session).await.unwrap(), None);
     assert_eq!(store.take_streams(session, 1).await.unwrap(), None);
     soon(lease.lost()).await;
-    // What runs under the lost lease is not known to run.
+    // The stream of the lost lease has no known node.
     store.append(session, event(1, 1, "late"), false).wait().await.unwrap();
     assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Running(None));
     let next = create(&store).await.unwrap();
     assert_eq!(store.take_streams(next, 64).await.unwrap(), Some(1..65));
 }
 
-/// An engine that answers and takes no record is not ready, and its error is the reason.
+/// A store whose engine answers but refuses records is not ready, and reports the engine's error as the reason.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn store_is_ready_only_while_it_takes_records() {
@@ -179,10 +179,10 @@ async fn store_is_ready_only_while_it_takes_records() {
     }
 }
 
-/// The engine keeps what it had a while ago, as after a crash, or after a failover to a replica that was behind.
+/// The engine has an earlier state, as after a crash, or after a failover to a replica that was behind.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
+async fn engine_that_has_lost_its_last_writes_gives_no_number_twice() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = engine.store().await;
     let (session, unused) = (create(&store).await.unwrap(), create(&store).await.unwrap());
@@ -202,18 +202,18 @@ async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
         assert_eq!(store.take_streams(session, 64).await.unwrap(), Some(first..first + 64));
         assert_eq!(store.take_streams(session, 1).await.unwrap(), Some(first + 64..first + 65));
     }
-    // The events that it has lost are missing, and no place is given twice.
+    // The lost events are missing, and no place is given twice.
     store.append(session, event(1, 3, "three"), false).wait().await.unwrap();
     let places = replay(&store, session, 1, 0).await.events;
     assert_eq!(places, [event(1, 1, "one"), event(1, 3, "three")]);
 }
 
-/// The queue has more than passes in the time-out of a command, and so does a single event.
+/// The queue, and a single event too, are larger than the connection can carry within the time-out of a command.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
+async fn slow_connection_stores_every_event_and_delays_no_other_command() {
     let engine = Engine::start().await;
-    // At most 3.2 MB a second.
+    // The connection carries at most 3.2 MB a second.
     let proxy = Proxy::slow(engine.port(), 32_000).await;
     let timeout = Duration::from_millis(300);
     let config = RedisConfig::new(proxy.url()).prefix("test").timeout(timeout);
@@ -224,7 +224,7 @@ async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
         (1..=20).map(|stream| store.append(session, event(stream, 1, &text), true)).collect();
     results.push(store.append(session, event(21, 1, &large), true));
     drop(results);
-    // In that time sessions are opened, and the engine does not count as away.
+    // Until then sessions can be opened, and the engine does not count as away.
     for _ in 0..20 {
         create(&store).await.unwrap();
         tokio::time::sleep(timeout / 10).await;
@@ -242,10 +242,10 @@ async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
     .await;
 }
 
-/// One that does not pass in the longest time holds up the others no longer.
+/// An event that is not sent within the longest time-out no longer delays the others.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_event_that_never_passes_is_given_up() {
+async fn event_that_is_too_large_for_a_slow_connection_is_given_up() {
     let engine = Engine::start().await;
     let proxy = Proxy::slow(engine.port(), 2000).await;
     let config = RedisConfig::new(proxy.url()).prefix("test").timeout(Duration::from_millis(200));
@@ -260,7 +260,7 @@ async fn an_event_that_never_passes_is_given_up() {
         replay.is_ok_and(|replay| replay.events.len() == 1)
     };
     until(of_other).await;
-    // While this is written, the others come together.
+    // While this event is written, the others are queued.
     drop(store.append(session, event(3, 1, &"x".repeat(20_000)), true));
     tokio::time::sleep(Duration::from_millis(20)).await;
     drop(store.append(session, event(1, 1, &"x".repeat(8_000_000)), false));
@@ -278,10 +278,10 @@ async fn an_event_that_never_passes_is_given_up() {
     assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
 }
 
-/// The user of the guide for production can do everything. One who may not do something is refused at the start.
+/// The user of the guide for production has every right. A user without one of them is refused at the start.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn the_user_of_the_guide_may_do_what_the_store_needs() {
+async fn user_of_the_guide_may_run_every_command_of_the_store() {
     const GUIDE: &str = include_str!("../../../../../docs/guide/production.md");
     let engine = Engine::start().await;
     let line = GUIDE.lines().find(|line| line.starts_with("ACL SETUSER greeter")).unwrap();
@@ -303,7 +303,7 @@ async fn the_user_of_the_guide_may_do_what_the_store_needs() {
     crate::conversations::check(&store, &other).await;
     let refused = RedisStore::connect(config().prefix("another")).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Permission(_)), "{refused}");
-    // Some rights are needed for tasks or for ACP's sessions alone.
+    // Some rights are needed only for tasks or for ACP's sessions.
     let has_all = cfg!(all(feature = "tasks", feature = "acp"));
     for word in line.split(' ').filter(|word| has_all && word.starts_with('+')) {
         let others: Vec<_> = line.split(' ').filter(|other| *other != word).collect();
@@ -314,10 +314,10 @@ async fn the_user_of_the_guide_may_do_what_the_store_needs() {
     }
 }
 
-/// A command that the user may not run shows nothing of the engine.
+/// A command that the user may not run does not open the circuit.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
+async fn revoked_right_does_not_stop_the_other_commands() {
     let engine = Engine::start().await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
     let url = format!("redis://node:first@127.0.0.1:{}", engine.port());
@@ -335,7 +335,7 @@ async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_connection_that_leads_nowhere_is_replaced() {
+async fn dead_connection_is_replaced() {
     let engine = Engine::start().await;
     let proxy = Proxy::to(engine.port()).await;
     let config = RedisConfig::new(proxy.url()).prefix("test");
@@ -347,7 +347,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
     store.append(session, event(9, 1, "x"), true).wait().await.unwrap();
     let mut stream = 9;
     for _ in 0..3 {
-        // It is known to be lost once a command has had no answer. One that is opened at this moment is none of those that are lost.
+        // A dead connection is detected when a command times out. A connection that is opened at this moment is not dead.
         until(async || {
             proxy.lose_connections();
             stream += 1;
@@ -356,7 +356,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
         .await;
         until(async || store.touch(session, HOUR).await.is_ok_and(|touched| touched)).await;
         until(async || replay(&store, session, stream, 0).await.rest == Rest::Ended).await;
-        // A message to a subscription that leads nowhere is lost, and the subscription reports it.
+        // A message to a dead subscription is lost, and the subscription reports it.
         assert_eq!(soon(subscription.next()).await, Some(BusEvent::Missed));
         assert!(direct.send(node, BusMessage::Tools).await.unwrap());
         direct.publish(other, BusMessage::Prompts).await.unwrap();

@@ -25,10 +25,10 @@ async fn check_forgotten(engine: &Engine, store: &RedisStore, session: SessionId
     until(async || engine.keys().await.is_empty()).await;
 }
 
-/// It is full when the first stream of a group is listed.
+/// The engine is full when the first stream of a group is listed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn by_an_engine_that_was_full() {
+async fn session_is_forgotten_after_the_engine_was_full() {
     let engine = Engine::start().await;
     let (store, session) = (engine.store().await, session());
     engine.run("CONFIG SET maxmemory 1").await;
@@ -40,10 +40,10 @@ async fn by_an_engine_that_was_full() {
     check_forgotten(&engine, &store, session).await;
 }
 
-/// It was away for longer than it has the list.
+/// The engine is away for longer than its list of streams lives.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn by_an_engine_that_was_away() {
+async fn session_is_forgotten_after_the_engine_was_away() {
     let engine = Engine::start().await;
     let config = engine.config().stream_time(TIME).timeout(Duration::from_millis(100));
     let (store, session) = (RedisStore::connect(config).await.unwrap(), session());
@@ -56,10 +56,10 @@ async fn by_an_engine_that_was_away() {
     check_forgotten(&engine, &store, session).await;
 }
 
-/// This node stores results until it receives the message that another has forgotten the session.
+/// The second node stores results until it receives the message that the first has forgotten the session.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn by_a_node_that_hears_of_it_late() {
+async fn session_is_forgotten_by_a_node_that_is_notified_late() {
     let engine = Engine::start().await;
     let (store, other, session) = (engine.store().await, engine.store().await, session());
     result(&store, session, 1).await.unwrap();
@@ -71,10 +71,10 @@ async fn by_a_node_that_hears_of_it_late() {
     check_forgotten(&engine, &other, session).await;
 }
 
-/// Nodes take numbers in blocks, and use few of them.
+/// Nodes take stream numbers in blocks, and use few of them.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn whose_streams_have_numbers_far_apart() {
+async fn session_whose_stream_numbers_are_far_apart_is_forgotten() {
     let engine = Engine::start().await;
     let (store, session) = (engine.store().await, session());
     for stream in 1..=500 {
@@ -83,10 +83,10 @@ async fn whose_streams_have_numbers_far_apart() {
     check_forgotten(&engine, &store, session).await;
 }
 
-/// Its end is later than the list was made.
+/// The stream ends long after the list was written.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn whose_stream_has_run_for_long() {
+async fn session_with_a_long_stream_is_forgotten() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_time(TIME)).await.unwrap();
     let session = session();
@@ -96,7 +96,7 @@ async fn whose_stream_has_run_for_long() {
     sleep(TIME * 9 / 10).await;
     store.end(session, 1).wait().await.unwrap();
     sleep(TIME * 7 / 10).await;
-    // On a machine that is busy it may have expired.
+    // On a busy machine the stream may have expired.
     if replay(&store, session, 1, 0).await.rest == Rest::Ended {
         check_forgotten(&engine, &store, session).await;
     }

@@ -25,7 +25,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_lease_ends_when_it_is_released_or_dropped() {
+async fn lease_ends_when_it_is_released_or_dropped() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
     assert_eq!(engine.keys().await, [""; 0]);
@@ -33,7 +33,7 @@ async fn a_lease_ends_when_it_is_released_or_dropped() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_lease_is_renewed() {
+async fn lease_is_renewed() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let lease = store.join(NodeId::new(1)).await.unwrap();
@@ -41,10 +41,10 @@ async fn a_lease_is_renewed() {
     assert!(lost.is_err() && store.is_alive(lease.node()).await.unwrap());
 }
 
-/// The pause is longer than the lease: the node counts itself as dead before anybody else can.
+/// The pause is longer than the lease. The node counts itself as dead before any other node can.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_lease_is_lost_while_the_engine_does_not_answer() {
+async fn lease_is_lost_while_the_engine_does_not_answer() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let lease = store.join(NodeId::new(1)).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_lease_is_lost_while_the_engine_does_not_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_lease_that_the_engine_has_forgotten_is_lost() {
+async fn lease_whose_key_is_gone_is_lost() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let lease = store.join(NodeId::new(1)).await.unwrap();
@@ -64,10 +64,10 @@ async fn a_lease_that_the_engine_has_forgotten_is_lost() {
     soon(lease.lost()).await;
 }
 
-/// The first node that reaches the engine after it was away finds no lease but its own. The others live nevertheless.
+/// When the engine is back, the first node that reaches it finds no lease but its own, although other nodes live.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn nobody_is_dead_because_the_engine_was_away() {
+async fn node_does_not_count_as_dead_because_the_engine_was_away() {
     const LEASE: Duration = Duration::from_secs(2);
     let mut engine = Engine::start().await;
     let pause = || tokio::time::sleep(Duration::from_millis(100));
@@ -95,7 +95,7 @@ async fn nobody_is_dead_because_the_engine_was_away() {
     assert!(!is_alive(&second).await && !is_alive(&third).await);
     for other in [&second, &third] {
         let is_dead = first.is_dead(other.id()).await.is_ok_and(|is_dead| is_dead);
-        assert!(!is_dead || back.elapsed() >= LEASE, "nobody knows yet");
+        assert!(!is_dead || back.elapsed() >= LEASE, "a node counts as dead too early");
     }
     let _second = run(&second);
     until(async || first.is_dead(third.id()).await.is_ok_and(|is_dead| is_dead)).await;

@@ -1,4 +1,4 @@
-//! Names that are used once.
+//! Names that can be used once.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_name_is_used_once() {
+async fn name_is_used_once() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
 }

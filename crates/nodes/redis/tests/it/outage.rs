@@ -11,8 +11,7 @@ use futures::FutureExt;
 use crate::engine::{Engine, soon, until};
 use crate::events::{event, replay};
 
-/// The time-out of a command in these tests, and the time that a busy machine adds. Twenty commands that waited one after the other
-/// would take 10 s.
+/// The time-out of a command in these tests, and the time that a busy machine adds. Twenty commands in a row would take 10 s.
 const TIMEOUT: Duration = Duration::from_millis(500);
 const SLACK: Duration = Duration::from_secs(4);
 
@@ -26,7 +25,7 @@ fn is_away<T>(result: &Result<T, StoreError>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn acknowledged_events_survive_the_engine_and_the_rest_follows_in_order() {
+async fn acknowledged_events_survive_a_kill_and_later_ones_follow_in_order() {
     let mut engine = Engine::start().await;
     let (store, other) = (store(&engine).await, store(&engine).await);
     let session = SessionId::random().unwrap();
@@ -49,9 +48,9 @@ async fn acknowledged_events_survive_the_engine_and_the_rest_follows_in_order() 
         let lost = futures::future::join_all(lost.into_iter().map(Durable::wait)).await;
         assert!(lost.iter().all(is_away), "{lost:?}");
         assert!(start.elapsed() < TIMEOUT + SLACK, "{:?}", start.elapsed());
-        assert!(is_away(&other.load(session).await), "unknown is not none");
+        assert!(is_away(&other.load(session).await), "an unreadable record is not a missing one");
         engine.restart().await;
-        // The same places again, from a writer that does not know whether they are stored.
+        // The writer does not know whether the events are stored, and sends the same places again.
         until(async || store.check().await.is_ok()).await;
     }
     soon(append(&mut events).wait()).await.unwrap();
@@ -61,11 +60,11 @@ async fn acknowledged_events_survive_the_engine_and_the_rest_follows_in_order() 
     assert_eq!(other.load(session).await.unwrap(), Some(record));
 }
 
-/// The queue is written once the engine is back. A client that resumes its stream then, before that is done, must not get events that
-/// follow without it.
+/// The queue is written once the engine is back. A client that resumes its stream before that must not get later events without the
+/// queued ones.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_replay_has_what_was_appended_while_the_engine_was_away() {
+async fn replay_contains_events_that_were_appended_while_the_engine_was_away() {
     let mut engine = Engine::start().await;
     let store = store(&engine).await;
     let session = SessionId::random().unwrap();
@@ -99,7 +98,7 @@ async fn the_circuit_opens_and_closes() {
     for _ in 0..5 {
         assert!(is_away(&store.check().await));
     }
-    // The trial of each second may be among them.
+    // The trial of each second may be among these commands.
     let start = Instant::now();
     for _ in 0..100 {
         assert!(is_away(&store.check().await));
@@ -115,7 +114,7 @@ async fn the_circuit_opens_and_closes() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_stands_still_holds_nobody_up() {
+async fn paused_engine_delays_no_caller_beyond_the_timeout() {
     let engine = Engine::start().await;
     let store = store(&engine).await;
     let session = SessionId::random().unwrap();
@@ -128,7 +127,7 @@ async fn an_engine_that_stands_still_holds_nobody_up() {
     assert!(is_away(&store.load(session).await));
     assert!(start.elapsed() < TIMEOUT * 2 + SLACK, "{:?}", start.elapsed());
     engine.resume();
-    // They are written twice, by a connection that is given up and by the next, and stored once.
+    // The events are written by the discarded connection and again by the next, and stored once.
     until(async || store.check().await.is_ok()).await;
     soon(store.append(session, event(1, 3, "c"), true).wait()).await.unwrap();
     let texts: Vec<_> =
@@ -138,7 +137,7 @@ async fn an_engine_that_stands_still_holds_nobody_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
+async fn stream_that_does_not_fit_is_not_stored_in_part() {
     let mut engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().timeout(TIMEOUT).queue_bytes(20_000)).await.unwrap();
     let session = SessionId::random().unwrap();
@@ -153,13 +152,13 @@ async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
     engine.restart().await;
     until(async || store.check().await.is_ok()).await;
     let full = store.append(session, event(1, 5, "the result"), true).wait().await;
-    assert!(matches!(full, Err(StoreError::Full(_))), "one is missing before it: {full:?}");
+    assert!(matches!(full, Err(StoreError::Full(_))), "an earlier event is missing: {full:?}");
     until(async || replay(&store, session, 1, 0).await.rest == Rest::Unknown).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_that_evicts_is_refused() {
+async fn engine_that_evicts_keys_is_refused() {
     let engine = Engine::with(&["--maxmemory-policy", "allkeys-lru"]).await;
     let refused = RedisStore::connect(engine.config()).await.unwrap_err();
     assert!(matches!(&refused, ConnectError::Eviction(policy) if policy == "allkeys-lru"), "{refused}");
@@ -169,7 +168,7 @@ async fn an_engine_that_evicts_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_without_memory_says_so() {
+async fn full_engine_is_reported_as_full() {
     let engine = Engine::with(&["--maxmemory", "4mb", "--save", ""]).await;
     let store = engine.store().await;
     let session = SessionId::random().unwrap();
@@ -192,10 +191,10 @@ async fn an_engine_without_memory_says_so() {
     until(async || replay(&store, session, 99, 0).await.rest == Rest::Unknown).await;
 }
 
-/// The runtime in which the store was opened has ended, and with it what writes events.
+/// The runtime in which the store was opened has ended, and the tasks that write events with it.
 #[test]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-fn nobody_waits_for_a_store_whose_runtime_has_gone() {
+fn appends_to_a_store_whose_runtime_has_ended_fail_in_time() {
     let (own, other) = (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
     let (engine, store) = own.block_on(async {
         let engine = Engine::start().await;

@@ -1,4 +1,4 @@
-//! Connections to an engine that are slow, or lead nowhere from some moment on.
+//! A proxy whose connections to an engine are slow, or become dead without being closed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 /// Passes connections on to an engine.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
-    /// Connections that were opened under an earlier number carry nothing more, and stay open.
+    /// The number of calls of [`lose_connections`](Self::lose_connections). Connections from before the last call carry no bytes.
     number: watch::Sender<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Proxy {
                         _ = copy_bidirectional(&mut client, &mut engine) => return,
                         _ = changed.changed() => (),
                     }
-                    // As if every packet were lost, without a word to either side.
+                    // As if every packet were lost: neither side is notified.
                     _ = changed.wait_for(|number| *number == u64::MAX).await;
                 });
             }
@@ -36,7 +36,7 @@ impl Proxy {
         Self { port, number }
     }
 
-    /// Passes so many bytes to the engine in each hundredth of a second, on each connection.
+    /// Makes a proxy that passes at most `bytes` to the engine every 10 ms, on each connection.
     pub(crate) async fn slow(target: u16, bytes: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -69,7 +69,7 @@ impl Proxy {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// From now on nothing passes on the connections that there are, and neither side learns it. Later ones work.
+    /// Stops all open connections without closing them. Later ones work.
     pub(crate) fn lose_connections(&self) {
         self.number.send_modify(|number| *number += 1);
     }

@@ -1,4 +1,4 @@
-//! The reasons that the store gives while the engine refuses.
+//! The reasons that the store reports while the engine refuses.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use agentwire_test_support::free_port;
 
 use crate::engine::{Engine, until};
 
-/// The engine, and a store on it whose user may do everything.
+/// Starts an engine, and a store whose user may run every command.
 async fn start() -> (Engine, RedisStore) {
     let engine = Engine::start().await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
@@ -31,7 +31,7 @@ fn text<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn refusal_has_one_reason_whether_the_circuit_is_open_or_not() {
+async fn refusal_has_the_same_reason_with_an_open_and_a_closed_circuit() {
     let (engine, store) = start().await;
     let session = create(&store).await.unwrap();
     let replica = format!("REPLICAOF 127.0.0.1 {}", free_port());
@@ -66,7 +66,7 @@ async fn changed_password_is_the_reason_while_the_circuit_is_open() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn right_that_a_script_lacks_is_no_damage() {
+async fn missing_right_of_a_script_does_not_count_as_damage() {
     let (engine, store) = start().await;
     let session = create(&store).await.unwrap();
     engine.run("ACL SETUSER node -get").await;
@@ -81,7 +81,7 @@ async fn right_that_a_script_lacks_is_no_damage() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn right_that_is_taken_away_makes_the_store_unready() {
+async fn revoked_right_makes_the_store_unready() {
     let (engine, store) = start().await;
     create(&store).await.unwrap();
     let keys = engine.keys().await;

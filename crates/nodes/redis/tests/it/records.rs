@@ -26,7 +26,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     assert_eq!(other.load(session).await.unwrap(), Some(record.clone()));
     assert!(other.touch(session, HOUR).await.unwrap());
 
-    // Of two changes of one version, one is made.
+    // Of two updates of the same version, one succeeds.
     let mut changed = record.clone();
     changed.messages = messages(&["3"]);
     let changes = [store.update(session, changed.clone()), other.update(session, changed.clone())];
@@ -51,7 +51,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_record_is_the_same_at_every_node() {
+async fn every_node_sees_the_same_records() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
     assert_eq!(engine.keys().await, [""; 0], "nothing is left of it");
@@ -59,7 +59,7 @@ async fn a_record_is_the_same_at_every_node() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_caller_has_a_bounded_number_of_sessions() {
+async fn caller_has_a_bounded_number_of_sessions() {
     let engine = Engine::start().await;
     let config = || engine.config().owner_sessions(3);
     let [store, other] =
@@ -84,7 +84,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
     for owner in [Some("bob"), None, None, None, None] {
         open(&store, owner, HOUR).await.unwrap();
     }
-    // One that is used stays on the list, also where another node uses it.
+    // A session stays in the list while any node uses it.
     assert_eq!(other.load(used).await.unwrap(), Some(record(Some("ada"))));
     let start = Instant::now();
     while start.elapsed() < 2 * short {
@@ -92,7 +92,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
         tokio::time::sleep(short / 20).await;
     }
     assert!(open(&store, Some("ada"), HOUR).await.is_err());
-    // One that is not expires, and one that is deleted leaves it.
+    // An unused session expires, and a deleted one leaves the list.
     let mut opened = None;
     until(async || {
         opened = open(&store, Some("ada"), HOUR).await.ok();
@@ -107,7 +107,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_record_expires_unless_it_is_used() {
+async fn record_expires_unless_it_is_used() {
     let engine = Engine::start().await;
     let store = engine.store().await;
     let (used, unused) = (SessionId::random().unwrap(), SessionId::random().unwrap());

@@ -1,4 +1,4 @@
-//! A cluster whose slots move from one master to another, and whose masters end.
+//! A cluster whose slots move from one master to another, and whose masters are restarted or cut off.
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
@@ -13,7 +13,7 @@ use crate::engine::{Engine, soon, until};
 use crate::events::{event, replay};
 use crate::proxy::Proxy;
 
-/// The channel to all nodes, whose slot those to each share.
+/// The channel to all nodes. The channels to single nodes share its slot.
 const BUS: &str = "test:{bus}";
 
 async fn number(engine: &Engine, command: &str) -> usize {
@@ -29,7 +29,7 @@ async fn slot(cluster: &Cluster, key: &str) -> usize {
     number(&cluster.0[0], &format!("CLUSTER KEYSLOT {key}")).await
 }
 
-/// The master that has a slot from the beginning, and another.
+/// The master that owns a slot at the beginning, and another master.
 fn masters(cluster: &Cluster, slot: usize) -> (&Engine, &Engine) {
     let owner = Cluster::RANGES.iter().position(|[_, last]| slot <= *last).unwrap();
     (&cluster.0[owner], &cluster.0[(owner + 1) % 3])
@@ -42,14 +42,14 @@ async fn move_keys(from: &Engine, to: &Engine, slot: usize, most: usize) {
     }
 }
 
-/// Moves a slot to another master, and does something while some of its keys have moved.
-async fn move_slot(cluster: &Cluster, slot: usize, meanwhile: impl AsyncFnOnce()) {
+/// Moves a slot to another master, and runs `half_way` when some of its keys have moved.
+async fn move_slot(cluster: &Cluster, slot: usize, half_way: impl AsyncFnOnce()) {
     let (from, to) = masters(cluster, slot);
     let (from_id, to_id) = (text(from, "CLUSTER MYID").await, text(to, "CLUSTER MYID").await);
     to.run(&format!("CLUSTER SETSLOT {slot} IMPORTING {from_id}")).await;
     from.run(&format!("CLUSTER SETSLOT {slot} MIGRATING {to_id}")).await;
     move_keys(from, to, slot, 2).await;
-    meanwhile().await;
+    half_way().await;
     move_keys(from, to, slot, 1000).await;
     to.run(&format!("CLUSTER SETSLOT {slot} NODE {to_id}")).await;
     for engine in &cluster.0 {
@@ -59,7 +59,7 @@ async fn move_slot(cluster: &Cluster, slot: usize, meanwhile: impl AsyncFnOnce()
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_session_whose_slot_moves_loses_nothing() {
+async fn session_whose_slot_moves_loses_no_event() {
     let cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
     let session = SessionId::random().unwrap();
@@ -99,8 +99,8 @@ async fn a_session_whose_slot_moves_loses_nothing() {
     assert_eq!(replay(&other, session, 1, 0).await.events.len(), 3);
 }
 
-/// The subscription reports that it may have missed messages, and goes on. Each further interruption is reported again, and messages
-/// sent until then may be lost.
+/// Checks that a subscription reports that it may have missed messages, and goes on. Each further interruption is reported again, and
+/// messages sent until then may be lost.
 async fn check_goes_on(other: &RedisStore, subscription: &mut Subscription) {
     while soon(subscription.next()).await != Some(BusEvent::Missed) {}
     let [node, sender] = [1, 2].map(NodeId::new);
@@ -116,7 +116,7 @@ async fn check_goes_on(other: &RedisStore, subscription: &mut Subscription) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_bus_whose_slot_moves_goes_on() {
+async fn bus_goes_on_when_its_slot_has_moved() {
     let cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
     let mut subscription = store.subscribe(NodeId::new(1)).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_bus_whose_slot_moves_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_bus_whose_master_ends_goes_on_when_it_is_back() {
+async fn bus_goes_on_when_its_master_is_back() {
     let mut cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
     let mut subscription = store.subscribe(NodeId::new(1)).await.unwrap();
@@ -137,10 +137,10 @@ async fn a_bus_whose_master_ends_goes_on_when_it_is_back() {
     check_goes_on(&other, &mut subscription).await;
 }
 
-/// A connection to one master leads nowhere, without a word of it to either side, as where a machine in between forgets it.
+/// Packets to one master are lost silently, as when a NAT gateway between forgets the connection.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_connection_to_a_master_that_leads_nowhere_is_replaced() {
+async fn dead_connection_to_a_master_is_replaced() {
     let cluster = Cluster::start().await;
     let mut proxies = Vec::new();
     for engine in &cluster.0 {
@@ -168,7 +168,7 @@ async fn a_connection_to_a_master_that_leads_nowhere_is_replaced() {
         let results = futures::future::join_all(during.map(Durable::wait)).await;
         assert!(results.iter().any(Result::is_err) && results.iter().any(Result::is_ok), "{results:?}");
         for session in &sessions {
-            // Its connection has led nowhere too.
+            // Its connection is dead too.
             until(async || {
                 let replay = other.replay(*session, EventId::new(round, 0), usize::MAX).await;
                 replay.is_ok_and(|replay| replay.events.len() == 2)

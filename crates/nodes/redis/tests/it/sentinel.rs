@@ -8,7 +8,7 @@ use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use crate::engine::{Engine, until};
 use crate::{events, records};
 
-/// A sentinel writes its state into its configuration, so it has one as a file.
+/// Starts a sentinel. Its configuration is a file, because a sentinel writes its state into it.
 async fn sentinel(master: &Engine, replica: &Engine) -> Engine {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sentinel.conf");
@@ -19,7 +19,7 @@ async fn sentinel(master: &Engine, replica: &Engine) -> Engine {
     );
     fs::write(&path, text).unwrap();
     let sentinel = Engine::of_sentinel(folder, &path).await;
-    // It has found the replica.
+    // The sentinel has found the replica.
     let mut connection = sentinel.connection().await;
     until(async || {
         let mut command = redis::cmd("SENTINEL");
@@ -45,7 +45,7 @@ async fn nodes_follow_the_master() {
         (RedisStore::connect(config.clone()).await.unwrap(), RedisStore::connect(config).await.unwrap());
     records::check(&store, &other).await;
     master.kill();
-    // The sentinel would make a replica of an engine that another test starts on this port.
+    // Otherwise the sentinel would turn an engine that another test starts on this port into a replica.
     let _port = TcpListener::bind(("127.0.0.1", master.port()));
     until(async || {
         use agentwire_store::OnceStore;

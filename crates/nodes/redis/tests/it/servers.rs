@@ -82,7 +82,7 @@ impl Client {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_task_of_one_server_is_answered_and_cancelled_at_another() {
+async fn task_of_one_server_is_answered_and_cancelled_at_another() {
     let engine = Engine::start().await;
     let store =
         async || RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();

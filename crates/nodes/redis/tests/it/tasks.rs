@@ -32,7 +32,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     for number in 0..20 {
         let owner = if number % 2 == 0 { &ada } else { &bob };
         let mut record = record(&format!("{number:02}"), owner, Some(60_000));
-        // Four of each owner are of one moment.
+        // Four tasks of each owner have the same time.
         record.created_at = now + number / 8;
         TaskStore::create(store, record.clone()).await.unwrap();
         if number % 2 == 0 {
@@ -60,7 +60,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     changed.status_message = Some("half".into());
     assert!(store.update(changed.clone()).await.unwrap());
     assert_eq!(other.read("02").await.unwrap(), Some(changed.clone()));
-    // Of ends that are written at once, one counts.
+    // Of two ends that are written at the same time, one is stored.
     let ends = (0..8).map(|end| {
         let mut ended = changed.clone();
         (ended.status, ended.status_message) = (TaskStatus::Cancelled, Some(end.to_string()));
@@ -74,7 +74,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     TaskStore::remove(store, "02").await.unwrap();
     assert_eq!(other.read("02").await.unwrap(), None);
     assert!(!store.update(changed).await.unwrap());
-    assert_eq!(other.read("02").await.unwrap(), None, "an update brings nothing back");
+    assert_eq!(other.read("02").await.unwrap(), None, "an update does not restore a removed task");
     assert_eq!(list(other, Some(&ada), Some(&of_ada[0]), 1).await, ["04"]);
     for id in list(other, None, None, 100).await {
         TaskStore::remove(other, &id).await.unwrap();
@@ -91,7 +91,7 @@ async fn tasks_are_listed_in_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn a_task_expires_and_leaves_the_lists() {
+async fn task_expires_and_leaves_the_lists() {
     let engine = Engine::start().await;
     let store = engine.store().await;
     for (id, ttl) in [("short", Some(200)), ("for ever", None)] {
@@ -101,7 +101,7 @@ async fn a_task_expires_and_leaves_the_lists() {
     for owner in [Some(&TaskOwner::Bearer), None] {
         assert_eq!(list(&store, owner, None, 9).await, ["for ever"]);
     }
-    // One that has expired leaves the list of all without a list. Its time is the engine's, whatever the clock of its node shows.
+    // An expired task leaves the list of all tasks although no list is read. Its expiry uses the engine's clock, not the node's.
     let mut expired = record("expired", &TaskOwner::Bearer, Some(1));
     expired.created_at += 1_000_000_000;
     TaskStore::create(&store, expired).await.unwrap();
@@ -120,10 +120,10 @@ async fn a_task_expires_and_leaves_the_lists() {
     .await;
 }
 
-/// Only a client of a revision with `tasks/list` makes a node read an owner's list.
+/// A node reads an owner's list only for a client whose revision has `tasks/list`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn the_list_of_an_owner_does_not_grow_with_tasks_that_have_expired() {
+async fn owners_list_does_not_keep_expired_tasks() {
     let engine = Engine::start().await;
     let store = engine.store().await;
     let ada = TaskOwner::Principal("ada".into());

@@ -24,7 +24,7 @@ impl Certificate {
     }
 }
 
-/// The form of PEM.
+/// Encodes data as PEM.
 fn encode(label: &str, data: &[u8]) -> String {
     let text = BASE64_STANDARD.encode(data);
     let lines = text.as_bytes().chunks(64).map(|line| str::from_utf8(line).unwrap());
@@ -33,7 +33,7 @@ fn encode(label: &str, data: &[u8]) -> String {
     iter::once(&*begin).chain(lines).chain([&*end]).collect::<Vec<_>>().join("\n")
 }
 
-/// An engine with a certificate for 127.0.0.1, at a port beside the plain one that the tests look at it by.
+/// Starts an engine with a certificate for 127.0.0.1, on a TLS port in addition to the plain port.
 async fn engine(own: &Certificate, clients: &Certificate, arguments: &[&str]) -> (Engine, u16, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
@@ -59,7 +59,7 @@ fn is_refused(result: &Result<RedisStore, ConnectError>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_is_known_by_its_certificate() {
+async fn engine_is_authenticated_by_its_certificate() {
     let [own, other] = ["127.0.0.1", "127.0.0.1"].map(Certificate::named);
     let (mut engine, port, _files) = engine(&own, &other, &["--tls-auth-clients", "no"]).await;
     let trusting = config(port).root_certificates(own.pem.clone());
@@ -75,7 +75,7 @@ async fn an_engine_is_known_by_its_certificate() {
     }
     let by_name = RedisConfig::new(format!("rediss://localhost:{port}")).root_certificates(own.pem);
     let refused = RedisStore::connect(by_name).await;
-    assert!(is_refused(&refused), "it has another name: {refused:?}");
+    assert!(is_refused(&refused), "the certificate is for another name: {refused:?}");
     let text = RedisStore::connect(RedisConfig::new(format!("redis://127.0.0.1:{port}"))).await;
     assert!(is_refused(&text), "it speaks nothing but TLS there: {text:?}");
 
@@ -86,7 +86,7 @@ async fn an_engine_is_known_by_its_certificate() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
-async fn an_engine_knows_its_clients_by_theirs() {
+async fn clients_are_authenticated_by_their_certificates() {
     let [own, client, other] = ["127.0.0.1", "client", "other"].map(Certificate::named);
     let (_engine, port, _files) = engine(&own, &client, &["--tls-auth-clients", "yes"]).await;
     let trusting = || config(port).root_certificates(own.pem.clone());

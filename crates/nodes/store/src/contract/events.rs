@@ -20,7 +20,7 @@ pub fn events_are_replayed_in_order_after_a_place(fixture: &dyn Fixture) -> BoxF
 }
 
 /// Many appends that no caller waits for are all stored, in their order.
-pub fn appends_that_nobody_waits_for_keep_their_order(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+pub fn unawaited_appends_keep_their_order(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());
         for place in 1..=200 {

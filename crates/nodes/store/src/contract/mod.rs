@@ -91,7 +91,7 @@ macro_rules! contract_tests {
         $crate::contract_tests! {
             @all [$(#[$attribute])*] $run =>
             events::events_are_replayed_in_order_after_a_place
-            events::appends_that_nobody_waits_for_keep_their_order
+            events::unawaited_appends_keep_their_order
             events::a_replay_has_what_was_appended_before
             events::streams_and_sessions_are_apart
             events::data_is_kept_byte_for_byte

@@ -451,7 +451,7 @@ impl Bus for Mutant {
 /// Every test of the contract, with faults on which it fails.
 const CAUGHT: &[(Test, &[Fault])] = &[
     (events::events_are_replayed_in_order_after_a_place, &[Fault::Reversed, Fault::OneTooMany]),
-    (events::appends_that_nobody_waits_for_keep_their_order, &[Fault::LosesEvents]),
+    (events::unawaited_appends_keep_their_order, &[Fault::LosesEvents]),
     (events::a_replay_has_what_was_appended_before, &[Fault::StoresLate, Fault::LosesEvents]),
     (events::streams_and_sessions_are_apart, &[Fault::OneStream, Fault::OneSession, Fault::NoForget]),
     (events::data_is_kept_byte_for_byte, &[Fault::Trims]),
