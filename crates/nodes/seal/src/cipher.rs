@@ -1,4 +1,4 @@
-//! The parts that every cipher shares.
+//! The sizes and the error that both implementations of the cipher share.
 
 /// The length of a nonce, in bytes.
 pub(crate) const NONCE: usize = 24;
@@ -7,7 +7,7 @@ pub(crate) const TAG: usize = 16;
 /// The length of a key, in bytes.
 pub(crate) const KEY: usize = 32;
 
-/// Why nothing can be sealed.
+/// The error of sealing a text.
 #[derive(Debug, thiserror::Error)]
-#[error("nothing can be sealed: {0}")]
+#[error("the text cannot be sealed: {0}")]
 pub struct SealError(pub(crate) &'static str);

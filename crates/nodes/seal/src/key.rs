@@ -1,4 +1,4 @@
-//! A key, with the id by which sealed text names it.
+//! A key with its id, and the form of sealed text.
 
 use crate::cipher::{KEY, NONCE, SealError, TAG};
 #[cfg(all(feature = "chacha20poly1305", not(feature = "ring")))]
@@ -9,13 +9,13 @@ use crate::with_ring::{decrypt, encrypt};
 /// The length of a key's id, in bytes.
 const ID: usize = 4;
 
-/// The form of sealed text, so that another one can follow.
+/// The version of the form of sealed text.
 const FORM: u8 = 1;
 
-/// The nonce under which a key's id is made. One that is made by chance is another, but for one in 2^192.
+/// The nonce for the id of a key. A random nonce equals it once in 2^192.
 const ID_NONCE: [u8; NONCE] = [0; NONCE];
 
-/// A key that can be used. It has no `Debug`.
+/// A key with its id. It has no `Debug`, so that it is not shown.
 #[derive(Clone)]
 pub(crate) struct Key {
     bytes: [u8; KEY],
@@ -23,7 +23,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The id is a part of the tag of a fixed text, which reveals nothing about the key.
+    /// Makes a key. Its id is the beginning of the tag of a fixed text, which reveals nothing about the key.
     pub(crate) fn new(bytes: [u8; KEY]) -> Self {
         let tag = encrypt(&bytes, &ID_NONCE, b"agentwire key id", &mut []).unwrap_or_default();
         let mut id = [0; ID];
@@ -32,18 +32,18 @@ impl Key {
     }
 
     pub(crate) fn is(&self, bytes: &[u8; KEY]) -> bool {
-        // The author of the program compares his own keys, so this need not take the same time for all.
+        // Only keys that the operator has set are compared, so this need not run in constant time.
         self.bytes == *bytes
     }
 
-    /// Returns the form, the id, the nonce, the tag and the encrypted text. The first two are authenticated with `about`.
+    /// Returns the form, the id, the nonce, the tag and the encrypted text. The form and the id are authenticated with `about`.
     pub(crate) fn seal(&self, about: &[u8], mut text: Vec<u8>) -> Result<Vec<u8>, SealError> {
         let nonce = random()?;
         let tag = encrypt(&self.bytes, &nonce, &self.bound(about), &mut text)?;
         Ok([&[FORM], &self.id[..], &nonce[..], &tag[..], &text[..]].concat())
     }
 
-    /// Opens what this key has sealed with that `about`. None for anything else.
+    /// Opens a text that this key has sealed with the same `about`. `None` for any other.
     pub(crate) fn open(&self, about: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (form, rest) = sealed.split_first()?;
         let (id, rest) = rest.split_first_chunk::<ID>()?;
@@ -57,13 +57,13 @@ impl Key {
         Some(text)
     }
 
-    /// The data that the text is bound to: the form, the id and `about`.
+    /// The associated data of the cipher: the form, the id and `about`.
     fn bound(&self, about: &[u8]) -> Vec<u8> {
         [&[FORM], &self.id[..], about].concat()
     }
 }
 
-/// Bytes of the operating system's randomness.
+/// Random bytes from the operating system.
 pub(crate) fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], SealError> {
     let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes).map_err(|_| SealError("the system has no randomness"))?;

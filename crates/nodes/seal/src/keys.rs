@@ -11,32 +11,33 @@ use crate::cipher::{KEY, SealError};
 use crate::key::{Key, random};
 use crate::text::{self, KeyTextError};
 
-/// The keys of a server: one that seals, and up to one more that only opens. Clones share them, so a rotation reaches all.
+/// The keys of a server: one that seals and opens, and up to one more that only opens. Clones share them, so a rotation reaches all.
 ///
-/// Servers that answer for each other, such as replicas, need the same keys. The default is one key for this process, which the
-/// operating system's randomness makes when it is first needed.
+/// Servers that open each other's texts, such as replicas, need the same keys. The default is one random key for this process, which
+/// is made when it is first needed.
 #[derive(Clone, Default)]
 pub struct SealingKeys(Arc<Mutex<Keys>>);
 
-/// The characters of the form, the id, the nonce and the tag, which are 45 bytes.
+/// The length of the form, the id, the nonce and the tag as base64: 60 characters for 45 bytes.
 const NAME: usize = 60;
 
 #[derive(Clone, Default)]
 struct Keys {
-    /// None until it is needed.
+    /// The key that seals and opens. `None` until it is needed.
     sealing: Option<Key>,
+    /// The key that only opens.
     opening: Option<Key>,
 }
 
 impl SealingKeys {
-    /// One key, of 32 random bytes.
+    /// Uses a single key of 32 random bytes.
     pub fn new(key: [u8; KEY]) -> Self {
         Self(Arc::new(Mutex::new(Keys { sealing: Some(Key::new(key)), opening: None })))
     }
 
-    /// Reads the text of a file or a variable: the key that seals on the first line, and on the second the key that only opens, if
-    /// there is one. A key is 32 bytes as 64 hexadecimal digits or as base64 of either alphabet. Empty lines and those that begin
-    /// with `#` are passed over.
+    /// Reads keys from the text of a file or a variable. The first line is the key that seals, and an optional second line is the key
+    /// that only opens. A key is 32 bytes, as 64 hexadecimal digits or as base64 of either alphabet. Empty lines and lines that begin
+    /// with `#` are ignored.
     ///
     /// ```
     /// use agentwire_seal::SealingKeys;
@@ -50,15 +51,16 @@ impl SealingKeys {
     ///
     /// # Errors
     ///
-    /// When a line is not a key, or there are none or more than two. The error names the line, and never the key.
+    /// Fails if a line is not a key or a guessable one, if both keys are the same, or if there are none or more than two. The error
+    /// names the line, and never the key.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let (sealing, opening) = text::parse(text)?;
         let keys = Keys { sealing: Some(Key::new(sealing)), opening: opening.map(Key::new) };
         Ok(Self(Arc::new(Mutex::new(keys))))
     }
 
-    /// Seals with another key from now on. The one that has sealed so far still opens; the one that has only opened is dropped. Does
-    /// nothing where that key seals already.
+    /// Seals with another key from now on. The previous sealing key still opens, and the key that only opened is dropped. Does nothing
+    /// if `key` is the sealing key already.
     pub fn rotate(&self, key: [u8; KEY]) {
         let mut keys = self.0.lock();
         if keys.sealing.as_ref().is_none_or(|sealing| !sealing.is(&key)) {
@@ -66,30 +68,30 @@ impl SealingKeys {
         }
     }
 
-    /// Takes the keys that others are now, such as of a file that was read again. Other clones of these have them too.
+    /// Replaces the keys of this value and its clones with those of `others`, for example after a file was read again.
     pub fn replace(&self, others: &Self) {
         let others = others.0.lock().clone();
         *self.0.lock() = others;
     }
 
-    /// Encrypts a text that is only opened with the same `about`. Returns characters of `A-Z a-z 0-9 _ -`.
+    /// Encrypts a text. It can be opened only with the same `about`, the associated data. Returns characters of `A-Z a-z 0-9 _ -`.
     ///
     /// # Errors
     ///
-    /// When the system has no randomness, the crate has no cipher, or the text has more than 256 GiB.
+    /// Fails if the system has no randomness, no cipher is built in, or the text is longer than 256 GiB.
     pub fn seal(&self, about: &[u8], text: Vec<u8>) -> Result<String, SealError> {
         Ok(URL_SAFE_NO_PAD.encode(self.sealing()?.seal(about, text)?))
     }
 
-    /// Opens what one of the keys has sealed with that `about`. None for anything else.
+    /// Opens a text that one of the keys has sealed with the same `about`. `None` for any other.
     pub fn open(&self, about: &[u8], sealed: &str) -> Option<Vec<u8>> {
         let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let Keys { sealing, opening } = self.0.lock().clone();
         [sealing, opening].into_iter().flatten().find_map(|key| key.open(about, &sealed))
     }
 
-    /// Names a sealed text: no other has this name, of 60 characters. Only that of a text that was [opened](Self::open) means
-    /// anything.
+    /// A unique name of a sealed text: its first 60 characters, which contain the random nonce. The text must have been
+    /// [opened](Self::open): anyone can make a text with the name of another.
     pub fn name(sealed: &str) -> &str {
         sealed.get(..NAME).unwrap_or(sealed)
     }
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn two_keys_live() {
+    fn current_and_previous_key_open() {
         let keys = SealingKeys::new([1; KEY]);
         let clone = keys.clone();
         let first = sealed(&keys);
@@ -137,12 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn text_with_another_seal_is_not_opened() {
+    fn changed_text_and_text_of_another_key_are_not_opened() {
         let keys = SealingKeys::default();
         let text = sealed(&keys);
         assert!(opens(&keys, &text) && !opens(&SealingKeys::default(), &text));
         assert_eq!(keys.open(b"other", &text), None);
-        assert_ne!(sealed(&keys), text, "each has its own nonce");
+        assert_ne!(sealed(&keys), text, "each text has its own nonce");
         assert_ne!(SealingKeys::name(&sealed(&keys)), SealingKeys::name(&text));
         assert_eq!(SealingKeys::name(&text).len(), 60);
         let bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_rotate_one_after_the_other_understand_each_other() {
+    fn processes_open_each_others_texts_during_a_rotation() {
         let key = |first: u8| (first..).take(KEY).map(|byte| format!("{byte:02x}")).collect::<String>();
         let [old, new] = [key(1), key(2)];
         let steps = [old.clone(), format!("{old}\n{new}"), format!("{new}\n{old}"), new];
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_no_key() {
+    fn debug_shows_no_key() {
         assert_eq!(format!("{:?}", SealingKeys::new([7; KEY])), "SealingKeys { .. }");
     }
 }

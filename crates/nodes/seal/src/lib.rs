@@ -1,7 +1,8 @@
-//! Encrypts what a server gives its clients to carry, so that only the server and its replicas can read it.
+//! Encrypts state that clients carry for a server, so that only the server and its replicas can read it.
 //!
-//! [`SealingKeys`] are one key that seals and up to one more that opens. The features `ring` and `chacha20poly1305` choose who
-//! computes the cipher, XChaCha20-Poly1305; what one has sealed the other opens. Without either nothing can be sealed.
+//! [`SealingKeys`] contains one key that seals and opens, and up to one more that only opens. The features `ring` and
+//! `chacha20poly1305` choose the implementation of the cipher, XChaCha20-Poly1305. Each opens the texts of the other. Without either,
+//! sealing fails.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod cipher;

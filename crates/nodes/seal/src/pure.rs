@@ -1,4 +1,4 @@
-//! The cipher in Rust alone, which needs no C compiler.
+//! The cipher in pure Rust, which needs no C compiler.
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::aead::inout::InOutBuf;
@@ -6,7 +6,7 @@ use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
 
 use crate::cipher::{KEY, NONCE, SealError, TAG};
 
-/// Encrypts the text where it is, and returns its tag.
+/// Encrypts the text in place, and returns its tag.
 pub(crate) fn encrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
@@ -15,11 +15,11 @@ pub(crate) fn encrypt(
 ) -> Result<[u8; TAG], SealError> {
     let tag = XChaCha20Poly1305::new(&(*key).into())
         .encrypt_inout_detached(&XNonce::from(*nonce), about, InOutBuf::from(text))
-        .map_err(|_| SealError("it is too long"))?;
+        .map_err(|_| SealError("the text is too long"))?;
     Ok(tag.into())
 }
 
-/// Decrypts the text where it is; `None` if it, its tag or what it is about is another.
+/// Decrypts the text in place. `None` if the tag does not match the text and `about`.
 pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],

@@ -1,4 +1,4 @@
-//! Keys as text.
+//! Parses keys from the text of a file or a variable.
 
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -6,28 +6,28 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::cipher::KEY;
 
-/// Why a text has no keys. It shows no part of the text.
+/// The error of a text that has no valid keys. It shows no part of the text.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyTextError {
     /// A line, counted from 1, is not a key.
     #[error("line {0} is not a key: it is neither 64 hexadecimal digits nor base64 of 32 bytes")]
     NoKey(usize),
-    /// The keys of a text are the same.
-    #[error("line {0} has the key of the line before")]
+    /// A line, counted from 1, repeats the key of the line before.
+    #[error("line {0} repeats the key of the line before")]
     SameKey(usize),
-    /// This line has a third key.
+    /// A line, counted from 1, has a third key.
     #[error("line {0} has a third key: one key seals, and one more opens")]
     TooMany(usize),
     /// A line, counted from 1, has a key that is not random: too many of its bytes are the same, as in a key of zeros.
     #[error("line {0} has a key that anyone may guess; `openssl rand -hex 32` makes one")]
     Guessable(usize),
-    /// There is no key.
+    /// The text has no key.
     #[error("there is no key")]
     Empty,
 }
 
-/// Reads the key that seals and the one that opens.
+/// Reads the key that seals and the key that only opens.
 pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTextError> {
     let lines = text.lines().map(str::trim).zip(1..);
     let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTex
     }
 }
 
-/// The fewest different bytes of a key. A random key has about 30, and fewer than 16 once in 10^14 keys.
+/// The minimum number of different bytes in a key. A random key has about 30, and fewer than 16 once in 10^14 keys.
 const LEAST_DIFFERENT: usize = 16;
 
 fn is_guessable(key: &[u8; KEY]) -> bool {

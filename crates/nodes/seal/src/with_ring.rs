@@ -1,26 +1,26 @@
-//! The cipher by `ring`, for programs that have it for TLS anyway: fourteen crates fewer.
+//! The cipher by `ring`, for programs that use `ring` for TLS anyway. It saves fourteen crates.
 //!
-//! `ring` has ChaCha20-Poly1305, and no XChaCha20. The draft draft-irtf-cfrg-xchacha makes the second of the first: HChaCha20
-//! derives a key from the given one and the first 16 bytes of the nonce, and the other 8 bytes are the nonce under that key.
+//! `ring` has ChaCha20-Poly1305, but not XChaCha20-Poly1305. draft-irtf-cfrg-xchacha builds the second on the first: HChaCha20
+//! derives a key from the given key and the first 16 bytes of the nonce, and the other 8 bytes are the nonce under that key.
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 use crate::cipher::{KEY, NONCE, SealError, TAG};
 
-/// Encrypts the text where it is, and returns its tag.
+/// Encrypts the text in place, and returns its tag.
 pub(crate) fn encrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
     about: &[u8],
     text: &mut [u8],
 ) -> Result<[u8; TAG], SealError> {
-    let unsealed = |_| SealError("it is too long");
+    let unsealed = |_| SealError("the text is too long");
     let (key, nonce) = derived(key, nonce).map_err(unsealed)?;
     let tag = key.seal_in_place_separate_tag(nonce, Aad::from(about), text).map_err(unsealed)?;
     tag.as_ref().try_into().map_err(|_| SealError("its tag has another length"))
 }
 
-/// Decrypts the text where it is; `None` if it, its tag or what it is about is another.
+/// Decrypts the text in place. `None` if the tag does not match the text and `about`.
 pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
@@ -32,7 +32,7 @@ pub(crate) fn decrypt(
     key.open_in_place_separate_tag(nonce, Aad::from(about), (*tag).into(), text, 0..).ok().map(drop)
 }
 
-/// The key and the nonce of ChaCha20-Poly1305 that those of XChaCha20-Poly1305 stand for.
+/// Derives the key and the nonce of ChaCha20-Poly1305 from those of XChaCha20-Poly1305.
 fn derived(key: &[u8; KEY], nonce: &[u8; NONCE]) -> Result<(LessSafeKey, Nonce), ring::error::Unspecified> {
     let mut short = [0; 12];
     short[4..].copy_from_slice(&nonce[16..]);
@@ -79,7 +79,7 @@ mod tests {
 
     /// The example of draft-irtf-cfrg-xchacha-03, section 2.2.1.
     #[test]
-    fn a_key_is_derived_as_in_the_draft() {
+    fn key_is_derived_as_in_the_draft() {
         let key = std::array::from_fn(|place| place as u8);
         let mut nonce = [0; NONCE];
         nonce[..16].copy_from_slice(&[0, 0, 0, 9, 0, 0, 0, 0x4a, 0, 0, 0, 0, 0x31, 0x41, 0x59, 0x27]);
