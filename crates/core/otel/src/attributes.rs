@@ -19,17 +19,17 @@ use crate::protocol::Protocol;
 pub(crate) const TOOLS_CALL: &str = "tools/call";
 const PROMPTS_GET: &str = "prompts/get";
 
-/// The attributes that a request has from its begin.
+/// The attributes that are known when a request starts.
 pub(crate) struct CallAttributes {
-    /// The method's name, or the value for unknown ones.
+    /// The method's name. [`OTHER`](text::OTHER) for an unknown method.
     pub(crate) method: &'static str,
     /// Attributes of spans and metrics.
     pub(crate) common: Vec<KeyValue>,
-    /// The key and value that name the tool or prompt.
+    /// The key and value of the attribute for the tool or prompt.
     pub(crate) target: Option<(&'static str, String)>,
-    /// Attributes of spans alone.
+    /// Attributes of spans only.
     pub(crate) span: Vec<KeyValue>,
-    /// Whether a part of the request's URI is left out. The message of an error may have it, so that is left out too.
+    /// Whether a part of the request's URI is left out. The message of an error may contain it, so the message is left out too.
     pub(crate) hides_uri: bool,
 }
 
@@ -74,7 +74,7 @@ impl CallAttributes {
         self.span.push(KeyValue::new("mcp.resource.uri", bounded(&shown, TEXT_LIMIT)));
     }
 
-    /// Adds the string that a JSON text is to the attributes of the span.
+    /// Adds a JSON string to the attributes of the span.
     fn add_span(&mut self, key: &'static str, value: Option<&str>) {
         if let Some(value) = value.and_then(string) {
             self.span.push(KeyValue::new(key, bounded(&value, TEXT_LIMIT)));

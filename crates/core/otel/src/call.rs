@@ -1,4 +1,4 @@
-//! The end of a request's span, and its measurement.
+//! Ends the span of a request, and records its duration.
 
 pub(crate) mod active;
 pub(crate) mod incoming;
@@ -21,11 +21,11 @@ use crate::protocol::{Protocol, Role};
 pub(crate) struct ObservedCall {
     pub(crate) active: ActiveCall,
     pub(crate) attributes: CallAttributes,
-    /// The context that the span is current in.
+    /// The context in which the span is current.
     pub(crate) context: Context,
-    /// Whether the span is this call's own. Otherwise it is one that the program began.
+    /// Whether the span was started for this call. If not, the program has started it, and ends it.
     pub(crate) owns_span: bool,
-    /// The revision at the begin.
+    /// The protocol revision at the start of the call.
     pub(crate) revision: Option<Cow<'static, str>>,
 }
 
@@ -57,7 +57,7 @@ impl CallObserver for ObservedCall {
         let target = target.map(|(key, name)| KeyValue::new(*key, name.clone()));
         let measured: Vec<_> = self.attributes.common.iter().cloned().chain(target).chain(found).collect();
         let duration = end.duration.as_secs_f64();
-        // An exemplar of the measurement names the span that is current.
+        // The SDK attaches the current span to the measurement as an exemplar.
         let _guard = self.context.clone().attach();
         kind.inner.instruments.operation(kind.protocol, role).record(duration, &measured);
     }
@@ -69,8 +69,7 @@ impl CallObserver for ObservedCall {
 }
 
 impl ObservedCall {
-    /// Whether the name of the tool or prompt may be an attribute of metrics. A call that has a result shows that there is one
-    /// of that name.
+    /// Returns whether the name of the tool or prompt may be an attribute of metrics. A result shows that the tool or prompt exists.
     fn is_named(&self, outcome: &Outcome<'_>) -> bool {
         let Some((_, name)) = &self.attributes.target else { return true };
         let names = &self.active.kind().inner.names;

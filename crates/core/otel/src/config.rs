@@ -1,4 +1,4 @@
-//! The optional content of spans, and their parent.
+//! The configuration: the optional content of spans, and their default parent.
 
 use agentwire_wire_derive::Build;
 use opentelemetry::trace::SpanContext;
@@ -10,11 +10,11 @@ use crate::propagation::trace_context;
 #[build(new)]
 #[non_exhaustive]
 pub struct Config {
-    /// Whether spans have the arguments and results of tools (default: no). They may hold secrets and personal data.
+    /// Whether spans contain the arguments and results of tools (default: no). They may contain secrets and personal data.
     pub content: bool,
-    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a
+    /// Sets whether a server's spans contain the id of their MCP session over HTTP (default: no). An id is a
     /// credential if a server does not authenticate its clients. Of an id with a dot, such as a sealed one,
-    /// they have what stands before it.
+    /// only the part before the dot is shown.
     pub session_ids: bool,
     /// The parent of spans without any other parent (default: none), such as the span of the program that has started
     /// this one.
@@ -23,10 +23,10 @@ pub struct Config {
 }
 
 impl Config {
-    /// Sets the parent of spans without any other parent, by W3C's `traceparent` and `tracestate` (default: none). A
-    /// text that is not a `traceparent` sets none.
+    /// Sets the parent of spans without any other parent, from W3C's `traceparent` and `tracestate` (default: none). A
+    /// malformed `traceparent` sets none.
     ///
-    /// A program that is started within a trace finds them in its environment, as `TRACEPARENT` and `TRACESTATE`:
+    /// A program that is started within a trace has them in its environment, as `TRACEPARENT` and `TRACESTATE`:
     ///
     /// ```
     /// use std::env;

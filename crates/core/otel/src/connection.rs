@@ -1,4 +1,4 @@
-//! The program's side of one kind of connection: what all its calls have in common.
+//! The data that all calls of one kind of connection share.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) struct ConnectionKind {
     pub(crate) protocol: Protocol,
     pub(crate) role: Role,
     pub(crate) network: Network,
-    /// Whether the trace that a request names is continued.
+    /// Whether a span's parent may be the span in the caller's request.
     pub(crate) trusts_callers: bool,
 }
 

@@ -16,8 +16,8 @@ pub(crate) struct TelemetryInner {
 }
 
 impl TelemetryInner {
-    /// Adds the span of the configuration to a context that has no span.
-    pub(crate) fn rooted(&self, context: Context) -> Context {
+    /// Adds the parent of the configuration to a context without a span.
+    pub(crate) fn with_default_parent(&self, context: Context) -> Context {
         match &self.config.parent {
             Some(parent) if !context.span().span_context().is_valid() => {
                 context.with_remote_span_context(parent.clone())

@@ -39,7 +39,7 @@ impl Instruments {
                 },
                 "The duration of a connection.",
             ),
-            active_calls: counter("agentwire.calls.active", "{call}", "Requests that are unanswered.")
+            active_calls: counter("agentwire.calls.active", "{call}", "Unanswered requests.")
                 .build(),
             active_connections: counter("agentwire.connections.active", "{connection}", "Open connections.")
                 .build(),
@@ -57,12 +57,12 @@ impl Instruments {
         }
     }
 
-    /// The histogram of requests for the side that this program is on in them.
+    /// The histogram of requests for this program's role in them.
     pub(crate) fn operation(&self, protocol: Protocol, role: Role) -> &Histogram<f64> {
         &self.operations[protocol.index()][role.index()]
     }
 
-    /// The histogram of connections for the side that this program is on.
+    /// The histogram of connections for this program's role in them.
     pub(crate) fn connection(&self, protocol: Protocol, role: Role) -> &Histogram<f64> {
         &self.connections[protocol.index()][role.index()]
     }

@@ -2,16 +2,16 @@
 //!
 //! `agentwire_otel` here is `agentwire::otel` in the crate `agentwire`, with its feature `otel`.
 //!
-//! A [`Telemetry`] has the instruments of a program. It makes a [`ProtocolObserver`] for each kind of connection, which the
-//! configuration of a client or server takes as its [`Observer`](agentwire_peer::observe::Observer):
+//! A [`Telemetry`] has the instruments of a program. It makes a [`ProtocolObserver`] for each kind of connection. The configuration
+//! of a client or server takes that as its [`Observer`](agentwire_peer::observe::Observer):
 //!
 //! ```text
-//!  request of ours ──▶ span CLIENT ──▶ `_meta`: traceparent, tracestate, baggage ──▶ the other side
-//!  request of theirs, with `_meta` ──▶ span SERVER, whose parent is theirs ──▶ the handler runs within it
+//!  request to the peer ──▶ span CLIENT ──▶ `_meta`: traceparent, tracestate, baggage ──▶ the peer
+//!  request from the peer, with `_meta` ──▶ span SERVER, a child of the peer's span ──▶ the handler runs within it
 //! ```
 //!
-//! It needs the API of OpenTelemetry alone. A program chooses the SDK, its exporters and its samplers. Without an SDK, spans and
-//! metrics go nowhere and cost little.
+//! It needs only the API of OpenTelemetry. A program chooses the SDK, its exporters and its samplers. Without an SDK, spans and
+//! metrics are dropped and cost little.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,14 +28,14 @@
 //! # Spans
 //!
 //! Each request is a span: `CLIENT` for the side that makes it, `SERVER` for the side that answers. So a server's request to its
-//! client has a `CLIENT` span at the server. The name is the method, and behind it the tool or prompt that the request names.
+//! client has a `CLIENT` span at the server. The name of the span is the method, followed by the name of the tool or prompt.
 //!
-//! The parent of a `CLIENT` span is the current context of the code that awaits the call. Without a current span it is the one
-//! that the params' `_meta` names already. The parent of a `SERVER` span is the one that `_meta` names. The span that is current
-//! where the request arrives, such as that of the HTTP request, becomes a link. Without a parent in `_meta` it is the parent.
+//! The parent of a `CLIENT` span is the current span of the code that awaits the call. Without a current span it is the span in the
+//! params' `_meta`, if there is one. The parent of a `SERVER` span is the span in `_meta`. The span that is current when the request
+//! arrives, such as that of the HTTP request, becomes a link. Without a span in `_meta`, the current span is the parent.
 //!
-//! A caller that names a parent also decides whether its requests are sampled, by the flag of `traceparent`. A server for callers
-//! that are not known sets [`ProtocolObserver::trust_callers`] to `false`. Then what the caller names is a link.
+//! A caller that sets the parent also decides whether its requests are sampled, by the sampled flag of `traceparent`. A server with
+//! unknown callers sets [`ProtocolObserver::trust_callers`] to `false`. The caller's span is then a link.
 //!
 //! | attribute | where |
 //! |---|---|
@@ -58,8 +58,8 @@
 //!
 //! `error.type` is the code of a JSON-RPC error, `tool_error` for a tool's result with `isError`, or one of `malformed`,
 //! `cancelled`, `timeout`, `transport`, `closed` and `not_sent`. A span with an `error.type` has the status *error*, and the error's
-//! message as description. A request whose URI is not shown whole has no description, because the message may have the URI. On a
-//! `SERVER` span the codes for mistakes of the caller (-32700, -32600, -32601, -32602 and -32002) are no errors.
+//! message as description. If a part of the request's URI is left out, the description is too, because the message may contain the
+//! URI. On a `SERVER` span the codes for mistakes of the caller (-32700, -32600, -32601, -32602 and -32002) are not errors.
 //!
 //! # Metrics
 //!
@@ -75,22 +75,22 @@
 //! | `agentwire.io` | counter, By | bytes of frames, by `agentwire.protocol` and `agentwire.direction` |
 //! | `agentwire.malformed_messages` | counter, `{message}` | messages that could not be read |
 //! | `agentwire.sessions.active`, `agentwire.streams.active`, `agentwire.exchanges.active` | gauge | from [`Telemetry::watch`], by `agentwire.component` |
-//! | `agentwire.ready` | gauge | from [`Telemetry::watch`], by `agentwire.component`: 1 where all its parts take requests, else 0 |
+//! | `agentwire.ready` | gauge | from [`Telemetry::watch`], by `agentwire.component`: 1 if all its parts accept requests, else 0 |
 //! | `agentwire.child.restarts` | counter, `{restart}` | from [`Telemetry::watch`] |
 //!
 //! The boundaries of the histograms are [`DURATION_BOUNDARIES`].
 //!
-//! # What a peer can make grow
+//! # Limits on a peer's text
 //!
-//! Text of a peer becomes an attribute only with a bound. A method that the protocol does not have is [`OTHER`], and so is an
-//! error code outside of JSON-RPC's reserved range. Names of tools and prompts become an attribute of a metric once a call of them
-//! has had a result, and only the first [`NAME_LIMIT`] of them. Text is cut after [`TEXT_LIMIT`] bytes, and control characters
-//! are escaped. `traceparent`, `tracestate` and `baggage` are parsed, and dropped where they break the rules of W3C.
+//! An unknown method is shown as [`OTHER`], and so is an error code outside of JSON-RPC's reserved range. The name of a tool or
+//! prompt becomes an attribute of metrics after a call of it had a result, and only the first [`NAME_LIMIT`] names do. Text is cut
+//! after [`TEXT_LIMIT`] bytes, and control characters are escaped. `traceparent`, `tracestate` and `baggage` are parsed, and dropped
+//! if they break W3C's rules.
 //!
 //! # What it does not do
 //!
-//! It starts no exporter and no thread, and sets no global. It does not report notifications as spans. It does not see
-//! the headers of HTTP responses, so a client's spans have no `mcp.session.id`.
+//! It starts no exporter and no thread, and sets no global. It does not report notifications as spans. It cannot read the headers
+//! of HTTP responses, so a client's spans have no `mcp.session.id`.
 
 mod attributes;
 mod call;

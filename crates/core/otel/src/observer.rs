@@ -1,4 +1,4 @@
-//! The observers of a kind of connection, and of one connection.
+//! The observer of a kind of connection, and that of a single connection.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::connection::ConnectionKind;
 
 /// Observes the connections of a client or server of one protocol, and a server's requests without a connection.
 ///
-/// The configuration of a client or server takes it, in an `Arc`. To set another observer beside it, join them with
+/// The configuration of a client or server takes it, in an `Arc`. To set a second observer, join both with
 /// [`Observers`](agentwire_peer::observe::Observers).
 #[derive(Clone)]
 pub struct ProtocolObserver {
@@ -35,11 +35,11 @@ impl ProtocolObserver {
         self
     }
 
-    /// Sets whether a request continues the trace that it names (default: yes).
+    /// Sets whether a request continues the trace of its caller (default: yes).
     ///
-    /// With `false`, for callers that are not known, the span of a request has a link to the span that `_meta` or the HTTP headers
-    /// name, and is not its child. So a caller cannot decide what is sampled, nor add spans to a trace of the program's. The
-    /// baggage of the request is dropped. A span that is current where the request arrives stays the parent.
+    /// With `false`, for unknown callers, the span of a request only links to the span in `_meta` or in the HTTP headers. So a caller
+    /// can neither decide which requests are sampled, nor add spans to a trace of the program. The baggage of the request is dropped.
+    /// The span that is current when the request arrives stays the parent.
     #[must_use]
     pub fn trust_callers(mut self, trusts: bool) -> Self {
         self.kind.trusts_callers = trusts;

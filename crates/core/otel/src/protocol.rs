@@ -1,4 +1,4 @@
-//! The protocol of a connection and the side that this program is on, with the names that follow from them.
+//! The protocol of a connection and this program's role in it, with the names of attributes that follow from them.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(crate) enum Protocol {
     Mcp,
 }
 
-/// The side of a connection that this program is on. An agent is ACP's server.
+/// The role of this program in a connection or call. An agent is ACP's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Client,
@@ -57,7 +57,7 @@ impl Protocol {
         methods::known(table, method).unwrap_or(OTHER)
     }
 
-    /// The revision's name if it is a known one. A peer may name any other.
+    /// The name of a revision. `None` if it is unknown, because a peer may send any text.
     pub(crate) fn revision(self, revision: &str) -> Option<Cow<'static, str>> {
         match self {
             Self::Mcp => Revision::parse(revision).map(|revision| revision.as_str().into()),
@@ -82,7 +82,7 @@ impl Role {
         }
     }
 
-    /// The role of this side in a call of this direction.
+    /// The role of this program in a call of this direction.
     pub(crate) fn in_call(direction: Direction) -> Self {
         match direction {
             Direction::Out => Self::Client,
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_is_one_of_few() {
+    fn unknown_revision_is_left_out() {
         assert_eq!(Protocol::Mcp.revision("2025-06-18").as_deref(), Some("2025-06-18"));
         assert_eq!(Protocol::Mcp.revision("2025-06-19"), None);
         assert_eq!(Protocol::Acp.revision("1").as_deref(), Some("1"));

@@ -18,8 +18,8 @@ use crate::observer::ProtocolObserver;
 use crate::protocol::{Protocol, Role};
 use crate::watch::{Stats, Watched};
 
-/// The version of OpenTelemetry's semantic conventions for generative AI, MCP among it, that the names follow. Their status is
-/// *development*, so they change.
+/// The version of OpenTelemetry's semantic conventions for generative AI, which include MCP. The names of this crate follow it. Its
+/// status is *development*, so it will change.
 ///
 /// See <https://github.com/open-telemetry/semantic-conventions-genai/blob/v0.1.0/docs/gen-ai/mcp.md>.
 pub const SEMCONV_VERSION: &str = "0.1.0";
@@ -32,7 +32,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Uses the global providers as they are now. A program sets them first.
+    /// Uses the current global providers. A program must set them before.
     pub fn global(config: Config) -> Self {
         Self::new(&global::tracer_provider(), &*global::meter_provider(), config)
     }
@@ -71,8 +71,8 @@ impl Telemetry {
         self.observer(Protocol::Acp, Role::Server)
     }
 
-    /// Reports the counts of a part of the program whenever metrics are collected, until the part is dropped. Parts of one
-    /// component are added up.
+    /// Reports the counts of a part of the program whenever metrics are collected, until the part is dropped. The counts of all parts
+    /// of a component are added up.
     pub fn watch(&self, component: &'static str, part: &Arc<impl Stats + 'static>) {
         let part: Arc<dyn Stats> = part.clone();
         self.watched.add(component, Arc::downgrade(&part));
@@ -92,6 +92,6 @@ impl fmt::Debug for Telemetry {
 }
 
 fn scope() -> InstrumentationScope {
-    // Without the URL of a schema: those of OpenTelemetry no longer have the names of MCP.
+    // Without a schema URL, because OpenTelemetry's schemas no longer contain the names of MCP.
     InstrumentationScope::builder("agentwire").with_version(env!("CARGO_PKG_VERSION")).build()
 }

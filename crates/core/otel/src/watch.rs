@@ -1,4 +1,4 @@
-//! Counts that parts of a program have at the moment: sessions, streams, restarts.
+//! Gauges of the current counts of a program's parts: sessions, streams, requests, readiness and restarts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use agentwire_wire_derive::Build;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::Meter;
 
-/// A part of a program that has counts, such as an HTTP endpoint or the tool servers of a session. A closure is one.
+/// A part of a program that has counts, such as an HTTP endpoint or the tool servers of a session. Closures implement it.
 pub trait Stats: Send + Sync {
-    /// Returns the counts at this moment. It must not block.
+    /// Returns the current counts. It must not block.
     fn counts(&self) -> Counts;
 }
 
@@ -21,54 +21,54 @@ impl<F: Fn() -> Counts + Send + Sync> Stats for F {
     }
 }
 
-/// The counts of a part of a program. One that the part does not have is none.
+/// The counts of a part of a program. `None` for a count that the part does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct Counts {
     /// Sets the number of open sessions.
     pub sessions: Option<u64>,
-    /// Open streams, such as those of Server-Sent Events.
+    /// Sets the number of open streams, such as those of Server-Sent Events.
     pub streams: Option<u64>,
     /// Sets the number of requests without a session that are being answered.
     pub exchanges: Option<u64>,
-    /// Sets whether the part takes requests: what its last check of readiness found, and `false` once it is about to end.
+    /// Sets whether the part accepts requests: the result of its last readiness check, and `false` once it shuts down.
     pub ready: Option<bool>,
-    /// How often child processes were started again, since the part began.
+    /// Sets how often child processes were started again since the part was made.
     pub child_restarts: Option<u64>,
 }
 
 impl Counts {
-    /// Returns no counts.
+    /// Makes a value without counts.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 /// Reads one count of a part.
-type Count = fn(&Counts) -> Option<u64>;
-/// Makes one count of those of two parts.
+type ReadCount = fn(&Counts) -> Option<u64>;
+/// Joins the counts of two parts.
 type Join = fn(u64, u64) -> u64;
 
 /// The parts whose counts are reported.
 #[derive(Default)]
 pub(crate) struct Watched {
     parts: Mutex<Vec<Arc<Part>>>,
-    /// The restarts of parts that are gone: a counter never falls.
+    /// The restarts of dropped parts, because a counter must never decrease.
     earlier_restarts: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 struct Part {
     component: &'static str,
     stats: Weak<dyn Stats>,
-    /// The restarts as they were last read.
+    /// The number of restarts when it was last read.
     restarts: AtomicU64,
 }
 
 impl Watched {
-    /// Makes the instruments. They hold the parts weakly, because a meter keeps its instruments for good.
+    /// Makes the instruments. They hold the parts weakly, because a meter never drops its instruments.
     pub(crate) fn new(meter: &Meter) -> Arc<Self> {
         let watched = Arc::new(Self::default());
-        let gauge = |name, unit, what, count: Count, join: Join| {
+        let gauge = |name, unit, what, count: ReadCount, join: Join| {
             let watched = Arc::downgrade(&watched);
             let gauge = meter.u64_observable_gauge(name).with_unit(unit).with_description(what);
             gauge
@@ -86,7 +86,7 @@ impl Watched {
         gauge("agentwire.streams.active", "{stream}", "Open streams.", |counts| counts.streams, sum);
         let exchanges = "Open requests without a session.";
         gauge("agentwire.exchanges.active", "{request}", exchanges, |counts| counts.exchanges, sum);
-        let ready = "1 where all parts of the component take requests, else 0.";
+        let ready = "1 if all parts of the component accept requests, else 0.";
         gauge("agentwire.ready", "", ready, |counts| counts.ready.map(u64::from), u64::min);
         let weak = Arc::downgrade(&watched);
         meter
@@ -106,10 +106,10 @@ impl Watched {
         self.parts.lock().push(Arc::new(Part { component, stats, restarts: AtomicU64::new(0) }));
     }
 
-    /// The joined counts of the parts that have it, by component.
-    fn joined(&self, count: Count, join: Join) -> BTreeMap<&'static str, u64> {
+    /// A count for each component, joined over its parts that have it.
+    fn joined(&self, count: ReadCount, join: Join) -> BTreeMap<&'static str, u64> {
         let mut joined = BTreeMap::new();
-        // No code of a part's runs while the lock is held.
+        // The lock is not held while a part is asked for its counts.
         let parts = self.parts.lock().clone();
         for part in parts {
             if let Some(amount) = part.stats.upgrade().and_then(|stats| count(&stats.counts())) {
@@ -133,7 +133,7 @@ impl Watched {
         sums
     }
 
-    /// Removes the parts that are gone, and keeps their restarts.
+    /// Removes the dropped parts, and keeps their restarts.
     fn remove_ended(&self) {
         let mut earlier = self.earlier_restarts.lock();
         self.parts.lock().retain(|part| {

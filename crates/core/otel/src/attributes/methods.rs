@@ -1,4 +1,4 @@
-//! The request methods of both protocols. Any other is one value, so that a peer cannot make up attributes.
+//! The request methods of both protocols. All others share one value, so that a peer cannot create values of attributes.
 
 /// MCP's requests, in every revision and with the tasks extension.
 pub(crate) const MCP: &[&str] = &[
@@ -70,7 +70,7 @@ pub(crate) const ACP: &[&str] = &[
     "tool_call/cancel",
 ];
 
-/// The method's name from a table, if it is there.
+/// The entry of a table for a method. `None` if the table does not have it.
 pub(crate) fn known(table: &'static [&'static str], method: &str) -> Option<&'static str> {
     table.binary_search(&method).ok().map(|index| table[index])
 }
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// The requests in the generated reference of a protocol.
+    /// The requests in the generated reference pages of a protocol.
     fn requests(pages: &[&str]) -> BTreeSet<String> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference");
         let pages =
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_sorted() {
+    fn tables_are_sorted() {
         assert!(MCP.is_sorted() && ACP.is_sorted());
     }
 }

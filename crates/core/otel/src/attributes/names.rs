@@ -6,7 +6,7 @@ use agentwire_sync::Mutex;
 
 use crate::attributes::text::TEXT_LIMIT;
 
-/// How many different names of tools and prompts become an attribute of a metric. Each is a time series of its own.
+/// The maximum number of different tool and prompt names in attributes of metrics. Each is its own time series.
 pub const NAME_LIMIT: usize = 1000;
 
 /// A bounded set of names.
@@ -14,7 +14,7 @@ pub const NAME_LIMIT: usize = 1000;
 pub(crate) struct Names(Mutex<HashSet<String>>);
 
 impl Names {
-    /// Whether the name is in the set.
+    /// Returns whether the name is in the set.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.lock().contains(name)
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_set_is_bounded() {
+    fn set_of_names_is_bounded() {
         let names = Names::default();
         assert!(!names.admit(&"a".repeat(TEXT_LIMIT + 1)));
         assert!((0..NAME_LIMIT).all(|name| names.admit(&name.to_string())));

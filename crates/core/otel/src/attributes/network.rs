@@ -1,4 +1,4 @@
-//! The network attributes of a connection, which the program knows and the protocol does not.
+//! The network attributes of a connection. The program sets them, because the protocol does not contain them.
 
 use opentelemetry::KeyValue;
 
@@ -9,7 +9,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Stdin and stdout, or another pipe.
+    /// A pipe, such as stdin and stdout.
     pub fn pipe() -> Self {
         Self::default().with("network.transport", "pipe")
     }
@@ -19,7 +19,7 @@ impl Network {
         Self::default().with("network.transport", "tcp")
     }
 
-    /// HTTP over TCP. The version is `1.1` or `2`, where it is known.
+    /// HTTP over TCP. The version is `1.1` or `2`. `None` if it is unknown.
     pub fn http(version: Option<&'static str>) -> Self {
         let http = Self::tcp().with("network.protocol.name", "http");
         match version {
@@ -28,8 +28,8 @@ impl Network {
         }
     }
 
-    /// Sets the address and the port of the server, for connections of a client. A program that connects to servers of
-    /// others' choice bounds how many different addresses it names.
+    /// Sets the address and the port of the server, for connections of a client. Each address is its own time series, so a program
+    /// that connects to servers of its users' choice must bound the number of addresses.
     #[must_use]
     pub fn server(mut self, address: impl Into<String>, port: u16) -> Self {
         self.attributes.push(KeyValue::new("server.address", address.into()));

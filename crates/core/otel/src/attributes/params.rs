@@ -41,7 +41,7 @@ impl<'a> Params<'a> {
         found
     }
 
-    /// The members of `_meta` for the caller's trace and the protocol's revision.
+    /// Reads the members of `_meta` for the caller's trace and the protocol's revision.
     pub(crate) fn trace(&self) -> Trace {
         let (mut parent, mut state, mut trace) = (None, None, Trace::default());
         for (name, value) in self.meta.into_iter().flat_map(Members::of) {

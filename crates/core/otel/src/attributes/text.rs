@@ -1,16 +1,16 @@
-//! Text of a peer's, cut to a bound and without control characters.
+//! Prepares text from a peer for attributes: cuts it to a limit and escapes control characters.
 
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{Printable, read};
 
-/// The value of an attribute for what is not one of the known values.
+/// The value of an attribute for all unknown values.
 pub const OTHER: &str = "_OTHER";
 
-/// How much of a text of the peer's an attribute shows, in bytes before escaping.
+/// The maximum length of a peer's text in an attribute, in bytes before escaping.
 pub const TEXT_LIMIT: usize = 256;
 
-/// How much of a tool's arguments or result an attribute shows, in bytes before escaping.
+/// The maximum length of a tool's arguments or result in an attribute, in bytes before escaping.
 pub const CONTENT_LIMIT: usize = 4096;
 
 /// The text in one line, escaped, and cut after `limit` bytes.
@@ -20,7 +20,7 @@ pub(crate) fn bounded(text: &str, limit: usize) -> String {
     if end < text.len() { shown + "…" } else { shown }
 }
 
-/// The string that a JSON text is. None for another value, and for one with escapes that is far longer than any attribute.
+/// Decodes a JSON string. `None` for any other value, and for a string with escapes that is far longer than any attribute.
 pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     let text = json.strip_prefix('"')?.strip_suffix('"')?;
     if !text.contains('\\') {
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_is_decoded() {
+    fn only_strings_of_bounded_length_are_decoded() {
         assert_eq!(string(r#""a""#).as_deref(), Some("a"));
         assert_eq!(string(r#""\u0041""#).as_deref(), Some("A"));
         assert_eq!(string("1"), None);

@@ -1,10 +1,10 @@
-//! Counts a call while it is open.
+//! Counts the open calls.
 
 use agentwire_peer::observe::Direction;
 
 use crate::connection::ConnectionKind;
 
-/// An open call. Dropping it ends the count.
+/// An open call, which is counted until it is dropped.
 pub(crate) struct ActiveCall {
     kind: ConnectionKind,
     direction: Direction,

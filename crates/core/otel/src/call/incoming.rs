@@ -1,4 +1,4 @@
-//! Begins the span of a request of the peer's.
+//! Starts the span of a request from the peer.
 
 use std::str;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
         && kind.inner.config.session_ids
         && let Some(session) = call.source.and_then(|source| header_text(source, header::SESSION_ID))
     {
-        // What follows a dot may be sealed, and then the whole opens the session at any node.
+        // The part behind a dot may be a sealed secret, with which the whole id opens the session at any node.
         let digits = session.split('.').next().unwrap_or_default();
         attributes.span.push(KeyValue::new("mcp.session.id", bounded(digits, TEXT_LIMIT)));
     }
@@ -37,9 +37,9 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
     let revision = revision.and_then(|revision| kind.protocol.revision(revision));
     let (parent, link) = match kind.trusts_callers {
         true => parent(trace, call.source),
-        false => (Context::current(), named(trace.parent, call.source)),
+        false => (Context::current(), caller_span(trace.parent, call.source)),
     };
-    let parent = kind.inner.rooted(parent);
+    let parent = kind.inner.with_default_parent(parent);
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Server)
         .with_attributes(attributes.of_span())
@@ -50,10 +50,10 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
     ObservedCall { active, attributes, context, owns_span: true, revision }
 }
 
-/// The context that the span belongs to, and the span that it links to.
+/// The parent context of the span, and the span that it links to.
 ///
-/// The parent is the span that `_meta` names, else the current one, else the one that the headers of the HTTP request name. The
-/// first of the others is the link.
+/// The parent is the first of: the span in `_meta`, the current span, the span in the headers of the HTTP request. If it is the span in
+/// `_meta`, the next of them is the link.
 fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Option<SpanContext>) {
     let mut current = Context::current();
     if let Some(baggage) = trace.baggage {
@@ -76,8 +76,8 @@ fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Op
     }
 }
 
-/// The span that the caller names: in `_meta`, else in the headers of the HTTP request.
-fn named(parent: Option<SpanContext>, source: Option<&Arc<dyn MessageSource>>) -> Option<SpanContext> {
+/// The caller's span: the one in `_meta`, else the one in the headers of the HTTP request.
+fn caller_span(parent: Option<SpanContext>, source: Option<&Arc<dyn MessageSource>>) -> Option<SpanContext> {
     parent.or_else(|| source.and_then(of_headers))
 }
 

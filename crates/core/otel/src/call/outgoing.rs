@@ -1,4 +1,4 @@
-//! Begins the span of a request of this side, and gives the request its context.
+//! Starts the span of a request to the peer, and adds its trace context to the request.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::propagation::baggage::BAGGAGE;
 use crate::propagation::trace_context;
 use crate::propagation::trace_context::{TRACEPARENT, TRACESTATE};
 
-/// Marks the current span of a context as the span of a tool's execution, which instrumentation of a model's library has begun.
+/// Marks the current span of a context as the span of a tool's execution, started by the instrumentation of a model's library.
 ///
-/// The conventions ask for one `execute_tool` span. A `tools/call` that is awaited in such a context begins none, but adds its
-/// attributes to that span, and propagates it.
+/// The conventions ask for a single `execute_tool` span. A `tools/call` that is awaited in such a context starts no span. It adds its
+/// attributes to the marked span, and propagates that.
 ///
 /// ```
 /// use agentwire_otel::ExecuteToolSpan;
@@ -42,22 +42,22 @@ impl ExecuteToolSpan {
         context.with_value(Self(context.span().span_context().span_id()))
     }
 
-    /// Whether the context's current span is marked. A span within it is not.
+    /// Returns whether the context's current span is marked. A child of the marked span is not.
     fn is_current(context: &Context) -> bool {
         let span = context.span().span_context().span_id();
         span != SpanId::INVALID && context.get::<Self>().is_some_and(|Self(marked)| *marked == span)
     }
 }
 
-/// The span of a call that has not begun.
+/// The span of a call whose request is not sent yet.
 struct NewSpan {
     context: Context,
     owns_span: bool,
-    /// Whether the call has begun, and ends the span.
+    /// Whether the request is sent, so that its [`ObservedCall`] ends the span.
     begun: AtomicBool,
 }
 
-/// The call failed before its request left.
+/// Ends the span of a call that failed before its request was sent.
 impl Drop for NewSpan {
     fn drop(&mut self) {
         if self.owns_span && !*self.begun.get_mut() {
@@ -69,7 +69,7 @@ impl Drop for NewSpan {
     }
 }
 
-/// Begins the span of a call, and returns what its request carries.
+/// Starts the span of a call, and returns the context and the members of `_meta` for its request.
 pub(crate) fn make(kind: &ConnectionKind, call: &NewCall<'_>) -> CallContext {
     let params = Params::of(call.params);
     let span = begin_span(kind, &CallAttributes::new(kind, call.method, &params), &params);
@@ -89,7 +89,7 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
             new.begun.store(true, Ordering::Relaxed);
             (new.context.clone(), new.owns_span)
         }
-        // A relay passes the request on. It keeps the context that it came with.
+        // A relay forwards the request with the context that it contains.
         None => {
             let mut span = begin_span(kind, &attributes, &params);
             *span.begun.get_mut() = true;
@@ -113,8 +113,8 @@ fn begin_span(kind: &ConnectionKind, attributes: &CallAttributes, params: &Param
     let named = params.trace().parent.filter(|_| !current.has_active_span());
     let (parent, link) = match named {
         Some(named) if kind.trusts_callers => (current.with_remote_span_context(named), None),
-        // A relay passes on what its caller named.
-        link => (kind.inner.rooted(current), link),
+        // A relay forwards the request of an untrusted caller: that caller's span is a link.
+        link => (kind.inner.with_default_parent(current), link),
     };
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Client)
@@ -124,7 +124,7 @@ fn begin_span(kind: &ConnectionKind, attributes: &CallAttributes, params: &Param
     NewSpan { context: parent.with_span(span), owns_span: true, begun }
 }
 
-/// The members of `_meta` that carry a context. Without a valid span there is none for the trace.
+/// The members of `_meta` that carry a context. Without a valid span there is no `traceparent`.
 fn propagated(context: &Context) -> RawObject {
     let mut meta = RawObject::new();
     let span = context.span().span_context().clone();

@@ -1,4 +1,4 @@
-//! W3C Baggage as the text of a member of `_meta`.
+//! Parses and writes W3C Baggage, which is a member of `_meta`.
 
 use std::fmt::Write;
 
@@ -6,10 +6,11 @@ use opentelemetry::baggage::{Baggage, BaggageMetadata};
 
 pub(crate) const BAGGAGE: &str = "baggage";
 
-/// The longest text that is read, in bytes. It is W3C's limit for what must be passed on.
+/// The maximum length of a baggage that is read, in bytes: W3C requires that a baggage up to this length is propagated.
 const LIMIT: usize = 8192;
 
-/// Parses a baggage by <https://www.w3.org/TR/baggage/>. None if it is too long or has no valid member. `Baggage` takes 64 members.
+/// Parses a baggage by <https://www.w3.org/TR/baggage/>. `None` if it is too long or has no valid member. `Baggage` keeps at most 64
+/// members.
 pub(crate) fn parse(text: &str) -> Option<Baggage> {
     if text.len() > LIMIT {
         return None;
@@ -26,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Option<Baggage> {
     (!baggage.is_empty()).then_some(baggage)
 }
 
-/// The text of a baggage. None if it is empty.
+/// The text of a baggage. `None` if it is empty.
 pub(crate) fn format(baggage: &Baggage) -> Option<String> {
     let mut text = String::new();
     for (key, (value, metadata)) in baggage.iter() {
@@ -37,7 +38,7 @@ pub(crate) fn format(baggage: &Baggage) -> Option<String> {
         text.push('=');
         encode(value.as_str(), &mut text);
         let metadata = metadata.as_str();
-        // A comma would begin another member.
+        // A comma would start another member.
         if !metadata.is_empty() && metadata.bytes().all(|byte| byte != b',' && (b' '..=b'~').contains(&byte))
         {
             text.push(';');
@@ -47,7 +48,7 @@ pub(crate) fn format(baggage: &Baggage) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Undoes the coding by percent signs. None if the bytes are no UTF-8.
+/// Decodes percent-encoding. `None` if the bytes are not UTF-8.
 fn decoded(value: &str) -> Option<String> {
     let bytes = value.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -68,7 +69,7 @@ fn decoded(value: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Encodes all that is not a `baggage-octet`, and the percent sign.
+/// Percent-encodes the percent sign and each byte that is not a `baggage-octet`.
 fn encode(value: &str, text: &mut String) {
     for byte in value.bytes() {
         match byte {
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_baggage_survives_a_round_trip() {
+    fn baggage_survives_a_round_trip() {
         for text in ["user=a%20b%2C%25%C3%A9", "user=a;secret;level=1"] {
             assert_eq!(format(&parse(text).unwrap()).as_deref(), Some(text));
         }
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_the_text_of_an_empty_baggage() {
+    fn empty_baggage_has_no_text() {
         assert_eq!(format(&Baggage::new()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The trace context and the baggage that a request carries to the peer.
+//! The text forms of trace context and baggage.
 
 pub(crate) mod baggage;
 pub(crate) mod trace_context;

@@ -1,4 +1,5 @@
-//! W3C Trace Context in the members of `_meta` and the headers of HTTP. The SDK has a propagator, but this crate needs the API alone.
+//! Parses and writes W3C Trace Context, in members of `_meta` and HTTP headers. The SDK has a propagator, but this crate uses only the
+//! API.
 
 use std::str::FromStr;
 
@@ -10,11 +11,11 @@ pub(crate) const TRACESTATE: &str = "tracestate";
 /// The length of a `traceparent` of version 00.
 const LENGTH: usize = 55;
 
-/// The longest `tracestate` that is taken over. W3C asks for 512 characters at least.
+/// The maximum length of a `tracestate` that is kept. W3C requires at least 512 characters.
 const STATE_LIMIT: usize = 512;
 
-/// Parses a `traceparent` by <https://www.w3.org/TR/trace-context/#versioning-of-traceparent>. A `tracestate` that cannot be
-/// read, or is too long, is left out.
+/// Parses a `traceparent` by <https://www.w3.org/TR/trace-context/#versioning-of-traceparent>. A `tracestate` that is malformed or too
+/// long is left out.
 pub(crate) fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<SpanContext> {
     let known = traceparent.get(..LENGTH)?;
     let is_form = known.bytes().enumerate().all(|(index, byte)| match index {
@@ -54,7 +55,7 @@ mod tests {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn a_context_survives_a_round_trip() {
+    fn trace_context_survives_a_round_trip() {
         let context = parse(PARENT, Some("a=1,b=2")).unwrap();
         assert!(context.is_sampled() && context.is_remote());
         assert_eq!(format(&context), (PARENT.into(), Some("a=1,b=2".into())));
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_cannot_be_read_is_left_out() {
+    fn malformed_or_long_tracestate_is_left_out() {
         let long = format!("a={}", "1".repeat(STATE_LIMIT));
         for state in ["no pair", &long] {
             assert_eq!(format(&parse(PARENT, Some(state)).unwrap()).1, None);

@@ -1,4 +1,4 @@
-//! The limits on memory that a peer can cause.
+//! The limits on a peer's text in attributes.
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_otel::{Config, TEXT_LIMIT};
@@ -7,7 +7,7 @@ use opentelemetry::trace::SpanKind;
 use crate::support::{Answers, call, json, kept, observed, shown};
 
 #[tokio::test(start_paused = true)]
-async fn unknown_methods_and_names_are_one_value() {
+async fn unknown_methods_and_names_share_one_value() {
     let kept = kept(Config::new());
     let handler = Answers(async |request: agentwire_jsonrpc::Request, _| {
         let params = request.params.unwrap();

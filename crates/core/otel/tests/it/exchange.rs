@@ -36,7 +36,7 @@ const UNSAMPLED: &[(&str, &str)] =
 const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "session.sealed")];
 
 #[test]
-fn the_context_of_the_http_request_is_the_link_or_the_parent() {
+fn span_of_the_http_request_is_the_link_or_the_parent() {
     let kept = kept(Config::new().session_ids(true));
     let meta = r#"{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}"#;
     for params in [meta, "{}"] {
@@ -76,7 +76,7 @@ fn session_ids_are_left_out_by_default() {
 }
 
 #[test]
-fn a_caller_that_is_not_trusted_decides_nothing() {
+fn untrusted_caller_sets_neither_parent_nor_sampling() {
     let kept = kept(Config::new());
     let meta = r#"{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00","baggage":"user=a"}}"#;
     for (trusts, params) in [(true, meta), (true, "{}"), (false, meta), (false, "{}")] {
@@ -96,7 +96,7 @@ fn a_caller_that_is_not_trusted_decides_nothing() {
             (span.parent_span_id.to_string(), links.collect::<Vec<_>>())
         })
         .collect();
-    // Both trusted requests are hidden by the flag of their caller.
+    // Both requests of the trusted caller are not sampled, because of its flag.
     let root = "0".repeat(16);
     let links = |id: &str| (root.clone(), vec![id.to_owned()]);
     assert_eq!(shown, [links("b7ad6b7169203331"), links("00f067aa0ba902b7")]);

@@ -1,4 +1,4 @@
-//! Spans, metrics and propagation over real connections, by the exporters of the SDK that keep what they get.
+//! Spans, metrics and propagation over real connections, with the SDK's in-memory exporters.
 
 mod bounds;
 mod exchange;

@@ -1,4 +1,4 @@
-//! Histograms, counters and what is active.
+//! Histograms, counters and gauges.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn durations_have_the_boundaries_of_the_conventions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn operations_are_told_apart_by_few_attributes() {
+async fn operations_have_a_bounded_set_of_attributes() {
     let kept = kept(Config::new());
     let client = kept.telemetry.mcp_client().network(Network::pipe());
     let server = kept.telemetry.mcp_server();

@@ -27,7 +27,7 @@ fn meta() -> impl Handler {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_current_span_and_baggage_travel() {
+async fn current_span_and_baggage_are_propagated() {
     let kept = kept(Config::new());
     let tracer = kept.tracers.tracer("test");
     let outer =
@@ -51,7 +51,7 @@ async fn the_current_span_and_baggage_travel() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_context_of_the_params_is_the_parent_without_a_current_span() {
+async fn span_in_the_params_is_the_parent_without_a_current_span() {
     let kept = kept(Config::new());
     let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}","tracestate":"a=1"}}}}"#);
     let answer = observed(&kept, meta(), async |peer| call(&peer, "ping", &params).await.unwrap()).await;
@@ -64,7 +64,7 @@ async fn a_context_of_the_params_is_the_parent_without_a_current_span() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_parent_of_the_configuration_comes_last() {
+async fn current_span_precedes_the_parent_of_the_configuration() {
     let kept = kept(Config::new().parent(PARENT, Some("a=1")));
     let other = PARENT.replace("b7ad6b7169203331", "00f067aa0ba902b7");
     let named = format!(r#"{{"_meta":{{"traceparent":"{other}"}}}}"#);
@@ -87,7 +87,7 @@ async fn the_parent_of_the_configuration_comes_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_without_a_context_belongs_to_the_parent_of_the_configuration() {
+async fn request_without_a_context_has_the_parent_of_the_configuration() {
     let kept = kept(Config::new().parent(PARENT, None));
     let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
     let refuse = Answers(async |request, _| method_not_found(&request));
@@ -99,7 +99,7 @@ async fn a_request_without_a_context_belongs_to_the_parent_of_the_configuration(
 }
 
 #[test]
-fn a_parent_that_is_no_context_is_none() {
+fn malformed_parent_is_ignored() {
     for text in ["", "00-1", "x"] {
         assert!(Config::new().parent(text, None).parent.is_none(), "{text}");
     }
@@ -107,7 +107,7 @@ fn a_parent_that_is_no_context_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_without_observed_clients_links_and_continues() {
+async fn server_continues_the_trace_in_meta_and_links_to_the_current_span() {
     let kept = kept(Config::new());
     let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
     let refuse = Answers(async |request, _| method_not_found(&request));
@@ -130,7 +130,7 @@ async fn a_server_without_observed_clients_links_and_continues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outer_execute_tool_span_is_not_doubled() {
+async fn marked_execute_tool_span_is_used_for_the_call() {
     let kept = kept(Config::new());
     let tracer = kept.tracers.tracer("test");
     let outer = ExecuteToolSpan::mark(&no_context().with_span(tracer.start("execute_tool a")));
@@ -157,7 +157,7 @@ async fn an_outer_execute_tool_span_is_not_doubled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_observer_beside_it_changes_nothing() {
+async fn second_observer_does_not_change_the_spans() {
     struct Nothing;
     impl Observer for Nothing {}
     let kept = kept(Config::new());
@@ -178,7 +178,7 @@ async fn an_observer_beside_it_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_never_sent_ends_its_span() {
+async fn call_that_is_not_sent_ends_its_span() {
     let kept = kept(Config::new());
     let config = agentwire_peer::Config::new(Dialect::MCP).observer(Arc::new(kept.telemetry.mcp_client()));
     let (peer, driver) = agentwire_peer::driver(config, agentwire_peer::TokioClock::default());
@@ -192,7 +192,7 @@ async fn a_call_that_is_never_sent_ends_its_span() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_a_relay_passes_on_keeps_its_context() {
+async fn request_that_a_relay_forwards_keeps_its_context() {
     let kept = kept(Config::new());
     let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
     let answer = observed(&kept, meta(), async |peer| {
@@ -210,7 +210,7 @@ async fn a_request_that_a_relay_passes_on_keeps_its_context() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_relay_that_does_not_trust_its_callers_links_to_them() {
+async fn relay_links_to_the_spans_of_untrusted_callers() {
     let kept = kept(Config::new());
     let [client, server] = [kept.telemetry.mcp_client(), kept.telemetry.mcp_server()]
         .map(|observer| Some(Arc::new(observer.trust_callers(false)) as Arc<dyn Observer>));

@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_a_span_on_both_sides() {
+async fn call_is_a_span_on_both_sides() {
     let kept = kept(Config::new());
     let client = kept.telemetry.mcp_client().network(Network::http(Some("2")).server("example.com", 443));
     let server = kept.telemetry.mcp_server().network(Network::pipe());
@@ -61,7 +61,7 @@ async fn names_are_the_method_and_its_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_uri_is_shown_without_its_credentials() {
+async fn uri_is_shown_without_its_credentials() {
     let kept = kept(Config::new());
     let handler = Answers(async |_, _| Err(ErrorObject::new(-32002, "no https://user:pass@host/a?token=1")));
     observed(&kept, handler, async |peer| {
@@ -81,7 +81,7 @@ async fn a_uri_is_shown_without_its_credentials() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_servers_request_swaps_the_roles() {
+async fn request_of_a_server_swaps_the_roles() {
     let kept = kept(Config::new());
     let (client, server) = (kept.telemetry.mcp_client(), kept.telemetry.mcp_server());
     let answers = Answers(async |_, _| Ok(json(r#"{"roots":[]}"#)));
@@ -141,7 +141,7 @@ async fn errors_have_a_type() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mistake_of_the_caller_is_no_error_of_the_server() {
+async fn callers_mistake_is_not_an_error_of_the_server_span() {
     let kept = kept(Config::new());
     let handler = Answers(async |request, _| method_not_found(&request));
     observed(&kept, handler, async |peer| call(&peer, "tools/list", "{}").await.unwrap_err()).await;
@@ -160,7 +160,7 @@ async fn a_mistake_of_the_caller_is_no_error_of_the_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn content_is_shown_if_it_is_asked_for() {
+async fn content_is_shown_if_it_is_configured() {
     let kept = kept(Config::new().content(true));
     let handler = Answers(async |_, _| Ok(json(r#"{"content":[]}"#)));
     let params = r#"{"name":"a","arguments":{"b":1}}"#;
@@ -173,7 +173,7 @@ async fn content_is_shown_if_it_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn acp_has_names_of_its_own() {
+async fn acp_has_its_own_attribute_names() {
     let kept = kept(Config::new());
     let (client, agent) = (kept.telemetry.acp_client(), kept.telemetry.acp_agent());
     let refuse = Answers(async |request, _| method_not_found(&request));

@@ -1,4 +1,4 @@
-//! Telemetry that is kept in memory, and a client and a server on one connection.
+//! Telemetry with in-memory exporters, and a client and a server on one connection.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub(crate) fn kept(config: Config) -> Kept {
 }
 
 impl Kept {
-    /// The spans that have ended, in this order.
+    /// The spans in the order in which they ended.
     pub(crate) fn spans(&self) -> Vec<SpanData> {
         self.spans.get_finished_spans().unwrap()
     }
 
-    /// The data points of a metric as they are now, each as a line of its attributes and its value, sorted.
+    /// The current data points of a metric, sorted. Each is a line of its attributes and its value.
     pub(crate) fn points(&self, name: &str) -> Vec<String> {
         self.metrics.reset();
         self.meters.force_flush().unwrap();
@@ -132,7 +132,7 @@ pub(crate) fn method_not_found(request: &Request) -> Answer {
     Err(ErrorObject::method_not_found(&request.method))
 }
 
-/// A connection of MCP, whose two ends are observed by these.
+/// Runs `main` on an MCP connection whose two ends have these observers.
 pub(crate) async fn connected<R>(
     client: ProtocolObserver,
     server: ProtocolObserver,
@@ -172,7 +172,7 @@ pub(crate) async fn connected_by<R>(
     result
 }
 
-/// Both ends of a connection of MCP, observed by one telemetry.
+/// Runs `main` on an MCP connection whose two ends are observed by one telemetry.
 pub(crate) async fn observed<R>(kept: &Kept, server: impl Handler, main: impl AsyncFnOnce(Peer) -> R) -> R {
     let (client, observer) = (kept.telemetry.mcp_client(), kept.telemetry.mcp_server());
     connected(client, observer, Answers(async |request, _| method_not_found(&request)), server, main).await
@@ -183,7 +183,7 @@ pub(crate) async fn call(peer: &Peer, method: &str, params: &str) -> Result<RawJ
     call_raw(peer, method.to_owned(), Some(json(params))).await
 }
 
-/// Whether two spans belong together as parent and child.
+/// Returns whether two spans are child and parent.
 pub(crate) fn is_child(child: &SpanData, parent: &SpanData) -> bool {
     child.parent_span_id == parent.span_context.span_id()
         && child.span_context.trace_id() == parent.span_context.trace_id()

@@ -25,7 +25,7 @@ fn parts_are_added_up_until_they_are_dropped() {
 }
 
 #[test]
-fn a_component_is_ready_if_all_its_parts_are() {
+fn component_is_ready_if_all_its_parts_are() {
     let kept = kept(Config::new());
     let one_is_ready = Arc::new(AtomicBool::new(true));
     let read = one_is_ready.clone();
