@@ -4,7 +4,7 @@ use opentelemetry::Context;
 use opentelemetry::global::BoxedTracer;
 use opentelemetry::trace::TraceContextExt;
 
-use crate::attributes::names::Names;
+use crate::attributes::names::NameSet;
 use crate::config::Config;
 use crate::instruments::Instruments;
 
@@ -12,7 +12,7 @@ pub(crate) struct TelemetryInner {
     pub(crate) config: Config,
     pub(crate) tracer: BoxedTracer,
     pub(crate) instruments: Instruments,
-    pub(crate) names: Names,
+    pub(crate) names: NameSet,
 }
 
 impl TelemetryInner {

@@ -39,8 +39,7 @@ impl Instruments {
                 },
                 "The duration of a connection.",
             ),
-            active_calls: counter("agentwire.calls.active", "{call}", "Unanswered requests.")
-                .build(),
+            active_calls: counter("agentwire.calls.active", "{call}", "Unanswered requests.").build(),
             active_connections: counter("agentwire.connections.active", "{connection}", "Open connections.")
                 .build(),
             send_queue: counter("agentwire.send_queue.size", "By", "Bytes that wait to be sent.").build(),

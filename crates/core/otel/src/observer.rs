@@ -62,7 +62,7 @@ impl fmt::Debug for ProtocolObserver {
 impl Observer for ProtocolObserver {
     fn connection_began(&self) -> Option<Arc<dyn Observer>> {
         self.kind.inner.instruments.active_connections.add(1, &self.kind.role());
-        Some(Arc::new(OneConnection { requests: self.clone(), queued: AtomicUsize::new(0) }))
+        Some(Arc::new(ConnectionObserver { requests: self.clone(), queued: AtomicUsize::new(0) }))
     }
 
     fn call_made(&self, call: &NewCall<'_>) -> Option<CallContext> {
@@ -86,13 +86,13 @@ impl Observer for ProtocolObserver {
 }
 
 /// The observer of one connection.
-struct OneConnection {
+struct ConnectionObserver {
     requests: ProtocolObserver,
     /// The size of the send queue as it was last reported.
     queued: AtomicUsize,
 }
 
-impl Observer for OneConnection {
+impl Observer for ConnectionObserver {
     fn connection_ended(&self, end: &ConnectionEnd<'_>) {
         let kind = &self.requests.kind;
         self.queue(0);

@@ -8,7 +8,7 @@ use opentelemetry::global::{self, BoxedTracer};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry::trace::{Tracer, TracerProvider};
 
-use crate::attributes::names::Names;
+use crate::attributes::names::NameSet;
 use crate::attributes::network::Network;
 use crate::config::Config;
 use crate::connection::ConnectionKind;
@@ -16,7 +16,7 @@ use crate::inner::TelemetryInner;
 use crate::instruments::Instruments;
 use crate::observer::ProtocolObserver;
 use crate::protocol::{Protocol, Role};
-use crate::watch::{Stats, Watched};
+use crate::watch::{Stats, WatchedParts};
 
 /// The version of OpenTelemetry's semantic conventions for generative AI, which include MCP. The names of this crate follow it. Its
 /// status is *development*, so it will change.
@@ -28,7 +28,7 @@ pub const SEMCONV_VERSION: &str = "0.1.0";
 #[derive(Clone)]
 pub struct Telemetry {
     inner: Arc<TelemetryInner>,
-    watched: Arc<Watched>,
+    watched: Arc<WatchedParts>,
 }
 
 impl Telemetry {
@@ -47,8 +47,8 @@ impl Telemetry {
         let tracer = BoxedTracer::new(Box::new(tracers.tracer_with_scope(scope())));
         let meter = meters.meter_with_scope(scope());
         let instruments = Instruments::new(&meter);
-        let inner = TelemetryInner { config, tracer, instruments, names: Names::default() };
-        Self { inner: Arc::new(inner), watched: Watched::new(&meter) }
+        let inner = TelemetryInner { config, tracer, instruments, names: NameSet::default() };
+        Self { inner: Arc::new(inner), watched: WatchedParts::new(&meter) }
     }
 
     /// Returns an observer of the connections of an MCP client.

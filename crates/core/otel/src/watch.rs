@@ -51,7 +51,7 @@ type Join = fn(u64, u64) -> u64;
 
 /// The parts whose counts are reported.
 #[derive(Default)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedParts {
     parts: Mutex<Vec<Arc<Part>>>,
     /// The restarts of dropped parts, because a counter must never decrease.
     earlier_restarts: Mutex<BTreeMap<&'static str, u64>>,
@@ -64,7 +64,7 @@ struct Part {
     restarts: AtomicU64,
 }
 
-impl Watched {
+impl WatchedParts {
     /// Makes the instruments. They hold the parts weakly, because a meter never drops its instruments.
     pub(crate) fn new(meter: &Meter) -> Arc<Self> {
         let watched = Arc::new(Self::default());

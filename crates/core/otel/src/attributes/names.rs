@@ -11,9 +11,9 @@ pub const NAME_LIMIT: usize = 1000;
 
 /// A bounded set of names.
 #[derive(Debug, Default)]
-pub(crate) struct Names(Mutex<HashSet<String>>);
+pub(crate) struct NameSet(Mutex<HashSet<String>>);
 
-impl Names {
+impl NameSet {
     /// Returns whether the name is in the set.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.lock().contains(name)
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn set_of_names_is_bounded() {
-        let names = Names::default();
+        let names = NameSet::default();
         assert!(!names.admit(&"a".repeat(TEXT_LIMIT + 1)));
         assert!((0..NAME_LIMIT).all(|name| names.admit(&name.to_string())));
         assert!(!names.admit("one more"));
