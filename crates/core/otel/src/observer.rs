@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_peer::observe::{
-    CallBegin, CallContext, CallObserver, ConnectionEnd, Direction, NewCall, Observer,
+    CallContext, CallObserver, CallStart, ConnectionEnd, Direction, NewCall, Observer,
 };
 use opentelemetry::KeyValue;
 
@@ -60,7 +60,7 @@ impl fmt::Debug for ProtocolObserver {
 }
 
 impl Observer for ProtocolObserver {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         self.kind.inner.instruments.active_connections.add(1, &self.kind.role());
         Some(Arc::new(ConnectionObserver { requests: self.clone(), queued: AtomicUsize::new(0) }))
     }
@@ -69,7 +69,7 @@ impl Observer for ProtocolObserver {
         Some(outgoing::make(&self.kind, call))
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         Some(Arc::new(match call.direction {
             Direction::In => incoming::begin(&self.kind, call),
             Direction::Out => outgoing::begin(&self.kind, call),
@@ -112,8 +112,8 @@ impl Observer for ConnectionObserver {
         self.requests.call_made(call)
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
-        self.requests.call_began(call)
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
+        self.requests.call_started(call)
     }
 
     fn frame(&self, direction: Direction, bytes: usize) {

@@ -4,7 +4,7 @@ use std::str;
 use std::sync::Arc;
 
 use agentwire_mcp_wire::header;
-use agentwire_peer::observe::CallBegin;
+use agentwire_peer::observe::CallStart;
 use agentwire_transport::MessageSource;
 use opentelemetry::baggage::{BaggageExt, KeyValueMetadata};
 use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt, Tracer};
@@ -20,7 +20,7 @@ use crate::propagation::trace_context;
 use crate::propagation::trace_context::{TRACEPARENT, TRACESTATE};
 use crate::protocol::Protocol;
 
-pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall {
+pub(crate) fn begin(kind: &ConnectionKind, call: &CallStart<'_>) -> ObservedCall {
     let params = Params::of(call.params);
     let mut attributes = CallAttributes::new(kind, call.method, &params);
     attributes.span.push(id_attribute(call.id));

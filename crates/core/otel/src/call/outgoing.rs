@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_jsonrpc::RawObject;
-use agentwire_peer::observe::{CallBegin, CallContext, NewCall};
+use agentwire_peer::observe::{CallContext, CallStart, NewCall};
 use opentelemetry::baggage::BaggageExt;
 use opentelemetry::trace::{Link, SpanBuilder, SpanId, SpanKind, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
@@ -77,7 +77,7 @@ pub(crate) fn make(kind: &ConnectionKind, call: &NewCall<'_>) -> CallContext {
     CallContext::new(Arc::new(span)).meta(meta)
 }
 
-pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall {
+pub(crate) fn begin(kind: &ConnectionKind, call: &CallStart<'_>) -> ObservedCall {
     let params = Params::of(call.params);
     let attributes = CallAttributes::new(kind, call.method, &params);
     let new = call

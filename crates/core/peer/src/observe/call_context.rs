@@ -25,7 +25,7 @@ pub struct CallContext {
     /// Members that the `_meta` of the request's params gets. One that is there already is replaced. Params that are no object,
     /// and a `_meta` that is none, stay as they are.
     pub meta: RawObject,
-    /// A value that comes back in [`CallBegin::context`](super::CallBegin::context). It is dropped with the call if that is
+    /// A value that comes back in [`CallStart::context`](super::CallStart::context). It is dropped with the call if that is
     /// never sent.
     pub value: Arc<dyn Any + Send + Sync>,
 }

@@ -10,7 +10,7 @@ use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, Notification, Request
 use agentwire_transport::{MessageSource, Packet, TransportError};
 
 use super::open_call::OpenCall;
-use super::{CallBegin, CallObserver, ConnectionEnd, Direction, Observer, Outcome};
+use super::{CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome};
 use crate::panics::guarded;
 use crate::peer_inner::PeerInner;
 
@@ -40,7 +40,7 @@ impl ConnectionObservation {
         dialect: &agentwire_connection::Dialect,
     ) -> Self {
         let mut own = None;
-        guarded(|| own = observer.connection_began());
+        guarded(|| own = observer.connection_started());
         if let (Some(own), Some(observer)) = (&own, shared.observer()) {
             observer.set_connection(own.clone());
         }
@@ -226,7 +226,7 @@ impl ConnectionObservation {
     ) -> Option<OpenCall> {
         let Request { id, method, params, .. } = request;
         let revision = self.shared.revision();
-        let call = CallBegin { direction, method, id, params: params.as_ref(), source, revision, context };
+        let call = CallStart { direction, method, id, params: params.as_ref(), source, revision, context };
         OpenCall::begin(&*self.observer, &call, method, now)
     }
 

@@ -10,7 +10,7 @@ use bytestring::ByteString;
 
 use super::connection::outcome;
 use super::open_call::OpenCall;
-use super::{CallBegin, CallObserver, Direction, Observer, Outcome};
+use super::{CallObserver, CallStart, Direction, Observer, Outcome};
 use crate::panics::guarded;
 
 /// Reports one request that stands alone in the way of a connection: its frames, its call, its notifications.
@@ -35,7 +35,7 @@ impl ExchangeObservation {
     ) -> Self {
         report_frame(&*observer, Direction::In, request.clone());
         let Request { id, method, params, .. } = request;
-        let call = CallBegin {
+        let call = CallStart {
             direction: Direction::In,
             method,
             id,

@@ -4,8 +4,8 @@
 //! runtimes. It observes what passes between this side and the transport:
 //!
 //! ```text
-//!  connection_began ─▶ frame, notification, malformed, queue … ─▶ connection_ended
-//!         (call_made ─▶) call_began ─▶ CallObserver: cancelled, in_scope … ─▶ ended
+//!  connection_started ─▶ frame, notification, malformed, queue … ─▶ connection_ended
+//!         (call_made ─▶) call_started ─▶ CallObserver: cancelled, in_scope … ─▶ ended
 //! ```
 //!
 //! A call of the peer's begins when its request arrives and ends when its response is given to the transport, or when the peer
@@ -15,7 +15,7 @@
 //!
 //! [`Observer::call_made`] runs earlier, where a call of ours is first awaited: in the scope of the caller and before its request
 //! is encoded into a frame. It may add members to the request's `_meta`, and its [`CallContext`] comes back in
-//! [`CallBegin::context`].
+//! [`CallStart::context`].
 //!
 //! A request that stands alone (an [`Exchange`](agentwire_transport::Exchange)) is observed by the same methods, without a
 //! connection around it.
@@ -38,11 +38,11 @@
 //!
 //! | attribute | where it is |
 //! |---|---|
-//! | method, JSON-RPC id | [`CallBegin::method`], [`CallBegin::id`] |
-//! | tool, prompt, resource, ACP session | members of [`CallBegin::params`] |
-//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallBegin::meta`], as raw text; out by [`CallContext::meta`] |
-//! | MCP session over HTTP | the header `Mcp-Session-Id` of [`CallBegin::source`] |
-//! | protocol revision | [`CallBegin::revision`], or for modern MCP a member of [`CallBegin::meta`] |
+//! | method, JSON-RPC id | [`CallStart::method`], [`CallStart::id`] |
+//! | tool, prompt, resource, ACP session | members of [`CallStart::params`] |
+//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallStart::meta`], as raw text; out by [`CallContext::meta`] |
+//! | MCP session over HTTP | the header `Mcp-Session-Id` of [`CallStart::source`] |
+//! | protocol revision | [`CallStart::revision`], or for modern MCP a member of [`CallStart::meta`] |
 //! | error type, JSON-RPC code | [`Outcome::error_type`], [`Outcome::error_code`] |
 //! | a tool's own error | the member `isError` of [`Outcome::Result`] |
 //!
@@ -51,7 +51,7 @@
 //! use std::sync::{Arc, Mutex};
 //! use std::time::Duration;
 //!
-//! use agentwire_peer::observe::{CallBegin, CallEnd, CallObserver, Direction, Observer};
+//! use agentwire_peer::observe::{CallEnd, CallObserver, CallStart, Direction, Observer};
 //! use agentwire_peer::{Config, Dialect};
 //!
 //! /// The total time of the calls that the peer made, by outcome.
@@ -62,7 +62,7 @@
 //! struct Incoming(Arc<Durations>);
 //!
 //! impl Observer for Incoming {
-//!     fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+//!     fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
 //!         (call.direction == Direction::In).then(|| self.0.clone() as Arc<dyn CallObserver>)
 //!     }
 //! }
@@ -111,7 +111,7 @@ pub use tracing_observer::{TRACING_TEXT_LIMIT, TracingObserver};
 /// Observes connections and exchanges. Every method has a default that does nothing. See the [module](self).
 pub trait Observer: Send + Sync {
     /// Called when a connection begins. Returns the observer of this connection, or none to observe it with this one.
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         None
     }
 
@@ -135,7 +135,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// Called when a call begins. Returns the observer of this call, or none to ignore the rest of it.
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let _ = call;
         None
     }
@@ -175,7 +175,7 @@ impl fmt::Debug for dyn Observer {
     }
 }
 
-/// Observes one call, from [`Observer::call_began`] on.
+/// Observes one call, from [`Observer::call_started`] on.
 pub trait CallObserver: Send + Sync {
     /// Called when the side that made the call has cancelled it. [`ended`](Self::ended) still follows.
     fn cancelled(&self) {}
@@ -201,7 +201,7 @@ impl fmt::Debug for dyn CallObserver {
 /// The begin of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct CallBegin<'a> {
+pub struct CallStart<'a> {
     /// [`In`](Direction::In) for a call of the peer's, [`Out`](Direction::Out) for one of ours.
     pub direction: Direction,
     /// The method's name.
@@ -218,7 +218,7 @@ pub struct CallBegin<'a> {
     pub context: Option<&'a Arc<dyn Any + Send + Sync>>,
 }
 
-impl CallBegin<'_> {
+impl CallStart<'_> {
     /// The member `_meta` of the params, as text.
     pub fn meta(&self) -> Option<RawJson> {
         self.params?.member("_meta")

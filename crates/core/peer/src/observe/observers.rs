@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawObject, Response};
 
-use super::{CallBegin, CallContext, CallEnd, CallObserver, ConnectionEnd, Direction, NewCall, Observer};
+use super::{CallContext, CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, NewCall, Observer};
 
 /// Several observers as one: each is called in turn. The scope of the first is the outermost.
 ///
@@ -34,9 +34,9 @@ impl Observers {
 type Values = Vec<Option<Arc<dyn Any + Send + Sync>>>;
 
 impl Observer for Observers {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         let own =
-            |observer: &Arc<dyn Observer>| observer.connection_began().unwrap_or_else(|| observer.clone());
+            |observer: &Arc<dyn Observer>| observer.connection_started().unwrap_or_else(|| observer.clone());
         Some(Arc::new(Self::new(self.0.iter().map(own))))
     }
 
@@ -55,11 +55,11 @@ impl Observer for Observers {
         values.iter().any(Option::is_some).then(|| CallContext::new(Arc::new(values)).meta(meta))
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let values = call.context.and_then(|context| context.downcast_ref::<Values>());
         let began = self.0.iter().enumerate().filter_map(|(index, observer)| {
             let context = values.and_then(|values| values.get(index)?.as_ref());
-            observer.call_began(&CallBegin { context, ..*call })
+            observer.call_started(&CallStart { context, ..*call })
         });
         let mut calls: Vec<_> = began.collect();
         match calls.len() {

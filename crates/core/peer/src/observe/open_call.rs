@@ -7,7 +7,7 @@ use std::time::Instant;
 use agentwire_jsonrpc::RequestId;
 use bytestring::ByteString;
 
-use super::{CallBegin, CallEnd, CallObserver, Direction, Observer, Outcome};
+use super::{CallEnd, CallObserver, CallStart, Direction, Observer, Outcome};
 use crate::panics::guarded;
 
 /// A call that has an observer and has not ended.
@@ -24,12 +24,12 @@ impl OpenCall {
     /// Reports the begin of a call. Returns none if the observer ignores the rest of the call.
     pub(crate) fn begin(
         observer: &dyn Observer,
-        call: &CallBegin<'_>,
+        call: &CallStart<'_>,
         method: &ByteString,
         now: Instant,
     ) -> Option<Self> {
         let mut call_observer = None;
-        guarded(|| call_observer = observer.call_began(call));
+        guarded(|| call_observer = observer.call_started(call));
         let (direction, method) = (call.direction, method.clone());
         Some(Self { direction, method, began: now, observer: call_observer?, earlier: None })
     }

@@ -8,7 +8,7 @@ use agentwire_transport::TransportError;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, debug, debug_span, event, info_span, trace};
 
-use super::{CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer, Outcome};
+use super::{CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome};
 
 /// How much of a text of the peer's a field shows, in bytes before escaping.
 pub const TRACING_TEXT_LIMIT: usize = 256;
@@ -57,7 +57,7 @@ impl Default for TracingObserver {
 }
 
 impl Observer for TracingObserver {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         let connection = info_span!(target: "agentwire::connection", "connection");
         Some(Arc::new(Self { connection }))
     }
@@ -74,7 +74,7 @@ impl Observer for TracingObserver {
         });
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let span = self.connection.in_scope(|| {
             debug_span!(
                 target: "agentwire::call",

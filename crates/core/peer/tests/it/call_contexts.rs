@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agentwire_jsonrpc::RawObject;
 use agentwire_peer::Config;
 use agentwire_peer::observe::{
-    CallBegin, CallContext, CallObserver, Direction, NewCall, Observer, Observers,
+    CallContext, CallObserver, CallStart, Direction, NewCall, Observer, Observers,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Adds {
 }
 
 impl Observer for Adds {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         Some(Arc::new(Self { connection: true, ..self.clone() }))
     }
 
@@ -41,7 +41,7 @@ impl Observer for Adds {
         Some(CallContext::new(Arc::new(self.name)).meta(meta))
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         assert_eq!(call.direction, Direction::Out);
         let context = call.context.map(|context| *context.downcast_ref::<&str>().unwrap());
         let meta = call.meta().map(|meta| meta.to_string());

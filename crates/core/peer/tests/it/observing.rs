@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, Response, WithCauses};
 use agentwire_peer::observe::{
-    CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer, Outcome,
+    CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome,
 };
 use agentwire_peer::runtime::{PeerExt, Responses, set_revision};
 use agentwire_peer::{CallError, Config};
@@ -51,7 +51,7 @@ impl Recorder {
 struct Recording(Arc<Recorder>);
 
 impl Observer for Recording {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         self.0.write("began".into());
         None
     }
@@ -61,7 +61,7 @@ impl Observer for Recording {
         self.0.write(format!("ended {error} after {:?}", end.duration));
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let meta = call.meta().map_or(String::new(), |meta| format!(" {meta}"));
         self.0.write(format!("{:?} {} {}{meta}", call.direction, call.id, call.method));
         Some(Arc::new(self.clone()))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use agentwire_jsonrpc::{Notification, RawJson, Request};
-use agentwire_mcp_server::observe::{CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer};
+use agentwire_mcp_server::observe::{CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, Observer};
 use agentwire_mcp_server::{Context, MessageSource, NoArguments, Server, Service};
 use agentwire_transport::{Duplex, Exchange};
 use futures::StreamExt;
@@ -26,7 +26,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn connection_began(&self) -> Option<Arc<dyn Observer>> {
+    fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         self.write("connection");
         None
     }
@@ -35,7 +35,7 @@ impl Observer for Recorder {
         self.write(format!("connection ended, {:?}", end.revision));
     }
 
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let trace = call.meta().and_then(|meta| meta.member("traceparent"));
         let session = call.source.and_then(|source| Some(source.header("mcp-session-id")?.into_owned()));
         let session = session.map(|session| String::from_utf8(session).unwrap());

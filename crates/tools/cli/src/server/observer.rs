@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Notification};
-use agentwire_peer::observe::{CallBegin, CallEnd, CallObserver, Direction, Observer};
+use agentwire_peer::observe::{CallEnd, CallObserver, CallStart, Direction, Observer};
 
 use super::log::RequestLog;
 use super::open_calls::{OpenCall, OpenCalls};
@@ -18,7 +18,7 @@ pub(super) struct RequestObserver {
 }
 
 impl Observer for RequestObserver {
-    fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
+    fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         if call.direction == Direction::Out {
             return None;
         }
