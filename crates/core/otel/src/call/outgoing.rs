@@ -49,11 +49,11 @@ impl ExecuteToolSpan {
     }
 }
 
-/// The span of a call whose request is not sent yet.
+/// The span of a call before its [`CallStart`].
 struct NewSpan {
     context: Context,
     owns_span: bool,
-    /// Whether the request is sent, so that its [`ObservedCall`] ends the span.
+    /// Whether the call has started, so that its [`ObservedCall`] ends the span.
     begun: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! An observer's data for a call of ours when it is made: members of `_meta`, and a value that comes back when the call begins.
+//! An observer's data for a new call by this side: members of `_meta`, and a value that it gets back when the call starts.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RawObject};
 
-/// A call of ours whose request has not been queued.
+/// A call by this side whose request is not queued yet.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NewCall<'a> {
@@ -18,15 +18,15 @@ pub struct NewCall<'a> {
     pub revision: Option<&'a str>,
 }
 
-/// A call's data for its observer.
+/// An observer's data for a call.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct CallContext {
-    /// Members that the `_meta` of the request's params gets. One that is there already is replaced. Params that are no object,
-    /// and a `_meta` that is none, stay as they are.
+    /// Members that are added to the `_meta` of the request's params. They replace members with the same name. If the params or their
+    /// `_meta` are not an object, they stay unchanged.
     pub meta: RawObject,
-    /// A value that comes back in [`CallStart::context`](super::CallStart::context). It is dropped with the call if that is
-    /// never sent.
+    /// A value that the observer gets back in [`CallStart::context`](super::CallStart::context). It is dropped if the call is never
+    /// sent.
     pub value: Arc<dyn Any + Send + Sync>,
 }
 
@@ -36,7 +36,7 @@ impl CallContext {
         Self { meta: RawObject::new(), value }
     }
 
-    /// Sets the members that `_meta` gets.
+    /// Sets the members that are added to `_meta`.
     #[must_use]
     pub fn meta(mut self, meta: RawObject) -> Self {
         self.meta = meta;

@@ -1,4 +1,4 @@
-//! Observes the frames of one port.
+//! Reports the packets and events of one port to its observer.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -14,26 +14,26 @@ use super::{CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome
 use crate::panics::guarded;
 use crate::peer_inner::PeerInner;
 
-/// Reports one connection to its observer, and keeps the calls that are open. It exists only where an observer is set.
+/// Reports one connection to its observer, and keeps the open calls. It exists only if an observer is set.
 pub(crate) struct ConnectionObservation {
     observer: Arc<dyn Observer>,
     shared: Arc<PeerInner>,
     began: Instant,
-    /// Calls of ours whose requests have left.
+    /// Calls by this side whose requests are sent.
     ours: HashMap<RequestId, OpenCall>,
-    /// Calls of the peer's. There is an entry for each request that is unanswered or whose answer is queued, so the limits
+    /// Calls by the peer. There is an entry for each request that is unanswered or whose response is queued, so the limits
     /// of the connection bound them.
     theirs: HashMap<RequestId, OpenCall>,
     /// The size of the send queue when it was last reported.
     queued: usize,
     /// The notification that cancels a request.
     cancel_method: &'static str,
-    /// Whether a cancelled request of the peer's is still answered.
+    /// Whether a request that the peer has cancelled is still answered.
     answers_cancelled: bool,
 }
 
 impl ConnectionObservation {
-    /// Reports the begin of a connection.
+    /// Reports the start of a connection.
     pub(crate) fn begin(
         observer: &Arc<dyn Observer>,
         shared: &Arc<PeerInner>,
@@ -66,7 +66,7 @@ impl ConnectionObservation {
                 self.received_frame(frame, source.as_ref(), now);
             }
             Packet::CallerLeft(id) => self.peer_cancelled(id, now, true),
-            // The call ends when the event loop settles it.
+            // For any other packet, the event loop reports the calls that it ends.
             _ => {}
         }
     }
@@ -92,7 +92,7 @@ impl ConnectionObservation {
 
     fn received_message(&mut self, message: &Message, source: Option<&Arc<dyn MessageSource>>, now: Instant) {
         match message {
-            // The connection makes an event of a request that gets no response.
+            // The connection turns a request that must not be answered into an event.
             Message::Request(request) if !self.responds_to(&request.id) => {}
             Message::Request(request) => {
                 let call = self.begin_call(Direction::In, request, source, None, now);
@@ -113,7 +113,7 @@ impl ConnectionObservation {
         }
     }
 
-    /// Reports a malformed message, unless the connection makes an event of it, which [`event`](Self::event) reports.
+    /// Reports a malformed message, unless the connection turns it into an event, which [`event`](Self::event) reports.
     fn received_malformed(&mut self, malformed: &Malformed, in_batch: bool, now: Instant) {
         match &malformed.intent {
             Intent::ResponseOrRequest(id) if self.ours.contains_key(id) => {
@@ -149,14 +149,14 @@ impl ConnectionObservation {
         }
     }
 
-    /// Reports the end of a call of ours that has no response.
+    /// Reports the end of a call by this side without a matching response.
     pub(crate) fn settled(&mut self, call: CallId, failure: &CallFailure, error: Option<&TransportError>) {
         let outcome = match failure {
             CallFailure::TimedOut(_) => Outcome::TimedOut,
             CallFailure::Cancelled => Outcome::Cancelled,
             CallFailure::Failed => Outcome::Failed(error),
             CallFailure::Closed => Outcome::Closed,
-            // A response under the call's own id has already ended the call. These failures had no such answer.
+            // A response with the call's own id has ended the call already. These failures had no such response.
             CallFailure::Refused(error) => Outcome::Error(error),
             CallFailure::Malformed(error) => Outcome::Malformed(error),
             _ => return,
@@ -165,7 +165,7 @@ impl ConnectionObservation {
         self.end_ours(&call.request_id(), outcome, now);
     }
 
-    /// Reports a frame that leaves.
+    /// Reports a frame that is given to the transport.
     #[inline(never)]
     pub(crate) fn sent(&mut self, frame: &Frame, bytes: usize) {
         guarded(|| self.observer.frame(Direction::Out, bytes));
@@ -211,7 +211,7 @@ impl ConnectionObservation {
         }
     }
 
-    /// Returns the observer of an open call of the peer's.
+    /// Returns the observer of an open call by the peer.
     pub(crate) fn call_observer(&self, id: &RequestId) -> Option<Arc<dyn CallObserver>> {
         self.theirs.get(id).map(|call| call.observer().clone())
     }
@@ -230,7 +230,7 @@ impl ConnectionObservation {
         OpenCall::begin(&*self.observer, &call, method, now)
     }
 
-    /// The id in a notification that cancels a request.
+    /// The id of the request that a notification cancels. `None` for any other notification.
     fn cancelled_id(&self, notification: &Notification) -> Option<RequestId> {
         let cancels = &*notification.method == self.cancel_method;
         let params = notification.params.as_ref().filter(|_| cancels)?;
@@ -245,7 +245,7 @@ impl ConnectionObservation {
         }
     }
 
-    /// Takes the call of the peer's that began last under this id.
+    /// Takes the peer's latest call with this id.
     fn take_theirs(&mut self, id: &RequestId) -> Option<OpenCall> {
         let (id, mut call) = self.theirs.remove_entry(id)?;
         if let Some(earlier) = call.earlier.take() {

@@ -13,9 +13,9 @@ use super::open_call::OpenCall;
 use super::{CallObserver, CallStart, Direction, Observer, Outcome};
 use crate::panics::guarded;
 
-/// Reports one request that stands alone in the way of a connection: its frames, its call, its notifications.
+/// Reports one exchange as if it were a connection: its frames, its call, its notifications.
 ///
-/// Dropping it before [`end`](Self::end) means that the caller has left, which cancels the call.
+/// Dropping it before [`end`](Self::end) reports the call as cancelled, because the caller is gone.
 pub struct ExchangeObservation {
     observer: Arc<dyn Observer>,
     call: Option<OpenCall>,
@@ -48,7 +48,7 @@ impl ExchangeObservation {
         Self { observer, call, id: id.clone(), revision, now }
     }
 
-    /// Returns the observer of the call, if there is one.
+    /// Returns the observer of the call. `None` if the call is not observed.
     pub fn call_observer(&self) -> Option<&dyn CallObserver> {
         self.call.as_ref().map(|call| &**call.observer())
     }

@@ -1,46 +1,44 @@
-//! Observing connections and exchanges: calls, notifications, bytes, the send queue, and input that cannot be read.
+//! Observes connections and exchanges: calls, notifications, bytes, the send queue, and malformed input.
 //!
 //! An [`Observer`] is set by [`Config::observer`](crate::Config::observer), and on the servers and clients of the protocol
-//! runtimes. It observes what passes between this side and the transport:
+//! runtimes. It observes the messages between this side and the transport:
 //!
 //! ```text
 //!  connection_started ─▶ frame, notification, malformed, queue … ─▶ connection_ended
 //!         (call_made ─▶) call_started ─▶ CallObserver: cancelled, in_scope … ─▶ ended
 //! ```
 //!
-//! A call of the peer's begins when its request arrives and ends when its response is given to the transport, or when the peer
-//! cancels it and the protocol has no response to a cancelled request. A call of ours begins when its request is given to the
-//! transport, and ends when its response arrives, its time-out passes, or its cancel leaves. A call that fails before its request
-//! leaves is not observed. Every call that began ends, at the latest with the connection, as [`Outcome::Closed`].
+//! A call by the peer starts when its request arrives. It ends when its response is given to the transport, or when the peer cancels
+//! it and the protocol does not answer cancelled requests. A call by this side starts when its request is given to the transport. It
+//! ends when its response arrives, its time-out passes, or its cancel is given to the transport. A call that fails before its request
+//! is sent is not observed. Every call that has started ends, at the latest with the connection, as [`Outcome::Closed`].
 //!
-//! [`Observer::call_made`] runs earlier, where a call of ours is first awaited: in the scope of the caller and before its request
-//! is encoded into a frame. It may add members to the request's `_meta`, and its [`CallContext`] comes back in
+//! [`Observer::call_made`] runs earlier, when a call by this side is first awaited: in the scope of the caller, and before its request
+//! is encoded. It may add members to the request's `_meta`, and the value of its [`CallContext`] is passed on in
 //! [`CallStart::context`].
 //!
-//! A request that stands alone (an [`Exchange`](agentwire_transport::Exchange)) is observed by the same methods, without a
-//! connection around it.
+//! An [`Exchange`](agentwire_transport::Exchange), which is one request without a connection, is observed by the same methods.
 //!
-//! # What an observer may rely on
+//! # Guarantees for an observer
 //!
-//! - Its methods are called without any lock, and in the order in which things happened on the connection. Exchanges are
-//!   concurrent with each other.
+//! - Its methods are called without any lock, and in the order of the events on the connection. Exchanges are concurrent with each
+//!   other.
 //! - A panic in an observer changes nothing for the connection. The panic hook reports it.
 //! - It runs within the connection's future, so it must not block.
 //! - Times are those of the connection's [`Clock`](crate::Clock).
 //!
-//! Method names, ids, params and error messages are the peer's. They arrive as data, of any length and with any characters:
-//! show them with [`Printable`](agentwire_jsonrpc::Printable), cut to a bound, and do not use a peer's method name as a label of
-//! a metric without a list of known ones.
+//! Method names, ids, params and error messages come from the peer, with any length and any characters. Show them with
+//! [`Printable`](agentwire_jsonrpc::Printable), cut to a limit. Use a method name as a label of a metric only if it is a known one.
 //!
-//! Without an observer each of these costs one branch, no allocation and no look at the clock.
+//! Without an observer each of these costs one branch, no allocation and no read of the clock.
 //!
 //! # For telemetry
 //!
-//! | attribute | where it is |
+//! | attribute | source |
 //! |---|---|
 //! | method, JSON-RPC id | [`CallStart::method`], [`CallStart::id`] |
 //! | tool, prompt, resource, ACP session | members of [`CallStart::params`] |
-//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallStart::meta`], as raw text; out by [`CallContext::meta`] |
+//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallStart::meta`], as raw text; for requests to the peer [`CallContext::meta`] |
 //! | MCP session over HTTP | the header `Mcp-Session-Id` of [`CallStart::source`] |
 //! | protocol revision | [`CallStart::revision`], or for modern MCP a member of [`CallStart::meta`] |
 //! | error type, JSON-RPC code | [`Outcome::error_type`], [`Outcome::error_code`] |
@@ -54,11 +52,11 @@
 //! use agentwire_peer::observe::{CallEnd, CallObserver, CallStart, Direction, Observer};
 //! use agentwire_peer::{Config, Dialect};
 //!
-//! /// The total time of the calls that the peer made, by outcome.
+//! /// The total time of the calls by the peer, by outcome.
 //! #[derive(Default)]
 //! struct Durations(Mutex<BTreeMap<String, Duration>>);
 //!
-//! /// Has `Durations` observe each call that the peer makes.
+//! /// Adds each call by the peer to `Durations`.
 //! struct Incoming(Arc<Durations>);
 //!
 //! impl Observer for Incoming {
@@ -110,31 +108,31 @@ pub use tracing_observer::{TRACING_TEXT_LIMIT, TracingObserver};
 
 /// Observes connections and exchanges. Every method has a default that does nothing. See the [module](self).
 pub trait Observer: Send + Sync {
-    /// Called when a connection begins. Returns the observer of this connection, or none to observe it with this one.
+    /// Called when a connection starts. Returns the observer of this connection. `None` observes it with this one.
     fn connection_started(&self) -> Option<Arc<dyn Observer>> {
         None
     }
 
-    /// Called when a connection has ended, after all its calls have.
+    /// Called when a connection has ended, after the end of all its calls.
     fn connection_ended(&self, end: &ConnectionEnd<'_>) {
         let _ = end;
     }
 
-    /// Called when a call of ours is first awaited, within the future that awaits it. Returns what the call carries for the
-    /// observer, or none to leave the request as it is.
+    /// Called when a call by this side is first awaited, within the future that awaits it. Returns members for the request's `_meta`
+    /// and a value for the observer. `None` leaves the request unchanged.
     ///
-    /// The observer of the connection is called once the connection has begun, and before that the configured one. A call may
-    /// fail before its request leaves; then its context is dropped. A request that a relay passes on is not made here: it
-    /// keeps its bytes, with the `_meta` in them.
+    /// Before the connection has started, the configured observer is called; after that, the observer of the connection. If a call
+    /// fails before its request is sent, its context is dropped. The method is not called for a request that a relay forwards, because
+    /// that keeps its bytes, with the `_meta` in them.
     ///
-    /// A call with a context has its id from here on. Where calls wait for room to be sent, one that waits less leaves first, so
-    /// ids may leave out of order.
+    /// A call with a context gets its id here. If several calls wait for room in the queue, their requests may be sent in another order
+    /// than that of their ids.
     fn call_made(&self, call: &NewCall<'_>) -> Option<CallContext> {
         let _ = call;
         None
     }
 
-    /// Called when a call begins. Returns the observer of this call, or none to ignore the rest of it.
+    /// Called when a call starts. Returns the observer of this call. `None` ignores the rest of it.
     fn call_started(&self, call: &CallStart<'_>) -> Option<Arc<dyn CallObserver>> {
         let _ = call;
         None
@@ -150,20 +148,20 @@ pub trait Observer: Send + Sync {
         let _ = (direction, bytes);
     }
 
-    /// Called when the send queue has grown or shrunk, with its approximate size in bytes. The queue is looked at before
-    /// and after writing. An exchange has none.
+    /// Called when the size of the send queue has changed, with its approximate size in bytes. The size is read before and after
+    /// writing. An exchange has no send queue.
     fn queue(&self, bytes: usize) {
         let _ = bytes;
     }
 
-    /// Called for a message of the peer's that is not valid JSON-RPC, exceeds a limit of its size, or comes in a batch where
-    /// batches are not taken. The error has the fault.
+    /// Called for a message from the peer that is not valid JSON-RPC, exceeds a size limit, or is in a batch that is not accepted. The
+    /// error describes the fault.
     fn malformed(&self, error: &ErrorObject) {
         let _ = error;
     }
 
-    /// Called for a response of the peer's that belongs to no open call: late, repeated, or a complaint about a message that
-    /// the peer could not read.
+    /// Called for a response from the peer that belongs to no open call. It is late, repeated, or the error for a message that the peer
+    /// could not read.
     fn unmatched_response(&self, response: &Response) {
         let _ = response;
     }
@@ -175,18 +173,18 @@ impl fmt::Debug for dyn Observer {
     }
 }
 
-/// Observes one call, from [`Observer::call_started`] on.
+/// Observes one call, after [`Observer::call_started`].
 pub trait CallObserver: Send + Sync {
     /// Called when the side that made the call has cancelled it. [`ended`](Self::ended) still follows.
     fn cancelled(&self) {}
 
-    /// Called when the call ends, once.
+    /// Called once, when the call ends.
     fn ended(&self, end: &CallEnd<'_>) {
         let _ = end;
     }
 
-    /// Runs a part of the work on a call of the peer's: the handler, and each poll of its future. An observer that keeps a
-    /// span enters it around `poll`, which it calls once.
+    /// Runs a part of the work on a call by the peer: the handler, and each poll of its future. An implementation calls `poll` once, for
+    /// example with its span entered.
     fn in_scope(&self, poll: &mut dyn FnMut()) {
         poll();
     }
@@ -198,11 +196,11 @@ impl fmt::Debug for dyn CallObserver {
     }
 }
 
-/// The begin of a call.
+/// The start of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallStart<'a> {
-    /// [`In`](Direction::In) for a call of the peer's, [`Out`](Direction::Out) for one of ours.
+    /// [`In`](Direction::In) for a call by the peer, [`Out`](Direction::Out) for a call by this side.
     pub direction: Direction,
     /// The method's name.
     pub method: &'a str,
@@ -210,11 +208,11 @@ pub struct CallStart<'a> {
     pub id: &'a RequestId,
     /// The params, as text.
     pub params: Option<&'a RawJson>,
-    /// How the request arrived, if the transport can tell. None for calls of ours.
+    /// The source of the request, if the transport provides one. `None` for calls by this side.
     pub source: Option<&'a Arc<dyn MessageSource>>,
     /// The revision of the protocol, if one has been negotiated.
     pub revision: Option<&'a str>,
-    /// The value of the [`CallContext`] that [`Observer::call_made`] returned for this call, if it did.
+    /// The value of the [`CallContext`] that [`Observer::call_made`] returned for this call.
     pub context: Option<&'a Arc<dyn Any + Send + Sync>>,
 }
 
@@ -229,42 +227,42 @@ impl CallStart<'_> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallEnd<'a> {
-    /// [`In`](Direction::In) for a call of the peer's, [`Out`](Direction::Out) for one of ours.
+    /// [`In`](Direction::In) for a call by the peer, [`Out`](Direction::Out) for a call by this side.
     pub direction: Direction,
     /// The method's name.
     pub method: &'a str,
     /// The id on the wire.
     pub id: &'a RequestId,
-    /// How the call ended.
+    /// The outcome of the call.
     pub outcome: Outcome<'a>,
-    /// The time since the call began.
+    /// The time since the call started.
     pub duration: Duration,
-    /// The revision of the protocol, if one has been negotiated, perhaps by this call.
+    /// The revision of the protocol, if one has been negotiated, possibly by this call.
     pub revision: Option<&'a str>,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Outcome<'a> {
-    /// With a result.
+    /// A response with a result.
     Result(&'a RawJson),
-    /// With an error as its response.
+    /// A response with an error.
     Error(&'a ErrorObject),
-    /// With a response that is not a JSON-RPC response.
+    /// A malformed response.
     Malformed(&'a ErrorObject),
-    /// Cancelled before there was a response: by the side that made it, or by the other where the protocol allows that.
+    /// The call was cancelled before its response: by the caller, or by the receiver if the protocol allows that.
     Cancelled,
-    /// Without a response within the time-out.
+    /// No response arrived within the time-out.
     TimedOut,
-    /// The transport could not carry it, and goes on.
+    /// The transport could not send the request or receive the response, but the connection goes on.
     Failed(Option<&'a TransportError>),
     /// The connection ended first.
     Closed,
 }
 
 impl Outcome<'_> {
-    /// The code of the JSON-RPC error, if the response is one.
+    /// The code of the JSON-RPC error. `None` for any other outcome.
     pub fn error_code(&self) -> Option<i64> {
         match self {
             Self::Error(error) => Some(error.code),
@@ -272,8 +270,8 @@ impl Outcome<'_> {
         }
     }
 
-    /// A word of few different ones for how the call failed, none if it has a result: the code of the JSON-RPC error as text,
-    /// or `malformed`, `cancelled`, `timeout`, `transport` or `closed`.
+    /// The kind of the failure, one of few values: the code of the JSON-RPC error as text, or `malformed`, `cancelled`, `timeout`,
+    /// `transport` or `closed`. `None` for a result.
     pub fn error_type(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::Result(_) => return None,
@@ -291,9 +289,9 @@ impl Outcome<'_> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConnectionEnd<'a> {
-    /// The error that the transport reported last. None when the peer, or this side, closed in good order.
+    /// The error that the transport reported last. `None` if one side closed the connection without an error.
     pub error: Option<&'a TransportError>,
-    /// The time since the connection began.
+    /// The time since the connection started.
     pub duration: Duration,
     /// The revision of the protocol, if one has been negotiated.
     pub revision: Option<&'a str>,

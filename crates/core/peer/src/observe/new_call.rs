@@ -1,4 +1,4 @@
-//! Reports a new call to its observer, and adds the members that it returns to the params.
+//! Reports a new call to its observer, and adds the observer's members to the params.
 
 use agentwire_connection::CallId;
 use agentwire_jsonrpc::{RawJson, RawObject};
@@ -6,8 +6,8 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use super::{CallContext, NewCall, NewCallObserver};
 use crate::panics::guarded;
 
-/// Reports a new call to its observer, adds the members that it returns to the params, and keeps its value. `id` returns the call's
-/// id.
+/// Reports a new call to its observer, adds the returned members to the params, and keeps the returned value. `id` assigns the
+/// call's id.
 #[cold]
 pub(crate) fn make_call(
     observer: &NewCallObserver,
@@ -28,7 +28,7 @@ pub(crate) fn make_call(
     observer.set_context(id(), value);
 }
 
-/// The params with more members in their `_meta`. `None` if they have no place for them.
+/// The params with more members in their `_meta`. `None` if the params or their `_meta` are not an object.
 fn with_meta(params: Option<&RawJson>, added: &RawObject) -> Option<RawJson> {
     let mut params = match params {
         Some(params) => RawObject::try_from(params.clone()).ok()?,
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn params_without_a_place_for_members_stay() {
+    fn params_without_an_object_for_meta_are_unchanged() {
         assert_eq!(merged(Some("[1]")), None);
         assert_eq!(merged(Some(r#"{"_meta":null}"#)), None);
     }

@@ -1,4 +1,4 @@
-//! The observer of new calls, and the values that it keeps for those that have not begun.
+//! The observer of new calls, and its values for calls that have not started.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -9,12 +9,12 @@ use agentwire_connection::CallId;
 use super::Observer;
 use crate::sync::Mutex;
 
-/// The observer of a connection's new calls. It exists only where an observer is set.
+/// The observer of a connection's new calls. It exists only if an observer is set.
 pub(crate) struct NewCallObserver {
     configured: Arc<dyn Observer>,
-    /// The observer of this connection, once it has begun and if it has its own.
+    /// The connection's own observer, if it has one. Set when the connection starts.
     connection: OnceLock<Arc<dyn Observer>>,
-    /// The values of calls that have not begun. Each belongs to a call whose future waits.
+    /// The values of calls that have not started. Each belongs to a call whose future is alive.
     contexts: Mutex<HashMap<CallId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -33,7 +33,7 @@ impl NewCallObserver {
 
     pub(super) fn set_context(&self, call: CallId, context: Arc<dyn Any + Send + Sync>) {
         let replaced = self.contexts.lock().insert(call, context);
-        // It may own anything, so it is dropped without the lock.
+        // The value may run any code when it is dropped, so it is dropped without the lock.
         drop(replaced);
     }
 

@@ -1,4 +1,4 @@
-//! Several observers as one.
+//! Joins several observers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use agentwire_jsonrpc::{ErrorObject, Notification, RawObject, Response};
 
 use super::{CallContext, CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, NewCall, Observer};
 
-/// Several observers as one: each is called in turn. The scope of the first is the outermost.
+/// Joins several observers. Each is called in turn, and the scope of the first is the outermost.
 ///
 /// ```
 /// use std::sync::Arc;

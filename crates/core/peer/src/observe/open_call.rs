@@ -1,4 +1,4 @@
-//! Holds the observer of an open call, reports the call's end with its duration, and runs work in the observer's scope.
+//! An open call with its observer: reports the call's end with its duration, and runs work in the observer's scope.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ pub(crate) struct OpenCall {
     method: ByteString,
     began: Instant,
     observer: Arc<dyn CallObserver>,
-    /// A call that began earlier under the same id, which the peer should not have used again.
+    /// An earlier open call with the same id, which the peer should not have used again.
     pub(crate) earlier: Option<Box<OpenCall>>,
 }
 
 impl OpenCall {
-    /// Reports the begin of a call. Returns none if the observer ignores the rest of the call.
+    /// Reports the start of a call. Returns `None` if the observer ignores the rest of the call.
     pub(crate) fn begin(
         observer: &dyn Observer,
         call: &CallStart<'_>,
@@ -53,7 +53,8 @@ impl OpenCall {
     }
 }
 
-/// Runs work on a call within the observer's scope, once, whatever the observer does. A panic of the work goes on from here.
+/// Runs work on a call within the observer's scope. The work runs exactly once, whatever the observer does. A panic of the work is
+/// resumed here.
 #[inline]
 pub fn in_scope<R>(observer: Option<&dyn CallObserver>, work: impl FnOnce() -> R) -> R {
     match observer {

@@ -1,4 +1,4 @@
-//! Reports what an [`Observer`] observes as spans and events of the crate `tracing`.
+//! An [`Observer`] that reports spans and events through the crate `tracing`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use tracing::{Level, Span, debug, debug_span, event, info_span, trace};
 
 use super::{CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome};
 
-/// How much of a text of the peer's a field shows, in bytes before escaping.
+/// The maximum length of a peer's text in a field, in bytes before escaping.
 pub const TRACING_TEXT_LIMIT: usize = 256;
 
 /// An observer that reports spans and events through [`tracing`].
 ///
-/// | target | what | level | fields |
+/// | target | span or event | level | fields |
 /// |---|---|---|---|
-/// | `agentwire::connection` | the span `connection`, from begin to end | info | – |
+/// | `agentwire::connection` | the span `connection`, from start to end | info | – |
 /// | | the event `connection ended` | debug | `duration`, `revision`, `error` |
-/// | `agentwire::call` | the span `call`, from begin to end | debug | `direction`, `method`, `id`, `revision`, `error.type`, `error.code`, `error.message` |
+/// | `agentwire::call` | the span `call`, from start to end | debug | `direction`, `method`, `id`, `revision`, `error.type`, `error.code`, `error.message` |
 /// | | the events `call cancelled` and `call ended`, in that span | debug | `duration` |
 /// | `agentwire::notification` | the event `notification` | debug | `direction`, `method` |
 /// | `agentwire::frame` | the event `frame` | trace | `direction`, `bytes` |
 /// | `agentwire::queue` | the event `send queue` | trace | `bytes` |
 /// | `agentwire::malformed` | the events `malformed message` and `unmatched response` | warn, debug | `error.code`, `error.message`; `id` |
 ///
-/// `direction` is `in` for what the peer sends or calls, else `out`. `duration` is in seconds. The `error.type` of a call is
-/// that of [`Outcome::error_type`]. A handler, and each poll of its future, runs within the span of its call, so that its own
-/// events and spans belong there. The span of a call belongs to that of its connection; that of an exchange to the span that
-/// its service is called in, such as that of the HTTP request.
+/// `direction` is `in` for messages and calls by the peer, else `out`. `duration` is in seconds. The `error.type` of a call is
+/// [`Outcome::error_type`]. A handler, and each poll of its future, runs within the span of its call, so its own events and spans
+/// are children of that span. The span of a call is a child of the connection's span. The span of an exchange is a child of the span
+/// in which its service is called, such as that of the HTTP request.
 ///
 /// The peer's text is shown in one line without control characters, and cut after [`TRACING_TEXT_LIMIT`] bytes. Params,
 /// results and `_meta` are not shown.
@@ -49,7 +49,7 @@ pub struct TracingObserver {
     connection: Span,
 }
 
-/// An observer of connections and exchanges; each connection gets a span of its own.
+/// Makes an observer for all connections and exchanges. Each connection gets its own span.
 impl Default for TracingObserver {
     fn default() -> Self {
         Self { connection: Span::none() }
@@ -111,7 +111,7 @@ impl Observer for TracingObserver {
     fn malformed(&self, error: &ErrorObject) {
         let message = Shown(&error.message);
         self.connection.in_scope(|| {
-            // `warn!` takes no dotted name right after a target.
+            // `warn!` accepts no dotted name right after a target.
             event!(
                 target: "agentwire::malformed",
                 Level::WARN,
@@ -163,7 +163,7 @@ fn name(direction: Direction) -> &'static str {
     }
 }
 
-/// Text of the peer's in one line, escaped and cut.
+/// A peer's text in one line, escaped and cut.
 #[derive(Clone, Copy)]
 struct Shown<'a>(&'a str);
 
