@@ -20,10 +20,10 @@ pub(crate) struct ConnectionObservation {
     shared: Arc<PeerInner>,
     began: Instant,
     /// Calls by this side whose requests are sent.
-    ours: HashMap<RequestId, OpenCall>,
+    outgoing: HashMap<RequestId, OpenCall>,
     /// Calls by the peer. There is an entry for each request that is unanswered or whose response is queued, so the limits
     /// of the connection bound them.
-    theirs: HashMap<RequestId, OpenCall>,
+    incoming: HashMap<RequestId, OpenCall>,
     /// The size of the send queue when it was last reported.
     queued: usize,
     /// The notification that cancels a request.
@@ -48,8 +48,8 @@ impl ConnectionObservation {
             observer: own.unwrap_or_else(|| observer.clone()),
             shared: shared.clone(),
             began: shared.now(),
-            ours: HashMap::new(),
-            theirs: HashMap::new(),
+            outgoing: HashMap::new(),
+            incoming: HashMap::new(),
             queued: 0,
             cancel_method: dialect.cancel_method,
             answers_cancelled: dialect.answers_cancelled,
@@ -97,8 +97,8 @@ impl ConnectionObservation {
             Message::Request(request) => {
                 let call = self.begin_call(Direction::In, request, source, None, now);
                 if let Some(call) = call {
-                    let earlier = self.theirs.insert(request.id.clone(), call);
-                    if let Some(call) = self.theirs.get_mut(&request.id) {
+                    let earlier = self.incoming.insert(request.id.clone(), call);
+                    if let Some(call) = self.incoming.get_mut(&request.id) {
                         call.earlier = earlier.map(Box::new);
                     }
                 }
@@ -109,16 +109,16 @@ impl ConnectionObservation {
                     self.peer_cancelled(&id, now, !self.answers_cancelled);
                 }
             }
-            Message::Response(response) => self.end_ours(&response.id, outcome(response), now),
+            Message::Response(response) => self.end_outgoing(&response.id, outcome(response), now),
         }
     }
 
     /// Reports a malformed message, unless the connection turns it into an event, which [`event`](Self::event) reports.
     fn received_malformed(&mut self, malformed: &Malformed, in_batch: bool, now: Instant) {
         match &malformed.intent {
-            Intent::ResponseOrRequest(id) if self.ours.contains_key(id) => {
+            Intent::ResponseOrRequest(id) if self.outgoing.contains_key(id) => {
                 guarded(|| self.observer.malformed(&malformed.error));
-                self.end_ours(id, Outcome::Malformed(&malformed.error), now);
+                self.end_outgoing(id, Outcome::Malformed(&malformed.error), now);
             }
             Intent::Request(id) | Intent::ResponseOrRequest(id)
                 if (!id.is_null() || in_batch) && self.responds_to(id) =>
@@ -127,7 +127,7 @@ impl ConnectionObservation {
             }
             Intent::Response(id) => {
                 guarded(|| self.observer.malformed(&malformed.error));
-                self.end_ours(id, Outcome::Malformed(&malformed.error), now);
+                self.end_outgoing(id, Outcome::Malformed(&malformed.error), now);
             }
             _ => {}
         }
@@ -162,7 +162,7 @@ impl ConnectionObservation {
             _ => return,
         };
         let now = self.shared.now();
-        self.end_ours(&call.request_id(), outcome, now);
+        self.end_outgoing(&call.request_id(), outcome, now);
     }
 
     /// Reports a frame that is given to the transport.
@@ -185,19 +185,19 @@ impl ConnectionObservation {
                 let context = CallId::from_request_id(&request.id)
                     .and_then(|call| self.shared.observer()?.take_context(call));
                 if let Some(call) = self.begin_call(Direction::Out, request, None, context.as_ref(), now) {
-                    self.ours.insert(request.id.clone(), call);
+                    self.outgoing.insert(request.id.clone(), call);
                 }
             }
             Message::Notification(notification) => {
                 guarded(|| self.observer.notification(Direction::Out, notification));
                 let cancelled = self.cancelled_id(notification);
-                if let Some((id, call)) = cancelled.and_then(|id| self.ours.remove_entry(&id)) {
+                if let Some((id, call)) = cancelled.and_then(|id| self.outgoing.remove_entry(&id)) {
                     call.cancelled();
                     self.end(call, &id, Outcome::Cancelled, now);
                 }
             }
             Message::Response(response) => {
-                if let Some(call) = self.take_theirs(&response.id) {
+                if let Some(call) = self.take_incoming(&response.id) {
                     self.end(call, &response.id, outcome(response), now);
                 }
             }
@@ -213,7 +213,7 @@ impl ConnectionObservation {
 
     /// Returns the observer of an open call by the peer.
     pub(crate) fn call_observer(&self, id: &RequestId) -> Option<Arc<dyn CallObserver>> {
-        self.theirs.get(id).map(|call| call.observer().clone())
+        self.incoming.get(id).map(|call| call.observer().clone())
     }
 
     fn begin_call(
@@ -238,24 +238,24 @@ impl ConnectionObservation {
     }
 
     fn peer_cancelled(&mut self, id: &RequestId, now: Instant, ends: bool) {
-        let Some(call) = self.theirs.get(id) else { return };
+        let Some(call) = self.incoming.get(id) else { return };
         call.cancelled();
-        if ends && let Some(call) = self.take_theirs(id) {
+        if ends && let Some(call) = self.take_incoming(id) {
             self.end(call, id, Outcome::Cancelled, now);
         }
     }
 
     /// Takes the peer's latest call with this id.
-    fn take_theirs(&mut self, id: &RequestId) -> Option<OpenCall> {
-        let (id, mut call) = self.theirs.remove_entry(id)?;
+    fn take_incoming(&mut self, id: &RequestId) -> Option<OpenCall> {
+        let (id, mut call) = self.incoming.remove_entry(id)?;
         if let Some(earlier) = call.earlier.take() {
-            self.theirs.insert(id, *earlier);
+            self.incoming.insert(id, *earlier);
         }
         Some(call)
     }
 
-    fn end_ours(&mut self, id: &RequestId, outcome: Outcome<'_>, now: Instant) {
-        if let Some(call) = self.ours.remove(id) {
+    fn end_outgoing(&mut self, id: &RequestId, outcome: Outcome<'_>, now: Instant) {
+        if let Some(call) = self.outgoing.remove(id) {
             self.end(call, id, outcome, now);
         }
     }
@@ -269,11 +269,11 @@ impl ConnectionObservation {
 impl Drop for ConnectionObservation {
     fn drop(&mut self) {
         let now = self.shared.now();
-        for (id, call) in std::mem::take(&mut self.ours) {
+        for (id, call) in std::mem::take(&mut self.outgoing) {
             self.end(call, &id, Outcome::Closed, now);
         }
-        for id in self.theirs.keys().cloned().collect::<Vec<_>>() {
-            while let Some(call) = self.take_theirs(&id) {
+        for id in self.incoming.keys().cloned().collect::<Vec<_>>() {
+            while let Some(call) = self.take_incoming(&id) {
                 self.end(call, &id, Outcome::Closed, now);
             }
         }
