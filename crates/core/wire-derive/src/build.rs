@@ -6,7 +6,7 @@ use syn::{DeriveInput, Result, Type};
 
 use crate::attribute::Options;
 use crate::field::{Field, Kind, argument};
-use crate::word;
+use crate::rule;
 
 pub(crate) fn expand(input: &DeriveInput, fields: &syn::FieldsNamed) -> Result<TokenStream> {
     let without_new = Options::of(&input.attrs)?.take("without_new");
@@ -26,7 +26,7 @@ pub(crate) fn expand(input: &DeriveInput, fields: &syn::FieldsNamed) -> Result<T
 /// Whether `new` takes it.
 fn is_argument(field: &Field<'_>) -> bool {
     match &field.kind {
-        Kind::Member { word, .. } => word.build == word::Build::Argument,
+        Kind::Member { rule, .. } => rule.build == rule::BuildRule::Argument,
         Kind::Union | Kind::Extra => !field.has_default(),
     }
 }
@@ -53,10 +53,10 @@ fn setter(field: &Field<'_>) -> TokenStream {
     let (argument, value) = match &field.kind {
         Kind::Extra => (quote! { #kind }, quote! { #ident }),
         Kind::Union => into(ident, kind),
-        Kind::Member { word, .. } => match word.build {
-            word::Build::List => list(ident, kind),
-            word::Build::Exact => exact(ident, kind),
-            word::Build::Into | word::Build::Argument => into(ident, kind),
+        Kind::Member { rule, .. } => match rule.build {
+            rule::BuildRule::List => list(ident, kind),
+            rule::BuildRule::Exact => exact(ident, kind),
+            rule::BuildRule::Into | rule::BuildRule::Argument => into(ident, kind),
         },
     };
     let docs = format!("Sets [`{ident}`](Self#structfield.{ident}).");

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, LitStr, PathArguments, Result, Type};
 
 use crate::attribute::Options;
-use crate::word::{Shape, Word};
+use crate::rule::{Rule, Shape};
 
 /// A field of a struct, and its attribute.
 pub(crate) struct Field<'a> {
@@ -19,7 +19,7 @@ pub(crate) struct Field<'a> {
 /// The form of a field on the wire.
 pub(crate) enum Kind {
     /// A member of its own.
-    Member { word: &'static Word, name: LitStr },
+    Member { rule: &'static Rule, name: LitStr },
     /// A union whose members are among the object's own.
     Union,
     /// All members that no field matches.
@@ -59,27 +59,27 @@ impl<'a> Field<'a> {
             let kind = if is_union { Kind::Union } else { Kind::Extra };
             return Ok(Self { source, ident, kind, options });
         }
-        let Some(said) = (!options.words.is_empty()).then(|| options.words.remove(0)) else {
+        let Some(rule_name) = (!options.words.is_empty()).then(|| options.words.remove(0)) else {
             let message = "a word is missing that says how the member is read, such as `#[wire(required)]`";
             return Err(Error::new(options.span.unwrap_or_else(|| ident.span()), message));
         };
-        let Some(word) = Word::find(&said.to_string()) else {
-            return Err(Error::new(said.span(), format!("there is no word `{said}` for a member")));
+        let Some(rule) = Rule::find(&rule_name.to_string()) else {
+            return Err(Error::new(rule_name.span(), format!("there is no word `{rule_name}` for a member")));
         };
         options.finish("a member", &["name", "with", "read", "write", "omit_if", "schema"])?;
-        if !has_shape(&source.ty, word.shape) {
-            let wanted = word.shape.describe();
+        if !has_shape(&source.ty, rule.shape) {
+            let wanted = rule.shape.describe();
             return Err(Error::new(
                 source.ty.span(),
-                format!("`{said}` is for a field of the type {wanted}"),
+                format!("`{rule_name}` is for a field of the type {wanted}"),
             ));
         }
-        let name = match (&options.name, word.wire_name()) {
+        let name = match (&options.name, rule.wire_name()) {
             (Some(name), _) => name.clone(),
             (None, Some(name)) => LitStr::new(name, ident.span()),
             (None, None) => LitStr::new(&camel_case(&ident.unraw().to_string()), ident.span()),
         };
-        Ok(Self { source, ident, kind: Kind::Member { word, name }, options })
+        Ok(Self { source, ident, kind: Kind::Member { rule, name }, options })
     }
 
     /// Where an error about its type points to. Names are looked up as the derive's own.
@@ -90,7 +90,7 @@ impl<'a> Field<'a> {
     /// Whether an object can be made without it.
     pub(crate) fn has_default(&self) -> bool {
         match &self.kind {
-            Kind::Member { word, .. } => !word.is_required(),
+            Kind::Member { rule, .. } => !rule.is_required(),
             Kind::Union => argument(&self.source.ty, "Option").is_some(),
             Kind::Extra => true,
         }

@@ -173,11 +173,11 @@ mod attribute;
 mod build;
 mod field;
 mod object;
+mod rule;
 mod schema;
 mod settings;
 mod string_enum;
 mod tagged;
-mod word;
 
 #[cfg(test)]
 mod tests;

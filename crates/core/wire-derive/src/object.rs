@@ -6,7 +6,7 @@ use syn::{DeriveInput, LitStr, Result, Type};
 
 use crate::attribute::Options;
 use crate::field::{Field, Kind, argument, last_name};
-use crate::word::{Leniently, Missing, Word, Written};
+use crate::rule::{LenientRule, MissingRule, Rule, WriteRule};
 
 /// The names of the types that are maps.
 const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
@@ -45,9 +45,9 @@ impl<'a> Object<'a> {
         quote! { #read #write }
     }
 
-    fn members(&self) -> impl Iterator<Item = (usize, &Field<'a>, &'static Word, &LitStr)> {
+    fn members(&self) -> impl Iterator<Item = (usize, &Field<'a>, &'static Rule, &LitStr)> {
         self.fields.iter().enumerate().filter_map(|(at, field)| match &field.kind {
-            Kind::Member { word, name } => Some((at, field, *word, name)),
+            Kind::Member { rule, name } => Some((at, field, *rule, name)),
             Kind::Union | Kind::Extra => None,
         })
     }
@@ -63,16 +63,16 @@ impl<'a> Object<'a> {
             let (place, kind) = (place(at), &field.source.ty);
             quote! { let mut #place: ::core::option::Option<#kind> = ::core::option::Option::None; }
         });
-        let ways = self.members().filter_map(|(at, field, ..)| own_way(at, field));
+        let readers = self.members().filter_map(|(at, field, ..)| own_reader(at, field));
         let (begin, loops, end) = self.loops();
         let values = self.fields.iter().enumerate().map(|(at, field)| {
             let (ident, value) = (field.ident, finished(at, field));
             quote! { #ident: #value }
         });
-        // Inlined, each way to read a member would have a copy of its own, which makes programs larger.
+        // Inlined, the code would be copied for each deserializer, which makes programs larger.
         quote! {
             #[automatically_derived]
-            impl<'de> ::agentwire_jsonrpc::wire::Names<'de> for #name {
+            impl<'de> ::agentwire_jsonrpc::wire::ReadMembers<'de> for #name {
                 const NAME: &'static str = ::core::stringify!(#name);
 
                 #[inline]
@@ -84,7 +84,7 @@ impl<'a> Object<'a> {
                 }
 
                 fn read<A: ::serde::de::MapAccess<'de>>(mut members: A) -> ::core::result::Result<Self, A::Error> {
-                    #(#ways)*
+                    #(#readers)*
                     #(#declared)*
                     #begin
                     #loops
@@ -108,11 +108,11 @@ impl<'a> Object<'a> {
         let ignore = quote! { { members.next_value::<::serde::de::IgnoredAny>()?; } };
         let arms: Vec<_> = self
             .members()
-            .map(|(at, field, word, name)| {
-                let (place, way) = (place(at), way(at, field, word));
-                let leniently = leniently(field, word, &way);
+            .map(|(at, field, rule, name)| {
+                let (place, reader) = (place(at), reader(at, field, rule));
+                let lenient = lenient_reader(field, rule, &reader);
                 let take = quote_spanned! { field.span()=>
-                    ::agentwire_jsonrpc::wire::take::<#way, #leniently, _, A>(&mut #place, #name, &mut members)?
+                    ::agentwire_jsonrpc::wire::take::<#reader, #lenient, _, A>(&mut #place, #name, &mut members)?
                 };
                 (at, take)
             })
@@ -143,7 +143,7 @@ impl<'a> Object<'a> {
         let (place, kind) = (place(at), &rest.source.ty);
         let value = match (&rest.kind, &rest.options.read) {
             (Kind::Extra, _) => quote! {
-                <#kind as ::agentwire_jsonrpc::wire::Others>::of(others.build())
+                <#kind as ::agentwire_jsonrpc::wire::ExtraMembers>::from_members(others.build())
                     .map_err(<A::Error as ::serde::de::Error>::custom)?
             },
             (_, Some(read)) => {
@@ -203,47 +203,49 @@ fn place(at: usize) -> Ident {
 }
 
 /// The type that reads a member.
-fn way(at: usize, field: &Field<'_>, word: &Word) -> TokenStream {
+fn reader(at: usize, field: &Field<'_>, rule: &Rule) -> TokenStream {
     if field.options.with.is_some() || field.options.read.is_some() {
-        let own = format_ident!("Way{at}");
+        let own = format_ident!("Reader{at}");
         return quote! { #own };
     }
-    let way = format_ident!("{}", word.way);
-    let way = quote! { ::agentwire_jsonrpc::wire::#way };
+    let reader = format_ident!("{}", rule.reader);
+    let reader = quote! { ::agentwire_jsonrpc::wire::#reader };
     let kind = &field.source.ty;
     match last_name(argument(kind, "Option").unwrap_or(kind)) {
-        Some(name) if MAPS.iter().any(|map| name == map) => quote! { ::agentwire_jsonrpc::wire::MapAs<#way> },
-        _ => way,
+        Some(name) if MAPS.iter().any(|map| name == map) => {
+            quote! { ::agentwire_jsonrpc::wire::MapAs<#reader> }
+        }
+        _ => reader,
     }
 }
 
 /// The type that reads a member in a lenient decoding.
-fn leniently(field: &Field<'_>, word: &Word, way: &TokenStream) -> TokenStream {
+fn lenient_reader(field: &Field<'_>, rule: &Rule, reader: &TokenStream) -> TokenStream {
     let kind = &field.source.ty;
-    let has_own_way = field.options.with.is_some() || field.options.read.is_some();
-    let is_list = |kind: &Type| !has_own_way && argument(kind, "Vec").is_some();
-    match word.leniently {
-        Leniently::Same => way.clone(),
-        Leniently::Respelled => quote! { ::agentwire_jsonrpc::wire::Respelled<#way> },
-        Leniently::Needed if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::RequiredItems },
-        Leniently::Needed => quote! { ::agentwire_jsonrpc::wire::Respelled<#way> },
-        Leniently::OrDefault if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::Items },
-        Leniently::OrDefault if argument(kind, "Option").is_some_and(is_list) => {
+    let has_own_reader = field.options.with.is_some() || field.options.read.is_some();
+    let is_list = |kind: &Type| !has_own_reader && argument(kind, "Vec").is_some();
+    match rule.leniently {
+        LenientRule::Same => reader.clone(),
+        LenientRule::AnySpelling => quote! { ::agentwire_jsonrpc::wire::AnySpelling<#reader> },
+        LenientRule::Needed if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::RequiredItems },
+        LenientRule::Needed => quote! { ::agentwire_jsonrpc::wire::AnySpelling<#reader> },
+        LenientRule::OrDefault if is_list(kind) => quote! { ::agentwire_jsonrpc::wire::Items },
+        LenientRule::OrDefault if argument(kind, "Option").is_some_and(is_list) => {
             quote! { ::agentwire_jsonrpc::wire::OptionalItems }
         }
-        Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::OrDefault<#way> },
-        Leniently::OrEmpty => quote! { ::agentwire_jsonrpc::wire::OrEmpty<#way> },
+        LenientRule::OrDefault => quote! { ::agentwire_jsonrpc::wire::OrDefault<#reader> },
+        LenientRule::OrEmpty => quote! { ::agentwire_jsonrpc::wire::OrEmpty<#reader> },
     }
 }
 
 /// A type for a member that a function reads.
-fn own_way(at: usize, field: &Field<'_>) -> Option<TokenStream> {
+fn own_reader(at: usize, field: &Field<'_>) -> Option<TokenStream> {
     let read = match (&field.options.with, &field.options.read) {
         (_, Some(read)) => quote! { #read },
         (Some(with), None) => quote! { #with::deserialize },
         (None, None) => return None,
     };
-    let (own, kind) = (format_ident!("Way{at}"), &field.source.ty);
+    let (own, kind) = (format_ident!("Reader{at}"), &field.source.ty);
     Some(quote! {
         struct #own;
 
@@ -261,9 +263,11 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
     let place = place(at);
     match &field.kind {
         Kind::Union | Kind::Extra => quote! { #place },
-        Kind::Member { word, name } if word.missing == Missing::Error => {
-            let missing = match word.leniently {
-                Leniently::OrDefault => quote! { ::agentwire_jsonrpc::wire::expected::<_, A::Error>(#name)? },
+        Kind::Member { rule, name } if rule.missing == MissingRule::Error => {
+            let missing = match rule.leniently {
+                LenientRule::OrDefault => {
+                    quote! { ::agentwire_jsonrpc::wire::default_if_lenient::<_, A::Error>(#name)? }
+                }
                 _ => quote! {
                     return ::core::result::Result::Err(<A::Error as ::serde::de::Error>::missing_field(#name))
                 },
@@ -282,13 +286,13 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
 /// Writes a field.
 fn written(field: &Field<'_>) -> TokenStream {
     let ident = field.ident;
-    let Kind::Member { word, name } = &field.kind else {
+    let Kind::Member { rule, name } = &field.kind else {
         return quote_spanned! { field.span()=>
             ::agentwire_jsonrpc::wire::WriteMembers::write_members(&self.#ident, members)?;
         };
     };
     let entry = |value: TokenStream| {
-        let value = with_function(field, word, value);
+        let value = with_function(field, rule, value);
         quote_spanned! { field.span()=>
             ::serde::ser::SerializeMap::serialize_key(members, #name)?;
             ::serde::ser::SerializeMap::serialize_value(members, #value)?;
@@ -298,21 +302,21 @@ fn written(field: &Field<'_>) -> TokenStream {
         let entry = entry(quote! { &self.#ident });
         return quote! { if !#omit_if(&self.#ident) { #entry } };
     }
-    match word.written {
-        Written::Always => entry(quote! { &self.#ident }),
-        Written::UnlessNone => {
+    match rule.written {
+        WriteRule::Always => entry(quote! { &self.#ident }),
+        WriteRule::UnlessNone => {
             let entry = entry(quote! { value });
             quote! { if let ::core::option::Option::Some(value) = &self.#ident { #entry } }
         }
-        Written::UnlessEmpty => {
+        WriteRule::UnlessEmpty => {
             let entry = entry(quote! { &self.#ident });
             quote! { if !self.#ident.is_empty() { #entry } }
         }
-        Written::UnlessKept => {
+        WriteRule::UnlessKept => {
             let entry = entry(quote! { &self.#ident });
             quote! { if !self.#ident.is_keep() { #entry } }
         }
-        Written::UnlessDefault => {
+        WriteRule::UnlessDefault => {
             let entry = entry(quote! { &self.#ident });
             quote! { if self.#ident { #entry } }
         }
@@ -320,13 +324,13 @@ fn written(field: &Field<'_>) -> TokenStream {
 }
 
 /// The value as the field's own function writes it, where it has one. Of an option that gets what is in it.
-fn with_function(field: &Field<'_>, word: &Word, value: TokenStream) -> TokenStream {
+fn with_function(field: &Field<'_>, rule: &Rule, value: TokenStream) -> TokenStream {
     let write = match (&field.options.with, &field.options.write) {
         (_, Some(write)) => quote! { #write },
         (Some(with), None) => quote! { #with::serialize },
         (None, None) => return value,
     };
-    let inner = argument(&field.source.ty, "Option").filter(|_| word.written == Written::UnlessNone);
+    let inner = argument(&field.source.ty, "Option").filter(|_| rule.written == WriteRule::UnlessNone);
     let kind = inner.unwrap_or(&field.source.ty);
     quote! {
         &{

@@ -9,9 +9,9 @@ use syn::{Ident, LitStr};
 use crate::attribute::docs;
 use crate::field::{Field, Kind, last_name};
 use crate::object::Object;
+use crate::rule::WriteRule;
 use crate::string_enum::StringEnum;
 use crate::tagged::{Role, Union};
-use crate::word::Written;
 
 /// The implementation around what makes the schema.
 fn implementation(name: &Ident, body: &TokenStream) -> TokenStream {
@@ -60,34 +60,34 @@ pub(crate) fn of_object(object: &Object<'_>) -> TokenStream {
 fn field(field: &Field<'_>) -> TokenStream {
     let (docs, ident, kind) = (docs(&field.source.attrs), field.ident, &field.source.ty);
     let own = field.options.schema.as_ref().map(|schema| quote! { #[schemars(#schema)] });
-    let said = match &field.kind {
+    let attributes = match &field.kind {
         Kind::Union | Kind::Extra => quote! { flatten },
-        Kind::Member { word, name } => {
+        Kind::Member { rule, name } => {
             // A member that is always written, be it `null`, has no default.
-            let has_default = !word.is_required() && word.name != "nullable";
+            let has_default = !rule.is_required() && rule.name != "nullable";
             let default = has_default.then(|| quote! { default, });
-            let skip = skip(field, word.written).map(|skip| quote! { skip_serializing_if = #skip, });
-            let keywords = word.keywords;
+            let skip = skip(field, rule.written).map(|skip| quote! { skip_serializing_if = #skip, });
+            let keywords = rule.keywords;
             let extend = (!keywords.is_empty()).then(|| quote! { extend(#(#keywords = true),*), });
-            let with = (word.name == "raw_object" && own.is_none())
+            let with = (rule.name == "raw_object" && own.is_none())
                 .then(|| quote! { with = "::core::option::Option<::agentwire_jsonrpc::RawObject>", });
             quote! { rename = #name, #default #skip #extend #with }
         }
     };
-    quote! { #(#docs)* #[schemars(#said)] #own #ident: #kind, }
+    quote! { #(#docs)* #[schemars(#attributes)] #own #ident: #kind, }
 }
 
 /// The function that decides when a member is left out, as a string.
-fn skip(field: &Field<'_>, written: Written) -> Option<String> {
+fn skip(field: &Field<'_>, written: WriteRule) -> Option<String> {
     if let Some(omit_if) = &field.options.omit_if {
         return Some(quote! { #omit_if }.to_string());
     }
     let function = match written {
-        Written::Always => return None,
-        Written::UnlessNone => "::core::option::Option::is_none".to_owned(),
-        Written::UnlessKept => "::agentwire_jsonrpc::wire::Patch::is_keep".to_owned(),
-        Written::UnlessDefault => "::core::ops::Not::not".to_owned(),
-        Written::UnlessEmpty => match last_name(&field.source.ty) {
+        WriteRule::Always => return None,
+        WriteRule::UnlessNone => "::core::option::Option::is_none".to_owned(),
+        WriteRule::UnlessKept => "::agentwire_jsonrpc::wire::Patch::is_keep".to_owned(),
+        WriteRule::UnlessDefault => "::core::ops::Not::not".to_owned(),
+        WriteRule::UnlessEmpty => match last_name(&field.source.ty) {
             Some(name) if name == "BTreeMap" => "::std::collections::BTreeMap::is_empty".to_owned(),
             _ => "::std::vec::Vec::is_empty".to_owned(),
         },
@@ -105,12 +105,12 @@ pub(crate) fn of_union(union: &Union<'_>) -> TokenStream {
     let variants = union.variants.iter().filter_map(|variant| {
         let docs = crate::attribute::docs(&variant.source.attrs);
         let (ident, fields) = (&variant.source.ident, &variant.source.fields);
-        let said = match &variant.role {
+        let attributes = match &variant.role {
             Role::Tagged(value) => quote! { rename = #value },
             Role::Untagged(_) => quote! { untagged },
             Role::Unknown(_) | Role::Base => return None,
         };
-        Some(quote! { #(#docs)* #[schemars(#said)] #ident #fields, })
+        Some(quote! { #(#docs)* #[schemars(#attributes)] #ident #fields, })
     });
     let open = union.unknown().map(|requirements| {
         let names = requirements.iter().map(|requirement| &requirement.name);

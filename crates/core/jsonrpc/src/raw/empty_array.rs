@@ -77,9 +77,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ObjectVisitor<V> {
 }
 
 /// Lets [`read_object`] read the maps and the options of maps of the standard library.
-pub(crate) struct MapDeserializer<D>(pub(crate) D);
+pub(crate) struct EmptyArrayAsMap<D>(pub(crate) D);
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for MapDeserializer<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for EmptyArrayAsMap<D> {
     type Error = D::Error;
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -126,6 +126,6 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for OptionVisitor<V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(MapDeserializer(deserializer))
+        self.0.visit_some(EmptyArrayAsMap(deserializer))
     }
 }

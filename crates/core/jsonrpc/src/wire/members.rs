@@ -15,7 +15,7 @@ use crate::raw::skipped::{Step, enter, is_lenient, note_skipped};
 use crate::text::Text;
 
 /// A type that is read from the members of an object.
-pub trait Names<'de>: Sized {
+pub trait ReadMembers<'de>: Sized {
     /// The type's name, for errors.
     const NAME: &'static str;
 
@@ -37,10 +37,10 @@ pub trait Names<'de>: Sized {
 ///
 /// When the value is neither, or its members cannot be read.
 #[inline]
-pub fn read_members<'de, T: Names<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub fn read_members<'de, T: ReadMembers<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct ObjectVisitor<T>(PhantomData<T>);
 
-    impl<'de, T: Names<'de>> Visitor<'de> for ObjectVisitor<T> {
+    impl<'de, T: ReadMembers<'de>> Visitor<'de> for ObjectVisitor<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,7 +76,9 @@ impl<'de> Key<'de> {
     ///
     /// When the name cannot be read.
     #[inline]
-    pub fn own<T: Names<'de>, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Option<usize>>, A::Error> {
+    pub fn own<T: ReadMembers<'de>, A: MapAccess<'de>>(
+        members: &mut A,
+    ) -> Result<Option<Option<usize>>, A::Error> {
         members.next_key_seed(Position::<T>(PhantomData))
     }
 
@@ -86,13 +88,13 @@ impl<'de> Key<'de> {
     ///
     /// When the name cannot be read.
     #[inline]
-    pub fn any<T: Names<'de>, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Self>, A::Error> {
+    pub fn any<T: ReadMembers<'de>, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Self>, A::Error> {
         let Some(name) = members.next_key::<Text<'de>>()? else { return Ok(None) };
         Ok(Some(T::position(name.as_str()).map_or(Self::Other(name), Self::Own)))
     }
 }
 
-impl<'de, T: Names<'de>> DeserializeSeed<'de> for Position<T> {
+impl<'de, T: ReadMembers<'de>> DeserializeSeed<'de> for Position<T> {
     type Value = Option<usize>;
 
     #[inline]
@@ -101,7 +103,7 @@ impl<'de, T: Names<'de>> DeserializeSeed<'de> for Position<T> {
     }
 }
 
-impl<'de, T: Names<'de>> Visitor<'de> for Position<T> {
+impl<'de, T: ReadMembers<'de>> Visitor<'de> for Position<T> {
     type Value = Option<usize>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,7 +161,7 @@ fn take_leniently<'de, L: ReadAs<'de, T>, T, A: MapAccess<'de>>(
 ///
 /// Fails in a strict decoding.
 #[cold]
-pub fn expected<T: Default, E: Error>(name: &'static str) -> Result<T, E> {
+pub fn default_if_lenient<T: Default, E: Error>(name: &'static str) -> Result<T, E> {
     if !is_lenient() {
         return Err(E::missing_field(name));
     }
@@ -183,24 +185,24 @@ pub fn required<T: DeserializeOwned, E: Error>(object: &RawObject, name: &'stati
 }
 
 /// A type that keeps the members of an object that have no field.
-pub trait Others: Sized {
+pub trait ExtraMembers: Sized {
     /// Takes the members.
     ///
     /// # Errors
     ///
     /// When the type cannot hold a member, such as a number beyond the greatest `f64`.
-    fn of(members: RawObject) -> Result<Self, serde_json::Error>;
+    fn from_members(members: RawObject) -> Result<Self, serde_json::Error>;
 }
 
-impl Others for RawObject {
+impl ExtraMembers for RawObject {
     #[inline]
-    fn of(members: RawObject) -> Result<Self, serde_json::Error> {
+    fn from_members(members: RawObject) -> Result<Self, serde_json::Error> {
         Ok(members)
     }
 }
 
-impl Others for Map<String, Value> {
-    fn of(members: RawObject) -> Result<Self, serde_json::Error> {
+impl ExtraMembers for Map<String, Value> {
+    fn from_members(members: RawObject) -> Result<Self, serde_json::Error> {
         if members.is_empty() { Ok(Self::new()) } else { members.decode() }
     }
 }

@@ -21,10 +21,13 @@ pub use crate::raw::empty_array::read_object;
 pub use crate::text::Text;
 #[cfg(feature = "schema")]
 pub use describe_tag::describe_tag;
-pub use members::{Key, Names, Others, WriteMembers, expected, read_members, required, take, write_members};
+pub use members::{
+    ExtraMembers, Key, ReadMembers, WriteMembers, default_if_lenient, read_members, required, take,
+    write_members,
+};
 pub use patch::Patch;
 pub use read_as::{
-    Items, Lenient, MapAs, NullAsDefault, OptionalItems, OrDefault, OrEmpty, PatchItems, RawObjectOrNull,
-    RawOrNull, ReadAs, RequiredItems, Respelled, Strict, ValidItems, lenient,
+    AnySpelling, DefaultOnError, Items, MapAs, NullAsDefault, OptionalItems, OrDefault, OrEmpty, PatchItems,
+    RawObjectOrNull, RawOrNull, ReadAs, RequiredItems, Strict, ValidItems, default_on_error,
 };
 pub use tagged::{Tagged, ignore_members, read_tagged, require, with_tag};

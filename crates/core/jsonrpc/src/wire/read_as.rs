@@ -4,13 +4,13 @@
 //!
 //! | keyword of the schema | rule |
 //! |---|---|
-//! | `x-deserialize-default-on-error` | [`Lenient`] |
+//! | `x-deserialize-default-on-error` | [`DefaultOnError`] |
 //! | the same with `x-deserialize-skip-invalid-items` | [`Items`], [`OptionalItems`], [`PatchItems`] |
 //! | `x-deserialize-skip-invalid-items` | [`ValidItems`] |
 //! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
 //!
 //! Each member also has a rule for the second, lenient attempt at a message ([`RawJson::decode_leniently`]): [`OrDefault`] for
-//! a member that the protocol does not require, [`OrEmpty`] for a capability, and [`Respelled`] for a required member. A list
+//! a member that the protocol does not require, [`OrEmpty`] for a capability, and [`AnySpelling`] for a required member. A list
 //! without its bad items is read by [`Items`], [`OptionalItems`] or [`RequiredItems`].
 //!
 //! The lenient rules must continue after any fault, so they first read the member as JSON text. That succeeds for every
@@ -27,7 +27,7 @@ use serde_json::value::RawValue;
 use super::Patch;
 use super::undecoded::undecoded;
 use crate::RawJson;
-use crate::raw::empty_array::{MapDeserializer, as_object};
+use crate::raw::empty_array::{EmptyArrayAsMap, as_object};
 use crate::raw::skipped::{note_skipped, read_items};
 use crate::reader::{RESPELLED, Spelling, refuse_reserved};
 
@@ -59,7 +59,7 @@ impl<'de, T, W: ReadAs<'de, T>> DeserializeSeed<'de> for Seed<W, T> {
 
 /// Every malformed value is an error.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct Strict;
 
 impl<'de, T: Deserialize<'de>> ReadAs<'de, T> for Strict {
@@ -71,21 +71,21 @@ impl<'de, T: Deserialize<'de>> ReadAs<'de, T> for Strict {
 
 /// A malformed value is read as the default. Never fails on JSON.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
-pub struct Lenient;
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
+pub struct DefaultOnError;
 
-impl<'de, T: DeserializeOwned + Default> ReadAs<'de, T> for Lenient {
+impl<'de, T: DeserializeOwned + Default> ReadAs<'de, T> for DefaultOnError {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        lenient(deserializer)
+        default_on_error(deserializer)
     }
 }
 
-/// [`Lenient`] as a function, for `#[serde(deserialize_with)]`.
+/// [`DefaultOnError`] as a function, for `#[serde(deserialize_with)]`.
 ///
 /// # Errors
 ///
 /// When the text is not JSON.
-pub fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub fn default_on_error<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
@@ -95,7 +95,7 @@ where
 
 /// An array without its bad items; empty if the value is not an array. Never fails on JSON.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct Items;
 
 impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for Items {
@@ -106,7 +106,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for Items {
 
 /// An array without its bad items; `None` if the value is not an array. Never fails on JSON.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct OptionalItems;
 
 impl<'de, T: DeserializeOwned> ReadAs<'de, Option<Vec<T>>> for OptionalItems {
@@ -117,7 +117,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Option<Vec<T>>> for OptionalItems {
 
 /// An array without its bad items. `null` clears the list, and any other value keeps it. Never fails on JSON.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct PatchItems;
 
 impl<'de, T: DeserializeOwned> ReadAs<'de, Patch<Vec<T>>> for PatchItems {
@@ -132,7 +132,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Patch<Vec<T>>> for PatchItems {
 
 /// An array without its bad items. A value that is not an array is an error.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct ValidItems;
 
 impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for ValidItems {
@@ -143,7 +143,7 @@ impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for ValidItems {
 
 /// `null` is read as the default; any other malformed value is an error.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct NullAsDefault;
 
 impl<'de, T: Deserialize<'de> + Default> ReadAs<'de, T> for NullAsDefault {
@@ -154,7 +154,7 @@ impl<'de, T: Deserialize<'de> + Default> ReadAs<'de, T> for NullAsDefault {
 
 /// A required array without its bad items. `null` is empty; any other value that is not an array is an error.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct RequiredItems;
 
 impl<'de, T: DeserializeOwned> ReadAs<'de, Vec<T>> for RequiredItems {
@@ -173,7 +173,7 @@ pub struct MapAs<W>(PhantomData<W>);
 
 impl<'de, T, W: ReadAs<'de, T>> ReadAs<'de, T> for MapAs<W> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        W::read(MapDeserializer(deserializer))
+        W::read(EmptyArrayAsMap(deserializer))
     }
 }
 
@@ -206,9 +206,9 @@ impl<'de, T: Default, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for OrEmpty<W> {
 
 /// The rule `W`. If it fails, other spellings of the same value are tried.
 #[derive(Debug)]
-pub struct Respelled<W>(PhantomData<W>);
+pub struct AnySpelling<W>(PhantomData<W>);
 
-impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for Respelled<W> {
+impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for AnySpelling<W> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         read_as::<W, T>(undecoded(deserializer)?.get()).map_err(D::Error::custom)
     }
@@ -216,7 +216,7 @@ impl<'de, T, W: for<'a> ReadAs<'a, T>> ReadAs<'de, T> for Respelled<W> {
 
 /// Undecoded JSON text. `null` counts as a value.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct RawOrNull;
 
 impl<'de> ReadAs<'de, Option<RawJson>> for RawOrNull {
@@ -227,7 +227,7 @@ impl<'de> ReadAs<'de, Option<RawJson>> for RawOrNull {
 
 /// Undecoded JSON text that must be an object. `None` if it is `null`.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it only names a way")]
+#[expect(clippy::exhaustive_structs, reason = "it only names a rule")]
 pub struct RawObjectOrNull;
 
 impl<'de> ReadAs<'de, Option<RawJson>> for RawObjectOrNull {

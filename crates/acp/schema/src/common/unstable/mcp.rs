@@ -118,14 +118,14 @@ impl<'de> Deserialize<'de> for MessageMcpResponse {
         #[derive(Deserialize)]
         struct Well {
             result: RawJson,
-            #[serde(rename = "_meta", default, deserialize_with = "wire::lenient")]
+            #[serde(rename = "_meta", default, deserialize_with = "wire::default_on_error")]
             meta: Option<Meta>,
         }
 
         #[derive(Deserialize)]
         struct Badly {
             error: McpError,
-            #[serde(rename = "_meta", default, deserialize_with = "wire::lenient")]
+            #[serde(rename = "_meta", default, deserialize_with = "wire::default_on_error")]
             meta: Option<Meta>,
         }
 

@@ -3,7 +3,7 @@
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_jsonrpc::runtime::read_items;
-use agentwire_jsonrpc::wire::lenient;
+use agentwire_jsonrpc::wire::default_on_error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Secret;
@@ -11,13 +11,13 @@ use crate::Secret;
 /// A protected resource's metadata: RFC 9728, section 2.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ResourceMetadata {
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) resource: Option<String>,
     #[serde(default, deserialize_with = "words")]
     pub(crate) authorization_servers: Vec<String>,
     #[serde(default, deserialize_with = "optional_words")]
     pub(crate) scopes_supported: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) dpop_bound_access_tokens_required: bool,
 }
 
@@ -25,15 +25,15 @@ pub(crate) struct ResourceMetadata {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ServerMetadata {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) issuer: String,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) authorization_endpoint: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) token_endpoint: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) registration_endpoint: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) revocation_endpoint: Option<String>,
     #[serde(deserialize_with = "words")]
     pub(crate) scopes_supported: Vec<String>,
@@ -43,9 +43,9 @@ pub(crate) struct ServerMetadata {
     pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(deserialize_with = "words")]
     pub(crate) dpop_signing_alg_values_supported: Vec<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) authorization_response_iss_parameter_supported: bool,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) client_id_metadata_document_supported: bool,
 }
 
@@ -53,14 +53,14 @@ pub(crate) struct ServerMetadata {
 #[derive(Debug, Deserialize)]
 pub(crate) struct RegistrationAnswer {
     pub(crate) client_id: String,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) client_secret: Option<Secret>,
     /// When the secret expires, in seconds since 1970; 0 is never.
     #[serde(default, deserialize_with = "date")]
     pub(crate) client_secret_expires_at: u64,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) token_endpoint_auth_method: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) scope: Option<String>,
 }
 
@@ -83,14 +83,14 @@ pub(crate) struct RegistrationRequest<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct TokenAnswer {
     pub(crate) access_token: Secret,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) token_type: Option<String>,
     /// In seconds.
     #[serde(default, deserialize_with = "seconds")]
     pub(crate) expires_in: Option<u64>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) refresh_token: Option<Secret>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "default_on_error")]
     pub(crate) scope: Option<String>,
 }
 
@@ -98,9 +98,9 @@ pub(crate) struct TokenAnswer {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorAnswer {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) error: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "default_on_error")]
     pub(crate) error_description: Option<String>,
 }
 
