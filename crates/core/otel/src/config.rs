@@ -10,7 +10,7 @@ use crate::propagation::trace_context;
 #[build(new)]
 #[non_exhaustive]
 pub struct Config {
-    /// Whether spans contain the arguments and results of tools (default: no). They may contain secrets and personal data.
+    /// Sets whether spans contain the arguments and results of tools (default: no). They may contain secrets and personal data.
     pub content: bool,
     /// Sets whether a server's spans contain the id of their MCP session over HTTP (default: no). An id is a
     /// credential if a server does not authenticate its clients. Of an id with a dot, such as a sealed one,

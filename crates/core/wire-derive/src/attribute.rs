@@ -1,18 +1,18 @@
-//! The content of `#[wire(…)]`.
+//! Parses the attribute `#[wire(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, LitStr, Path, Result, Token, Type};
 
-/// All that the attributes `#[wire(…)]` of one item, field or variant say.
+/// The options in the `#[wire(…)]` attributes of one item, field or variant.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// Where they stand.
+    /// The place of the first attribute.
     pub(crate) span: Option<Span>,
-    /// The bare words.
+    /// The identifiers without a value: rules and flags.
     pub(crate) words: Vec<Ident>,
-    /// The string that stands for the variant.
+    /// The variant's string on the wire.
     pub(crate) literal: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) tag: Option<LitStr>,
@@ -26,7 +26,7 @@ pub(crate) struct Options {
     pub(crate) schema: Option<TokenStream>,
 }
 
-/// A member that an object must have whatever its tag is.
+/// A member that an object with an unknown tag must have.
 pub(crate) struct Requirement {
     pub(crate) name: LitStr,
     pub(crate) kind: Type,
@@ -99,13 +99,13 @@ impl Options {
         Ok(())
     }
 
-    /// Removes a bare word; returns whether it was there.
+    /// Removes an identifier. Returns whether it was there.
     pub(crate) fn take(&mut self, name: &str) -> bool {
         let at = self.words.iter().position(|word| word == name);
         at.map(|at| self.words.remove(at)).is_some()
     }
 
-    /// Fails if a bare word is left, or one of the options that do not belong to `what`.
+    /// Fails if an identifier is left, or an option that is not `allowed` for this item. `what` describes the item.
     pub(crate) fn finish(&self, what: &str, allowed: &[&str]) -> Result<()> {
         if let Some(word) = self.words.first() {
             return Err(syn::Error::new(word.span(), format!("{what} has no option `{word}`")));

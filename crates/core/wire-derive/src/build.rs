@@ -1,4 +1,4 @@
-//! `#[derive(Build)]`: `new` and setters. This file is for wire types, [`settings`](crate::settings) for all others.
+//! `#[derive(Build)]` on a wire type: `new` and setters. [`settings`](crate::settings) is for all other types.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -23,7 +23,7 @@ pub(crate) fn expand(input: &DeriveInput, fields: &syn::FieldsNamed) -> Result<T
     })
 }
 
-/// Whether `new` takes it.
+/// Returns whether the field is an argument of `new`.
 fn is_argument(field: &Field<'_>) -> bool {
     match &field.kind {
         Kind::Member { rule, .. } => rule.build == rule::BuildRule::Argument,
@@ -37,7 +37,7 @@ fn constructor(fields: &[Field<'_>]) -> TokenStream {
         arguments.iter().map(|field| (field.ident, &field.source.ty)).unzip();
     let others = others.iter().map(|field| field.ident);
     quote! {
-        /// Makes one of what the protocol requires; the rest is left out until a setter adds it.
+        /// Makes a value from the members that the protocol requires. Setters add the others.
         #[must_use]
         pub fn new(#(#names: impl ::core::convert::Into<#kinds>),*) -> Self {
             Self {
@@ -70,7 +70,7 @@ fn setter(field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The type of a setter's argument and the value of the field: for all that converts into it.
+/// The type of a setter's argument and the value of the field, for any argument that converts into the field's type.
 pub(crate) fn into(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     if let Some(inner) = argument(kind, "Option") {
         let value = quote! { ::core::option::Option::Some(#ident.into()) };
@@ -83,7 +83,7 @@ pub(crate) fn into(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     (quote! { impl ::core::convert::Into<#kind> }, quote! { #ident.into() })
 }
 
-/// The same for a value of the field's type, or of the type in its option.
+/// The type of a setter's argument and the value of the field, for an argument of the field's type or of the type in its option.
 pub(crate) fn exact(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     match argument(kind, "Option") {
         Some(inner) => (quote! { #inner }, quote! { ::core::option::Option::Some(#ident) }),
@@ -91,7 +91,7 @@ pub(crate) fn exact(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     }
 }
 
-/// The same for the items of a `Vec`, of any collection.
+/// The type of a setter's argument and the value of the field, for an iterator over the items of a `Vec`.
 pub(crate) fn list(ident: &Ident, kind: &Type) -> (TokenStream, TokenStream) {
     let option = argument(kind, "Option");
     let Some(item) = argument(option.unwrap_or(kind), "Vec") else { return exact(ident, kind) };

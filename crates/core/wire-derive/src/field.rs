@@ -1,4 +1,4 @@
-//! One member of an object.
+//! A field of a struct: its rule, its name on the wire, and its options.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -8,7 +8,7 @@ use syn::{Error, GenericArgument, LitStr, PathArguments, Result, Type};
 use crate::attribute::Options;
 use crate::rule::{Rule, Shape};
 
-/// A field of a struct, and its attribute.
+/// A field of a struct with its parsed attribute.
 pub(crate) struct Field<'a> {
     pub(crate) source: &'a syn::Field,
     pub(crate) ident: &'a Ident,
@@ -18,16 +18,16 @@ pub(crate) struct Field<'a> {
 
 /// The form of a field on the wire.
 pub(crate) enum Kind {
-    /// A member of its own.
+    /// A single member.
     Member { rule: &'static Rule, name: LitStr },
-    /// A union whose members are among the object's own.
+    /// A union, whose members are inlined into the object.
     Union,
     /// All members that no field matches.
     Extra,
 }
 
 impl<'a> Field<'a> {
-    /// The fields of a struct. At most one of them takes the other members.
+    /// Parses the fields of a struct. At most one of them is a union or takes the extra members.
     pub(crate) fn all(fields: &'a syn::FieldsNamed) -> Result<Vec<Self>> {
         let fields: Vec<_> = fields.named.iter().map(Self::new).collect::<Result<_>>()?;
         let mut rest = fields.iter().filter(|field| !matches!(field.kind, Kind::Member { .. }));
@@ -40,7 +40,7 @@ impl<'a> Field<'a> {
                 if names.contains(&name.value()) {
                     return Err(Error::new(
                         name.span(),
-                        format!("two fields are the member {:?}", name.value()),
+                        format!("two fields have the name {:?}", name.value()),
                     ));
                 }
                 names.push(name.value());
@@ -60,11 +60,11 @@ impl<'a> Field<'a> {
             return Ok(Self { source, ident, kind, options });
         }
         let Some(rule_name) = (!options.words.is_empty()).then(|| options.words.remove(0)) else {
-            let message = "a word is missing that says how the member is read, such as `#[wire(required)]`";
+            let message = "the rule of the member is missing, such as `#[wire(required)]`";
             return Err(Error::new(options.span.unwrap_or_else(|| ident.span()), message));
         };
         let Some(rule) = Rule::find(&rule_name.to_string()) else {
-            return Err(Error::new(rule_name.span(), format!("there is no word `{rule_name}` for a member")));
+            return Err(Error::new(rule_name.span(), format!("there is no rule `{rule_name}` for a member")));
         };
         options.finish("a member", &["name", "with", "read", "write", "omit_if", "schema"])?;
         if !has_shape(&source.ty, rule.shape) {
@@ -82,12 +82,12 @@ impl<'a> Field<'a> {
         Ok(Self { source, ident, kind: Kind::Member { rule, name }, options })
     }
 
-    /// Where an error about its type points to. Names are looked up as the derive's own.
+    /// The place of an error about the field's type. Identifiers with this span are resolved at the derive.
     pub(crate) fn span(&self) -> Span {
         self.source.ty.span().resolved_at(Span::call_site())
     }
 
-    /// Whether an object can be made without it.
+    /// Returns whether an object can be made without a value for it.
     pub(crate) fn has_default(&self) -> bool {
         match &self.kind {
             Kind::Member { rule, .. } => !rule.is_required(),
@@ -120,11 +120,11 @@ pub(crate) fn last_name(kind: &Type) -> Option<&Ident> {
     }
 }
 
-/// The argument of a type of that name: `T` of `Option<T>`.
+/// The type argument of a type with this name, such as `T` of `Option<T>`.
 pub(crate) fn argument<'a>(kind: &'a Type, name: &str) -> Option<&'a Type> {
     let path = match kind {
         Type::Path(path) => &path.path,
-        // A type that came through another macro.
+        // A type from another macro is in a group.
         Type::Group(group) => return argument(&group.elem, name),
         _ => return None,
     };

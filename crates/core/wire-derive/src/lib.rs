@@ -1,14 +1,13 @@
-//! Derives how a wire type is read, written, built and described, for every protocol alike, and how settings are built.
+//! Derives how a wire type is read, written, built and described, and how settings are built.
 //!
-//! serde's derive cannot say what these protocols say of a member: that a malformed one counts as missing, that a bad item of
-//! a list is dropped, that `null` clears. Each member therefore has one word for the rules of its protocol, and everything
-//! else follows from the word.
+//! serde's derive cannot express the rules of these protocols for a member: a malformed member counts as missing, a malformed item of
+//! a list is dropped, `null` clears. Therefore each member names one *rule* in its attribute, and everything else follows from that.
 //!
 //! ```text
 //! #[derive(Clone, Debug, PartialEq, Wire, Build)]
 //! pub struct ToolCall {
 //!     #[wire(required)]
-//!     pub tool_call_id: ToolCallId,        reading    Names, Deserialize: from an object only, a repeated member is an error
+//!     pub tool_call_id: ToolCallId,        reading    ReadMembers, Deserialize: from an object; a repeated member is an error
 //!     #[wire(lenient)]                     writing    WriteMembers, Serialize
 //!     pub name: Option<String>,        ──▶ building   new(tool_call_id), a setter for each other member
 //!     #[wire(items)]                       schema     JsonSchema, behind the feature `schema` of the crate with the type
@@ -18,90 +17,91 @@
 //! }
 //! ```
 //!
-//! The generated code calls `agentwire_jsonrpc::wire`, and needs `serde`, and `schemars` and `serde_json` for schemas. It is
-//! written for the schema crates of this project and supports what they use: structs with named fields and without
-//! parameters, and enums.
+//! The generated code calls `agentwire_jsonrpc::wire`. It needs `serde`, and for schemas `schemars` and `serde_json`. It supports only
+//! the types of this project's schema crates: enums, and structs with named fields and without parameters.
 //!
 //! # Objects
 //!
-//! A field's name on the wire is its own in camel case, or `name = "…"`. A word defines the rest:
+//! A field's name on the wire is its Rust name in camel case, or `name = "…"`. The rule defines the rest:
 //!
-//! | word | type | when the member is missing | when it is malformed |
+//! | rule | type | when the member is missing | when it is malformed |
 //! |---|---|---|---|
 //! | `required` | `T` | error | error |
-//! | `expected` | `T` | error | error; a lenient decoding takes the default for both |
-//! | `required_items` | `Vec<T>` | error | a bad item is dropped, anything else is empty |
-//! | `required_valid_items` | `Vec<T>` | error | a bad item is dropped, anything else is an error |
-//! | `required_list` | `Vec<T>` | empty, and always written | `null` is empty, anything else an error |
-//! | `optional` | `Option<T>` | none | `null` is none, anything else an error |
-//! | `strict` | `Option<T>` | none | the same; an error also in a lenient decoding, because it decides what is done |
-//! | `capability` | `Option<T>` | none | the same; a lenient decoding takes `{}` for anything but `null` and `false` |
-//! | `number` | `Option<T>` | none | the same; the setter takes a `T`, so that a literal needs no suffix |
-//! | `nullable` | `Option<T>` | none, which is written as `null` | the same as `optional` |
-//! | `optional_list` | `Option<Vec<T>>` | none | `null` is none, anything else an error |
-//! | `lenient` | `Option<T>` | none | none |
-//! | `lenient_number` | `Option<T>` | none | none; with the setter of `number` |
-//! | `lenient_list` | `Option<Vec<T>>` | none | none |
-//! | `raw` | `Option<RawJson>` | none | never: it is kept as text, and `null` is a value |
-//! | `raw_object` | `Option<RawJson>` | none | `null` is none, anything but an object an error |
-//! | `default` | `T` | the default, which is always written | the same |
+//! | `expected` | `T` | error | error; a lenient decoding uses the default for both |
+//! | `required_items` | `Vec<T>` | error | a malformed item is dropped; any other value is read as empty |
+//! | `required_valid_items` | `Vec<T>` | error | a malformed item is dropped; any other value is an error |
+//! | `required_list` | `Vec<T>` | empty, and always written | `null` is empty; any other value is an error |
+//! | `optional` | `Option<T>` | `None` | `null` is `None`; any other value is an error |
+//! | `strict` | `Option<T>` | `None` | as `optional`; an error also in a lenient decoding, because the member decides what is done |
+//! | `capability` | `Option<T>` | `None` | as `optional`; a lenient decoding reads any value but `null` and `false` as `{}` |
+//! | `number` | `Option<T>` | `None` | as `optional`; the setter takes a `T`, so that a literal needs no suffix |
+//! | `nullable` | `Option<T>` | `None`, which is written as `null` | as `optional` |
+//! | `optional_list` | `Option<Vec<T>>` | `None` | `null` is `None`; any other value is an error |
+//! | `lenient` | `Option<T>` | `None` | `None` |
+//! | `lenient_number` | `Option<T>` | `None` | `None`; with the setter of `number` |
+//! | `lenient_list` | `Option<Vec<T>>` | `None` | `None` |
+//! | `raw` | `Option<RawJson>` | `None` | never malformed: it is kept as text, and `null` is a value |
+//! | `raw_object` | `Option<RawJson>` | `None` | `null` is `None`; any other value but an object is an error |
+//! | `default` | `T` | the default, which is always written | the default |
 //! | `or_default` | `T` | the default, which is always written | error |
-//! | `default_list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and written | `null` is empty, anything else an error |
-//! | `flag` | `bool` | `false`, which is never written | `null` is `false`, anything else an error |
-//! | `list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and not written | `null` is empty, anything else an error |
-//! | `plain_list` | the same | the same, but the schema does not say that `null` is empty | the same |
-//! | `items` | `Vec<T>` | empty, and not written | a bad item is dropped, anything else is empty |
-//! | `optional_items` | `Option<Vec<T>>` | none | a bad item is dropped, anything else is none |
+//! | `default_list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and always written | `null` is empty; any other value is an error |
+//! | `flag` | `bool` | `false`, which is never written | `null` is `false`; any other value is an error |
+//! | `list` | `Vec<T>`, `BTreeMap<K, V>` | empty, and not written | `null` is empty; any other value is an error |
+//! | `plain_list` | as `list` | as `list` | as `list`, but the schema has no keyword for `null` |
+//! | `items` | `Vec<T>` | empty, and not written | a malformed item is dropped; any other value is read as empty |
+//! | `optional_items` | `Option<Vec<T>>` | `None` | a malformed item is dropped; any other value is `None` |
 //! | `patch` | `Patch<T>` | kept | kept; `null` clears |
 //! | `strict_patch` | `Patch<T>` | kept | error; `null` clears |
-//! | `patch_items` | `Patch<Vec<T>>` | kept | a bad item is dropped, anything else is kept; `null` clears |
-//! | `meta` | `Option<Meta>` | none | none; it is the member `_meta` |
-//! | `strict_meta` | `Option<Meta>` | none | error; it is the member `_meta` |
-//! | `union` | a union, or an option of one | error | error: its members are the object's own, and no field reads them |
-//! | `extra` | `RawObject`, or a map of `Value` | empty | never: it keeps the members that no field matches |
+//! | `patch_items` | `Patch<Vec<T>>` | kept | a malformed item is dropped; any other value keeps; `null` clears |
+//! | `meta` | `Option<Meta>` | `None` | `None`; it is the member `_meta` |
+//! | `strict_meta` | `Option<Meta>` | `None` | error; it is the member `_meta` |
+//! | `union` | a union, or an option of one | error | error; the union's members are inlined into the object, like serde's `flatten` |
+//! | `extra` | `RawObject`, or a map of `Value` | empty | never malformed: it keeps all members that no field matches |
 //!
-//! An empty array is read as an empty object, by types that derive `Wire`, by `RawObject`, and by fields of the
-//! types `BTreeMap`, `Map` and `JsonObject`.
+//! An empty array is read as an empty object by types that derive `Wire`, by `RawObject`, and by fields of the types `BTreeMap`,
+//! `Map` and `JsonObject`.
 //!
-//! A value that a peer answers with may be decoded leniently (`RawJson::decode_leniently`): if it cannot be read, it is read again.
-//! Then a malformed member is left out where the object can be used without it, and so is a bad item of a list. The table of
-//! words (`src/word.rs`) defines how: `required` members stay errors, and so do the lists of ACP that decide what is
+//! A result or notification may be decoded leniently (`RawJson::decode_leniently`): if the strict decoding fails, the value is decoded
+//! a second time. The second decoding leaves out malformed members that the object is usable without, and malformed items of lists.
+//! The table of rules (`src/rule.rs`) defines how. `required` members stay errors, and so do the lists of ACP that decide what is
 //! executed (`list`, `required_list`).
 //!
-//! A member that stands twice is an error in each of them. Beside the word there may be:
+//! A repeated member is an error under every rule. In addition to the rule, a field may have:
 //!
-//! - `with = module`, `read = function`, `write = function`: functions as serde's attributes of similar names take them, in
-//!   place of the word's own reading or writing. `write` gets what is in an option. The `read` of a union takes a `RawObject`.
+//! - `with = module`, `read = function`, `write = function`: functions as for serde's `with`, `deserialize_with` and
+//!   `serialize_with`, in place of the rule's own reading or writing. If a `None` is not written, `write` takes the value in the
+//!   option. The `read` of a union takes a `RawObject`.
 //! - `omit_if = function`: leaves the member out when the function returns true.
 //! - `schema(…)`: additions to the schema, in the syntax of `#[schemars(…)]`.
 //!
-//! A struct may have `tag = "type", value = "text"`: a member that it writes first where it stands alone. In a union the union
-//! writes it. `without_new` leaves `new` to be written by hand, `without_schema` the schema; unions have the latter too.
+//! A struct may have `tag = "type", value = "text"`, a member that it writes first. As a variant of a union, the struct does not
+//! write it, because the union does. `without_new` leaves `new` to be written by hand, and `without_schema` the schema. Unions have
+//! `without_schema` too.
 //!
 //! # Unions
 //!
-//! An enum with `#[wire(tag = "type")]` is a union, whose variants have one of:
+//! An enum with `#[wire(tag = "type")]` is a union. Each variant has one of:
 //!
-//! - `"text"`: objects with this tag. The variant holds a type, or nothing where no member belongs to it. With `from`, the type
+//! - `"text"`: matches objects with this tag. The variant contains a type, or nothing if it has no members. With `from`, the type
 //!   converts into the union.
-//! - `"stdio", untagged`: objects without a tag, too. The tag is read and not written.
+//! - `"stdio", untagged`: also matches objects without a tag. The tag is read, but not written.
 //! - `unknown`: keeps objects with any other tag, as a `RawObject`. `requires("name" = String)` names members that they must
 //!   have. Without such a variant the union is closed, and any other tag is an error.
-//! - `base`: holds another union, which takes every other object.
+//! - `base`: contains another union, which reads every other object.
 //!
-//! A second tag is an error: readers differ in which of two they believe, and what one takes for a refusal must not be
-//! another's consent.
+//! A repeated tag is an error. Otherwise one reader could use the first and another the second, so that one reads a refusal and the
+//! other a consent.
 //!
 //! # Strings
 //!
-//! An enum without a tag is a set of strings: `#[wire("pending")]` before each, and `#[wire(unknown)]` before the variant that
-//! keeps any other. Without that the set is closed. `any_string` on the enum is for strings that the protocol's schema does not
-//! list.
+//! An enum without a tag is a set of strings: `#[wire("pending")]` before each variant, and `#[wire(unknown)]` before the variant that
+//! keeps any other string. Without that variant the set is closed. `any_string` on the enum is for strings that the protocol's schema
+//! does not list.
 //!
 //! # Settings
 //!
-//! On a struct without words, such as a `Config`, `Build` makes setters of the fields: the doc of a field is the doc of its
-//! setter, and a field without a doc has no setter. A default is added to the doc if that does not mention one.
+//! On a struct whose fields have no rules, such as a `Config`, `Build` derives setters. The doc of a field is the doc of its setter,
+//! and a field without a doc has no setter. If the doc does not mention the default, the default is added.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -150,24 +150,24 @@
 //! | option of a field | type | the setter |
 //! |---|---|---|
 //! | none | `T`, `Option<T>` | takes a `T` |
-//! | `into` | `T`, `Option<T>` | takes what converts into a `T` |
+//! | `into` | `T`, `Option<T>` | takes an `impl Into<T>` |
 //! | `optional` | `Option<T>` | takes a `T` or an `Option<T>` |
-//! | `list` | `Vec<T>`, `Option<Vec<T>>` | takes a collection of what converts into a `T` |
-//! | `push`, `push, into` | `Vec<T>` | adds a `T`, or what converts into it |
+//! | `list` | `Vec<T>`, `Option<Vec<T>>` | takes a collection of `impl Into<T>` |
+//! | `push`, `push, into` | `Vec<T>` | adds a `T`, or an `impl Into<T>` |
 //! | `dynamic` | `Arc<dyn T>`, `Box<dyn T>`, options of them | takes a type that implements the trait |
 //! | `min = 1` | `T: Ord` | raises a lower value to this |
 //! | `name = limit` | any | has this name |
 //! | `skip` | any | does not exist |
 //!
-//! `default = VALUE` is the value of the field in `new` and `Default`; otherwise it is that of the field's type. `required` makes
-//! the field an argument of `new`. On the struct, `new` derives `new`, and `Default` if no field is required; `new = "…"` has this
-//! doc; `default` derives `Default` alone. `of = Config, at = limits` makes the setters of the fields those of a `Config`, which holds
-//! the struct in its field `limits`.
+//! `default = VALUE` is the value of the field in `new` and `Default`. Otherwise it is the default of the field's type. `required` makes
+//! the field an argument of `new`. On the struct, `new` derives `new`, and also `Default` if no field is required. `new = "…"` sets the
+//! doc of `new`. `default` derives only `Default`. `of = Config, at = limits` adds the setters to `Config`, whose field `limits`
+//! contains the struct.
 //!
 //! # What it does not do
 //!
-//! It changes no item that it is put on. It builds no tree of values except for an `extra` map of `Value`: a `union` member, and
-//! a union whose tag is not first, are buffered as text and read from that.
+//! The generated code builds no tree of values except for an `extra` map of `Value`. A `union` member, and a union whose tag is not the
+//! first member, are buffered as text and read from that.
 
 mod attribute;
 mod build;

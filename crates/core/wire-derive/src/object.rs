@@ -8,14 +8,14 @@ use crate::attribute::Options;
 use crate::field::{Field, Kind, argument, last_name};
 use crate::rule::{LenientRule, MissingRule, Rule, WriteRule};
 
-/// The names of the types that are maps.
+/// The names of the map types.
 const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
 
-/// A struct, and what its attributes say.
+/// A struct with its parsed attributes.
 pub(crate) struct Object<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) fields: Vec<Field<'a>>,
-    /// The member that it writes first where it stands alone, and its value.
+    /// The name and value of the tag that it writes first, unless it is a variant of a union.
     pub(crate) tag: Option<(LitStr, LitStr)>,
     pub(crate) has_schema: bool,
     pub(crate) options: Options,
@@ -103,7 +103,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The code before the loop over the members, the loop, and the code after it.
+    /// The code in front of the loop over the members, the loop, and the code behind it.
     fn loops(&self) -> (TokenStream, TokenStream, TokenStream) {
         let ignore = quote! { { members.next_value::<::serde::de::IgnoredAny>()?; } };
         let arms: Vec<_> = self
@@ -202,7 +202,7 @@ fn place(at: usize) -> Ident {
     format_ident!("member_{at}")
 }
 
-/// The type that reads a member.
+/// The type that reads a member in a strict decoding.
 fn reader(at: usize, field: &Field<'_>, rule: &Rule) -> TokenStream {
     if field.options.with.is_some() || field.options.read.is_some() {
         let own = format_ident!("Reader{at}");
@@ -238,7 +238,7 @@ fn lenient_reader(field: &Field<'_>, rule: &Rule, reader: &TokenStream) -> Token
     }
 }
 
-/// A type for a member that a function reads.
+/// Declares the reader of a member that has its own function. `None` if it has none.
 fn own_reader(at: usize, field: &Field<'_>) -> Option<TokenStream> {
     let read = match (&field.options.with, &field.options.read) {
         (_, Some(read)) => quote! { #read },
@@ -258,7 +258,7 @@ fn own_reader(at: usize, field: &Field<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The value of a field when all members are read.
+/// The value of a field after all members are read.
 fn finished(at: usize, field: &Field<'_>) -> TokenStream {
     let place = place(at);
     match &field.kind {
@@ -283,7 +283,7 @@ fn finished(at: usize, field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// Writes a field.
+/// The code that writes a field.
 fn written(field: &Field<'_>) -> TokenStream {
     let ident = field.ident;
     let Kind::Member { rule, name } = &field.kind else {
@@ -323,7 +323,8 @@ fn written(field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The value as the field's own function writes it, where it has one. Of an option that gets what is in it.
+/// The value, wrapped so that the field's own function writes it if it has one. If a `None` is not written, the function takes the
+/// value in the option.
 fn with_function(field: &Field<'_>, rule: &Rule, value: TokenStream) -> TokenStream {
     let write = match (&field.options.with, &field.options.write) {
         (_, Some(write)) => quote! { #write },

@@ -1,23 +1,23 @@
-//! The words that say how a member is read, written and described.
+//! The rules by which a member is read, written, built and described.
 
 use crate::rule::BuildRule::{Argument, Exact, Into, List};
 use crate::rule::Shape::{Any, Bool, Collection, OptionOf, OptionOfVec, PatchOf, PatchOfVec, Vector};
 use crate::rule::WriteRule::{Always, UnlessDefault, UnlessEmpty, UnlessKept, UnlessNone};
 
-/// A word of `#[wire(…)]` before a member.
+/// A rule for a member, named in its attribute `#[wire(…)]`.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     /// The type that the member must have.
     pub(crate) shape: Shape,
-    /// The type of `agentwire_jsonrpc::wire` that reads it.
+    /// The type of `agentwire_jsonrpc::wire` that reads the member.
     pub(crate) reader: &'static str,
-    /// How a lenient decoding reads it.
+    /// The rule of a lenient decoding.
     pub(crate) leniently: LenientRule,
     pub(crate) missing: MissingRule,
     pub(crate) written: WriteRule,
-    /// How `#[derive(BuildRule)]` sets it.
+    /// How `#[derive(Build)]` sets the member.
     pub(crate) build: BuildRule,
-    /// The keywords that its schema has beside those of its type.
+    /// The keywords that are added to the schema of the member's type.
     pub(crate) keywords: &'static [&'static str],
 }
 
@@ -48,18 +48,18 @@ impl Shape {
     }
 }
 
-/// How a lenient decoding reads a member: the second attempt at a value that can be used in part.
+/// How a lenient decoding, which is the second attempt at a value, reads a member.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum LenientRule {
-    /// As the first.
+    /// As the strict decoding.
     Same,
-    /// As the first, or another spelling of the same value. Anything else is an error.
+    /// As the strict decoding, also from other spellings of the same value. Any other value is an error.
     AnySpelling,
-    /// As `AnySpelling`, and a list without its bad items.
+    /// As `AnySpelling`, but malformed items of a list are dropped.
     Needed,
-    /// As `Needed`; anything else is the default.
+    /// As `Needed`, but any other value is the default.
     OrDefault,
-    /// As `OrDefault`, and anything but null and `false` is an empty object.
+    /// As `OrDefault`, but any value except `null` and `false` is an empty object.
     OrEmpty,
 }
 
@@ -86,13 +86,13 @@ pub(crate) enum WriteRule {
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum BuildRule {
-    /// `new` takes it.
+    /// It is an argument of `new`.
     Argument,
-    /// A setter takes what converts into it, or into what an option or a patch holds.
+    /// A setter takes a value that converts into the type, or into the type in an option or a patch.
     Into,
     /// A setter takes a value of the type itself, so that a literal needs no suffix.
     Exact,
-    /// A setter takes anything to iterate over.
+    /// A setter takes an iterator.
     List,
 }
 
@@ -151,7 +151,7 @@ pub(crate) const RULES: &[Rule] = rules! {
 };
 
 impl Rule {
-    /// Whether the schema requires the member.
+    /// Returns whether the schema requires the member.
     pub(crate) fn is_required(&self) -> bool {
         self.missing != MissingRule::Default
     }
@@ -160,7 +160,7 @@ impl Rule {
         RULES.iter().find(|rule| rule.name == name)
     }
 
-    /// The name that the member has on the wire whatever its field is called.
+    /// The fixed name of the member on the wire. `None` if the field has it.
     pub(crate) fn wire_name(&self) -> Option<&'static str> {
         self.name.ends_with("meta").then_some("_meta")
     }

@@ -1,6 +1,7 @@
-//! The JSON Schema of a type, behind the feature `schema` of the crate that the type is in.
+//! Derives the JSON Schema of a type, behind the feature `schema` of the type's crate.
 //!
-//! It is what `schemars` derives of a copy of the type whose attributes say in its words what those of the type say in ours.
+//! The generated code contains a copy of the type, with the rules translated into attributes of `schemars`, and derives the schema
+//! from that.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,7 +14,7 @@ use crate::rule::WriteRule;
 use crate::string_enum::StringEnum;
 use crate::tagged::{Role, Union};
 
-/// The implementation around what makes the schema.
+/// The implementation of `JsonSchema` with the code that makes the schema.
 fn implementation(name: &Ident, body: &TokenStream) -> TokenStream {
     quote! {
         #[cfg(feature = "schema")]
@@ -63,7 +64,7 @@ fn field(field: &Field<'_>) -> TokenStream {
     let attributes = match &field.kind {
         Kind::Union | Kind::Extra => quote! { flatten },
         Kind::Member { rule, name } => {
-            // A member that is always written, be it `null`, has no default.
+            // A member that is always written, possibly as `null`, has no default.
             let has_default = !rule.is_required() && rule.name != "nullable";
             let default = has_default.then(|| quote! { default, });
             let skip = skip(field, rule.written).map(|skip| quote! { skip_serializing_if = #skip, });
@@ -77,7 +78,7 @@ fn field(field: &Field<'_>) -> TokenStream {
     quote! { #(#docs)* #[schemars(#attributes)] #own #ident: #kind, }
 }
 
-/// The function that decides when a member is left out, as a string.
+/// The path of the function that decides whether a member is left out.
 fn skip(field: &Field<'_>, written: WriteRule) -> Option<String> {
     if let Some(omit_if) = &field.options.omit_if {
         return Some(quote! { #omit_if }.to_string());
@@ -141,7 +142,7 @@ pub(crate) fn of_union(union: &Union<'_>) -> TokenStream {
     implementation(name, &body)
 }
 
-/// The definition without what is added to it: additions are listed apart, for code that puts a schema together.
+/// The schema of a union with additions is that of its base. The code that joins the schemas lists the additions itself.
 fn of_extended_union(name: &Ident, base: &syn::Type) -> TokenStream {
     quote! {
         #[cfg(feature = "schema")]

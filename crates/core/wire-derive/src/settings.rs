@@ -80,7 +80,7 @@ struct Setting<'a> {
     /// The setter's name, if it is not the field's.
     name: Option<TokenStream>,
     min: Option<TokenStream>,
-    /// The remaining options: how the setter takes its argument.
+    /// The remaining options, which define the argument of the setter.
     options: Options,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Setting<'a> {
         Ok(Self { ident, kind, docs, has_setter, default, required, name, min, options })
     }
 
-    /// The field in a literal of the type: the argument of `new`, or the default.
+    /// The field in a struct literal: the argument of `new`, or the default.
     fn value(&self) -> TokenStream {
         let ident = self.ident;
         match (&self.required, &self.default) {
@@ -141,7 +141,7 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// The type of the setter's argument, and the value that it makes of it.
+    /// The type of the setter's argument, and the expression for the field's value.
     fn argument(&self) -> Result<(TokenStream, TokenStream)> {
         let (ident, kind) = (self.ident, self.kind);
         let mut options = Options(self.options.0.clone());
@@ -166,7 +166,7 @@ impl<'a> Setting<'a> {
         Ok(taken)
     }
 
-    /// The default, if the field's own doc does not mention one: a constant as a link, anything else as code.
+    /// The doc of the default, if the field's own doc does not mention one: a link for a constant, code for any other value.
     fn default_docs(&self, owner: &Ident) -> Option<TokenStream> {
         let default = self.default.as_ref()?;
         if self.docs.iter().any(|line| text(line).is_some_and(|text| text.contains("efault"))) {
@@ -243,7 +243,7 @@ impl Options {
     }
 }
 
-/// Takes an expression as it is: to parse it, syn needs a feature that is slow to compile.
+/// Copies the tokens of an expression. To parse it, syn would need a feature that is slow to compile.
 fn until_comma(input: ParseStream<'_>) -> Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {

@@ -6,14 +6,14 @@ use syn::{DeriveInput, Error, Fields, Ident, LitStr, Result};
 
 use crate::attribute::Options;
 
-/// An enum of strings, and what its attributes say.
+/// An enum of strings, with its parsed attributes.
 pub(crate) struct StringEnum<'a> {
     pub(crate) input: &'a DeriveInput,
     /// The variants for known strings.
     pub(crate) known: Vec<(&'a syn::Variant, LitStr)>,
-    /// The variant that keeps any other.
+    /// The variant that keeps any other string.
     pub(crate) other: Option<&'a Ident>,
-    /// Whether the protocol lists none of the strings.
+    /// Whether the protocol's schema does not list the strings.
     pub(crate) is_any_string: bool,
 }
 
@@ -36,14 +36,17 @@ impl<'a> StringEnum<'a> {
         match (options.literal, is_unknown, &variant.fields) {
             (Some(word), false, Fields::Unit) => {
                 if self.known.iter().any(|(_, other)| other.value() == word.value()) {
-                    return Err(Error::new(word.span(), format!("two variants are {:?}", word.value())));
+                    return Err(Error::new(
+                        word.span(),
+                        format!("two variants have the string {:?}", word.value()),
+                    ));
                 }
                 self.known.push((variant, word));
                 Ok(())
             }
             (None, true, Fields::Unnamed(fields)) if fields.unnamed.len() == 1 => {
                 if self.other.replace(&variant.ident).is_some() {
-                    return fail("only one variant can keep what is unknown".to_owned());
+                    return fail("only one variant can keep unknown strings".to_owned());
                 }
                 Ok(())
             }
@@ -129,13 +132,13 @@ impl<'a> StringEnum<'a> {
         }
     }
 
-    /// Additions for an open set: every string belongs to it.
+    /// The conversions of an open set, to which every string belongs.
     fn conversions(&self, other: &Ident) -> TokenStream {
         let name = &self.input.ident;
         quote! {
             #[automatically_derived]
             impl #name {
-                /// Whether this version of the crate knows the string.
+                /// Returns whether this version of the crate knows the string.
                 pub fn is_known(&self) -> bool {
                     !::core::matches!(self, Self::#other(_))
                 }

@@ -8,7 +8,7 @@ use syn::{DeriveInput, Error, Fields, LitStr, Result, Type};
 use crate::attribute::{Options, Requirement};
 use crate::field::argument;
 
-/// An enum with a tag, and what its attributes say.
+/// An enum with a tag, with its parsed attributes.
 pub(crate) struct Union<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) tag: LitStr,
@@ -22,19 +22,19 @@ pub(crate) struct Variant<'a> {
     /// Its type. `None` for a variant without members.
     pub(crate) kind: Option<&'a Type>,
     pub(crate) role: Role,
-    /// Whether what it holds converts into the union.
+    /// Whether its type converts into the union.
     converts: bool,
 }
 
 /// The objects that belong to a variant.
 pub(crate) enum Role {
-    /// Those with this tag.
+    /// Objects with this tag.
     Tagged(LitStr),
-    /// Those without a tag, and those with this one, which is not written.
+    /// Objects without a tag, and objects with this tag, which is not written.
     Untagged(LitStr),
-    /// Those with any other tag.
+    /// Objects with any other tag.
     Unknown(Vec<Requirement>),
-    /// Those that another union takes.
+    /// Objects of another union.
     Base,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Union<'a> {
         }
     }
 
-    /// How an object is read whose tag no variant has: when its tag came first, and when it is whole.
+    /// The code for an object whose tag no variant has: an expression for a tag that came first, and a function for a buffered object.
     fn others(&self, tags: &[&LitStr]) -> (TokenStream, TokenStream) {
         let rest = self.variants.iter().find(|variant| variant.known().is_none());
         let function = |tag: TokenStream, object: TokenStream, body: TokenStream| {
@@ -283,7 +283,7 @@ impl<'a> Union<'a> {
     }
 }
 
-/// How an object is read that has a variant's tag.
+/// The match arm that reads an object with a variant's tag.
 fn decoded(variant: &Variant<'_>) -> Option<TokenStream> {
     let (tag, ident) = (variant.known()?, &variant.source.ident);
     let value = match variant.kind {

@@ -1,4 +1,4 @@
-//! The inputs that the derives refuse, and the place of each error. Their output is tested with the types of the schema crates.
+//! Tests the inputs that the derives refuse, and the place of each error. The schema crates test the generated code.
 
 use syn::{DeriveInput, Error};
 
@@ -6,7 +6,7 @@ fn input(source: &str) -> DeriveInput {
     syn::parse_str(source).expect("it is an item")
 }
 
-/// The derive fails on the source with the message, which points to a part of the source.
+/// Checks that the derive fails on the source with the message, and that the error points to this part of the source.
 #[track_caller]
 fn refuses(source: &str, message: &str, at: &str) {
     fails(super::wire(&input(source)), message, at);
@@ -20,18 +20,11 @@ fn fails(derived: syn::Result<proc_macro2::TokenStream>, message: &str, at: &str
 }
 
 #[test]
-fn a_field_has_one_known_word() {
-    refuses(
-        "struct A { name: String }",
-        "a word is missing that says how the member is read, such as `#[wire(required)]`",
-        "name",
-    );
-    refuses(
-        "struct A { #[wire(name = \"b\")] name: String }",
-        "a word is missing that says how the member is read, such as `#[wire(required)]`",
-        "#[wire(name = \"b\")]",
-    );
-    refuses("struct A { #[wire(needed)] name: String }", "there is no word `needed` for a member", "needed");
+fn field_has_one_known_rule() {
+    let missing = "the rule of the member is missing, such as `#[wire(required)]`";
+    refuses("struct A { name: String }", missing, "name");
+    refuses("struct A { #[wire(name = \"b\")] name: String }", missing, "#[wire(name = \"b\")]");
+    refuses("struct A { #[wire(needed)] name: String }", "there is no rule `needed` for a member", "needed");
     refuses(
         "struct A { #[wire(required, lenient)] name: String }",
         "a member has no option `lenient`",
@@ -40,7 +33,7 @@ fn a_field_has_one_known_word() {
 }
 
 #[test]
-fn a_word_fits_the_type_of_its_field() {
+fn rule_fits_the_type_of_its_field() {
     refuses(
         "struct A { #[wire(lenient)] name: String }",
         "`lenient` is for a field of the type `Option<T>`",
@@ -65,10 +58,10 @@ fn a_word_fits_the_type_of_its_field() {
 }
 
 #[test]
-fn a_member_is_read_once() {
+fn member_belongs_to_one_field() {
     refuses(
         "struct A { #[wire(required)] a_b: u8, #[wire(required, name = \"aB\")] c: u8 }",
-        "two fields are the member \"aB\"",
+        "two fields have the name \"aB\"",
         "\"aB\"",
     );
     refuses(
@@ -84,7 +77,7 @@ fn a_member_is_read_once() {
 }
 
 #[test]
-fn options_belong_where_they_stand() {
+fn unknown_and_misplaced_options_are_refused() {
     refuses(
         "#[wire(tag = \"type\")] struct A {}",
         "a struct has both a `tag` and its `value`, or neither",
@@ -109,7 +102,7 @@ fn options_belong_where_they_stand() {
 }
 
 #[test]
-fn a_tag_names_one_variant() {
+fn tag_belongs_to_one_variant() {
     refuses(
         "#[wire(tag = \"type\")] enum A { #[wire(\"b\")] B(B), #[wire(\"b\")] C(C) }",
         "two variants have the tag \"b\"",
@@ -136,8 +129,8 @@ fn a_tag_names_one_variant() {
 }
 
 #[test]
-fn a_string_names_one_variant() {
-    refuses("enum A { #[wire(\"b\")] B, #[wire(\"b\")] C }", "two variants are \"b\"", "\"b\"");
+fn string_belongs_to_one_variant() {
+    refuses("enum A { #[wire(\"b\")] B, #[wire(\"b\")] C }", "two variants have the string \"b\"", "\"b\"");
     refuses(
         "enum A { #[wire(\"b\")] B(String) }",
         "a variant for a string holds nothing; a union has `tag = \"…\"`",
