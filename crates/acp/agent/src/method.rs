@@ -101,7 +101,7 @@ macro_rules! methods {
                 peer: &agentwire_peer::Peer,
                 answer: &Self::Response,
             ) -> Result<agentwire_jsonrpc::RawJson, $crate::Error> {
-                peer.encode_answer(answer).map_err($crate::Error::internal_error)
+                peer.encode_result(answer).map_err($crate::Error::internal_error)
             }
         }
     )*};

@@ -132,7 +132,7 @@ impl AgentHandle {
             Ok(())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.on_answer(move |_| shared.options.forget(&session_id))
+        call.on_result(move |_| shared.options.forget(&session_id))
     }
 
     /// `session/delete`: deletes a stored session.
@@ -141,7 +141,7 @@ impl AgentHandle {
             agent.session_capabilities.delete.is_some()
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.on_answer(move |_| shared.options.forget(&session_id))
+        call.on_result(move |_| shared.options.forget(&session_id))
     }
 
     /// `session/set_mode`: changes the mode, to one of those that the session offered. If no answer

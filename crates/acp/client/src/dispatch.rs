@@ -45,7 +45,7 @@ impl<C: Client> Dispatch<C> {
                 let response = client.read_text_file(request, context).await?;
                 let bytes = response.content.len();
                 let answer = if bytes < LONG {
-                    peer.encode_answer(&response)
+                    peer.encode_result(&response)
                 } else {
                     RawJson::encode_sized(&response, bytes + bytes / 16)
                 };
@@ -167,5 +167,5 @@ where
 {
     let peer = context.request.peer().clone();
     let response = method(request, context).await?;
-    peer.encode_answer(&response).map_err(Error::internal_error)
+    peer.encode_result(&response).map_err(Error::internal_error)
 }

@@ -54,7 +54,7 @@ macro_rules! handle {
                     self.shared.options.check_value(&request.session_id, &request.config_id, value)
                 });
                 let (shared, session_id) = (self.shared.clone(), request.session_id);
-                call.on_answer(move |response| {
+                call.on_result(move |response| {
                     let options = rules::options(&response.config_options);
                     shared.options.set_answered(&session_id, options);
                 })
@@ -113,7 +113,7 @@ macro_rules! handle {
                 call: Call<R>,
             ) -> Call<R> {
                 let shared = self.shared.clone();
-                call.on_answer(move |opened| {
+                call.on_result(move |opened| {
                     let (id, modes, offered) = opened.offered();
                     if let Some(id) = session_id.as_ref().or(id) {
                         let options = offered.map(rules::options);

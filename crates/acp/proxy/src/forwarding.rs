@@ -214,7 +214,7 @@ where
                     self.start_hook(cx, RequestKey { from, incoming }, request)
                 }
                 Event::Notification(notification) => self.pass_notification(from, notification),
-                Event::Answered { call, outcome } => self.settle(cx, from, call, outcome),
+                Event::CallEnded { call, outcome } => self.settle(cx, from, call, outcome),
                 Event::Cancelled(incoming) => self.pass_cancel(RequestKey { from, incoming }),
                 // A late answer, or an error response that only the other side could interpret.
                 _ => {}

@@ -31,5 +31,5 @@ pub struct Config {
     /// How many bytes of responses may wait for the rest of their batches (default 16 MiB). A response that exceeds it
     /// becomes an error that names the limit. It cannot wait for room, because the other responses of its batch wait for it.
     #[build(default = 16 << 20)]
-    pub batch_answers_limit: usize,
+    pub batch_response_limit: usize,
 }

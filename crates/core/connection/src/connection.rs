@@ -10,11 +10,11 @@ use crate::calls::{CallOptions, Calls};
 use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, IncomingId};
 use crate::pending_requests::PendingRequests;
-use crate::queue::{Kind, Queue, Transmit};
+use crate::queue::{EntryKind, Queue, Transmit};
 use crate::responses::Responses;
 
 /// The capacity that each collection keeps while the connection is idle.
-const MANY: usize = 16;
+const IDLE_CAPACITY: usize = 16;
 
 /// One side of a connection, from the first message to the last.
 ///
@@ -80,7 +80,7 @@ impl Connection {
     /// peer gets no cancel, because it may never have received the request.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
-        self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Failed) });
+        self.events.push_back(Event::CallEnded { call, outcome: Err(CallFailure::Failed) });
         Some(call)
     }
 
@@ -93,7 +93,7 @@ impl Connection {
             if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
                 self.calls.note_cancelled(id);
             }
-            self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
+            self.events.push_back(Event::CallEnded { call: id, outcome: Err(failure) });
         }
     }
 
@@ -101,9 +101,9 @@ impl Connection {
     pub fn handle_end(&mut self) {
         self.ended = true;
         for (id, call) in self.calls.take_all() {
-            self.queue.take_back(id);
+            self.queue.withdraw(id);
             let failure = call.suspected_failure.unwrap_or(CallFailure::Closed);
-            self.events.push_back(Event::Answered { call: id, outcome: Err(failure) });
+            self.events.push_back(Event::CallEnded { call: id, outcome: Err(failure) });
         }
     }
 
@@ -130,7 +130,7 @@ impl Connection {
         self.calls.reserve()
     }
 
-    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends with an [`Event::Answered`]. `in_reply_to` is
+    /// Makes a call, under an id from [`reserve_call`](Self::reserve_call). It ends with an [`Event::CallEnded`]. `in_reply_to` is
     /// the request of the peer that the call belongs to.
     pub fn call(
         &mut self,
@@ -142,13 +142,13 @@ impl Connection {
         in_reply_to: Option<RequestId>,
     ) {
         if self.ended {
-            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
+            self.events.push_back(Event::CallEnded { call: id, outcome: Err(CallFailure::Closed) });
             return;
         }
         let method = method.into();
         self.calls.insert(now, id, &method, &self.config.dialect, options, in_reply_to.clone());
         let request = Request::new(id.request_id(), method, params);
-        self.queue.push(Message::from(request), in_reply_to, Kind::Call(id));
+        self.queue.push(Message::from(request), in_reply_to, EntryKind::Call(id));
     }
 
     /// Queues a notification. `in_reply_to` is the request of the peer that it belongs to.
@@ -161,7 +161,7 @@ impl Connection {
     ) {
         let notification = Notification::new(method, params);
         self.calls.note_other_message();
-        self.queue.push(Message::from(notification), in_reply_to, Kind::Notification);
+        self.queue.push(Message::from(notification), in_reply_to, EntryKind::Notification);
     }
 
     /// Queues a notification unless an identical one is already queued, so that the queue does not grow while a peer reads
@@ -177,7 +177,7 @@ impl Connection {
         let is_news = !self.queue.has_notification(&transmit);
         if is_news {
             self.calls.note_other_message();
-            self.queue.push(transmit.frame, transmit.in_reply_to, Kind::Notification);
+            self.queue.push(transmit.frame, transmit.in_reply_to, EntryKind::Notification);
         }
         is_news
     }
@@ -193,15 +193,15 @@ impl Connection {
         let response = Response::new(entry.id, outcome);
         match entry.batch {
             Some(batch) => {
-                let limit = self.config.batch_answers_limit;
-                let answers = self.requests.settle(batch, (!unwanted).then_some(response), limit);
-                self.send_batch(answers);
+                let limit = self.config.batch_response_limit;
+                let responses = self.requests.settle(batch, (!unwanted).then_some(response), limit);
+                self.send_batch(responses);
             }
             None if unwanted => {}
             None => {
                 self.calls.note_other_message();
                 let in_reply_to = Some(response.id.clone());
-                self.queue.push(Message::from(response), in_reply_to, Kind::Answer(1));
+                self.queue.push(Message::from(response), in_reply_to, EntryKind::Responses(1));
             }
         }
     }
@@ -249,11 +249,11 @@ impl Connection {
 
     /// Releases unused memory, unless it is little. Call it when the connection becomes idle: it may stay idle for hours.
     pub fn shrink(&mut self) {
-        if self.events.capacity() > MANY {
+        if self.events.capacity() > IDLE_CAPACITY {
             self.events.shrink_to_fit();
         }
-        self.queue.shrink(MANY);
-        self.requests.shrink(MANY);
+        self.queue.shrink(IDLE_CAPACITY);
+        self.requests.shrink(IDLE_CAPACITY);
     }
 
     /// Whether fewer than [`Config::high_water`] bytes are queued. The queue accepts frames beyond it.
@@ -285,7 +285,7 @@ impl Connection {
     pub fn wants_input(&self) -> bool {
         self.has_room()
             || self.queue.size() < self.config.backlog_limit
-            || self.requests.count_with_batched() + self.queue.answers() < self.config.request_limit
+            || self.requests.count_with_batched() + self.queue.responses() < self.config.request_limit
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) would return a frame.

@@ -51,7 +51,7 @@ pub enum Event {
         params: RawJson,
     },
     /// A call is over.
-    Answered {
+    CallEnded {
         /// The call.
         call: CallId,
         /// The result, or the reason why the call failed.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Connection;
 use crate::calls::{Call, LONG_GRACE, SHORT_GRACE, Suspect};
 use crate::event::{CallFailure, CallId, Event};
-use crate::queue::Kind;
+use crate::queue::EntryKind;
 
 impl Connection {
     pub(crate) fn handle_message(&mut self, now: Instant, message: Message, batch: Option<usize>) {
@@ -71,7 +71,7 @@ impl Connection {
             && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
         {
             self.calls.remove(call);
-            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
+            self.events.push_back(Event::CallEnded { call, outcome: Err(CallFailure::Cancelled) });
         }
     }
 
@@ -98,7 +98,7 @@ impl Connection {
         match self.take_call(&response.id) {
             Some(call) => {
                 let outcome = response.outcome.map_err(CallFailure::Refused);
-                self.events.push_back(Event::Answered { call, outcome });
+                self.events.push_back(Event::CallEnded { call, outcome });
                 if self.calls.has_unclaimed_error() {
                     self.calls.fail_soon_by_unclaimed_error(now);
                 }
@@ -197,7 +197,7 @@ impl Connection {
     }
 
     fn fail(&mut self, call: CallId, failure: CallFailure) {
-        self.events.push_back(Event::Answered { call, outcome: Err(failure) });
+        self.events.push_back(Event::CallEnded { call, outcome: Err(failure) });
     }
 
     /// Refuses an array of messages. The responses in it fail their calls, and are not answered.
@@ -237,8 +237,8 @@ impl Connection {
                 Err(malformed) => self.handle_malformed(now, malformed, Some(batch)),
             }
         }
-        let answers = self.requests.close_batch(batch);
-        self.send_batch(answers);
+        let responses = self.requests.close_batch(batch);
+        self.send_batch(responses);
     }
 
     /// Takes the call that a response with this id belongs to.
@@ -265,28 +265,28 @@ impl Connection {
         match batch {
             Some(batch) => self.requests.add_to_batch(batch, response.into()),
             None => {
-                let kind = if has_no_id { Kind::RefusalWithoutId } else { Kind::Answer(1) };
+                let kind = if has_no_id { EntryKind::RefusalWithoutId } else { EntryKind::Responses(1) };
                 self.queue.push(Message::from(response), in_reply_to, kind);
             }
         }
     }
 
-    pub(crate) fn send_batch(&mut self, answers: Option<Vec<Message>>) {
-        if let Some(answers) = answers {
-            let count = answers.len();
-            let in_reply_to = answers.iter().find_map(|answer| match answer {
+    pub(crate) fn send_batch(&mut self, responses: Option<Vec<Message>>) {
+        if let Some(responses) = responses {
+            let count = responses.len();
+            let in_reply_to = responses.iter().find_map(|response| match response {
                 Message::Response(response) if !response.id.is_null() => Some(response.id.clone()),
                 _ => None,
             });
-            let frame = Frame::Batch(answers.into_iter().map(Ok).collect());
-            self.queue.push(frame, in_reply_to, Kind::Answer(count));
+            let frame = Frame::Batch(responses.into_iter().map(Ok).collect());
+            self.queue.push(frame, in_reply_to, EntryKind::Responses(count));
         }
     }
 
     /// Withdraws the request of a call if it is still queued, and otherwise cancels the call at the peer. The cancel takes the
     /// same stream as the request. Returns whether the peer may answer the call.
     pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) -> bool {
-        if self.queue.take_back(call) {
+        if self.queue.withdraw(call) {
             return false;
         }
         if entry.uncancellable {

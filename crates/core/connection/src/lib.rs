@@ -24,7 +24,7 @@
 //! // No response comes.
 //! let deadline = connection.poll_timeout().unwrap();
 //! connection.handle_timeout(deadline);
-//! let Some(Event::Answered { outcome, .. }) = connection.poll_event() else { panic!() };
+//! let Some(Event::CallEnded { outcome, .. }) = connection.poll_event() else { panic!() };
 //! assert_eq!(outcome, Err(CallFailure::TimedOut(Duration::from_secs(5))));
 //! // The peer gets a cancel.
 //! assert!(connection.poll_transmit().is_some());
@@ -48,7 +48,7 @@
 //!
 //! - Every request that becomes an [`Event::Request`] gets one response; every other request gets an error. The [`Dialect`]
 //!   decides whether a cancelled request gets a response, and [`Responses`] whether any request does.
-//! - Every call ends with one [`Event::Answered`], unless this side [cancels](Connection::cancel) it first.
+//! - Every call ends with one [`Event::CallEnded`], unless this side [cancels](Connection::cancel) it first.
 //! - Frames leave in the order in which they were queued. Events are returned in the order in which they happened.
 //! - The id of a call is used once.
 //! - [`Config`] bounds the memory that a connection holds for its peer, if the driver reads only while

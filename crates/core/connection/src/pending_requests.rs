@@ -8,7 +8,7 @@ use slab::Slab;
 use crate::event::IncomingId;
 
 /// The most requests that are searched one by one for an id. More of them get an index.
-const FEW: usize = 8;
+const UNINDEXED: usize = 8;
 
 /// An unanswered request of the peer.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct IncomingRequest {
 #[derive(Debug, Default)]
 struct Batch {
     waiting: usize,
-    answers: Vec<Message>,
+    responses: Vec<Message>,
     /// Their approximate size in bytes.
     bytes: usize,
 }
@@ -35,7 +35,7 @@ struct Batch {
 #[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
     unanswered: Slab<IncomingRequest>,
-    /// The index of each request. It is filled once there are more than [`FEW`], and used until all of them are answered. The
+    /// The index of each request. It is filled once there are more than [`UNINDEXED`], and used until all of them are answered. The
     /// null id is not in it, because it identifies no request.
     by_id: HashMap<RequestId, usize>,
     batches: Slab<Batch>,
@@ -68,7 +68,7 @@ impl PendingRequests {
         if let Some(batch) = batch {
             self.batches[batch].waiting += 1;
         }
-        if self.by_id.is_empty() && self.unanswered.len() > FEW {
+        if self.by_id.is_empty() && self.unanswered.len() > UNINDEXED {
             let named = self.unanswered.iter().filter(|(_, entry)| !entry.id.is_null());
             self.by_id.extend(named.map(|(index, entry)| (entry.id.clone(), index)));
         }
@@ -126,7 +126,7 @@ impl PendingRequests {
 
     /// Opens a batch, which stays open until [`close_batch`](Self::close_batch).
     pub(crate) fn open_batch(&mut self) -> usize {
-        self.batches.insert(Batch { waiting: 1, answers: Vec::new(), bytes: 0 })
+        self.batches.insert(Batch { waiting: 1, responses: Vec::new(), bytes: 0 })
     }
 
     /// Called when all messages of the batch have been read. Returns the responses if all are there.
@@ -135,10 +135,10 @@ impl PendingRequests {
     }
 
     /// Adds a response that belongs to no pending request, such as the refusal of a malformed message.
-    pub(crate) fn add_to_batch(&mut self, batch: usize, answer: Message) {
-        let bytes = answer.size_hint();
+    pub(crate) fn add_to_batch(&mut self, batch: usize, response: Message) {
+        let bytes = response.size_hint();
         let entry = &mut self.batches[batch];
-        entry.answers.push(answer);
+        entry.responses.push(response);
         entry.bytes += bytes;
         self.held += 1;
         self.held_bytes += bytes;
@@ -149,16 +149,16 @@ impl PendingRequests {
     pub(crate) fn settle(
         &mut self,
         batch: usize,
-        answer: Option<Response>,
+        response: Option<Response>,
         limit: usize,
     ) -> Option<Vec<Message>> {
-        if let Some(answer) = answer {
-            let id = answer.id.clone();
-            let answer = Message::from(answer);
-            let fits = self.held_bytes.saturating_add(answer.size_hint()) <= limit;
+        if let Some(response) = response {
+            let id = response.id.clone();
+            let response = Message::from(response);
+            let fits = self.held_bytes.saturating_add(response.size_hint()) <= limit;
             self.add_to_batch(
                 batch,
-                if fits { answer } else { Response::new(id, Err(too_long(limit))).into() },
+                if fits { response } else { Response::new(id, Err(too_long(limit))).into() },
             );
         }
         let entry = &mut self.batches[batch];
@@ -166,10 +166,10 @@ impl PendingRequests {
         if entry.waiting > 0 {
             return None;
         }
-        let Batch { answers, bytes, .. } = self.batches.remove(batch);
-        self.held -= answers.len();
+        let Batch { responses, bytes, .. } = self.batches.remove(batch);
+        self.held -= responses.len();
         self.held_bytes -= bytes;
-        (!answers.is_empty()).then_some(answers)
+        (!responses.is_empty()).then_some(responses)
     }
 
     pub(crate) fn open_batches(&self) -> usize {

@@ -20,7 +20,7 @@ pub struct Transmit {
 
 /// The kind of an entry of the queue.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     /// The request of a call, which may be withdrawn.
     Call(CallId),
     /// Responses to this many requests of the peer.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 struct Entry {
     transmit: Transmit,
-    kind: Kind,
+    kind: EntryKind,
 }
 
 /// The frames to send, in one FIFO, so that no frame overtakes another.
@@ -41,7 +41,7 @@ struct Entry {
 pub(crate) struct Queue {
     entries: VecDeque<Entry>,
     size: usize,
-    answers: usize,
+    responses: usize,
     refusals_without_id: usize,
 }
 
@@ -65,14 +65,14 @@ impl Queue {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, frame: impl Into<Frame>, in_reply_to: Option<RequestId>, kind: Kind) {
+    pub(crate) fn push(&mut self, frame: impl Into<Frame>, in_reply_to: Option<RequestId>, kind: EntryKind) {
         let frame = frame.into();
         let size = frame.size_hint();
         self.size += size;
         match kind {
-            Kind::Answer(count) => self.answers += count,
-            Kind::RefusalWithoutId => self.refusals_without_id += 1,
-            Kind::Call(_) | Kind::Notification => {}
+            EntryKind::Responses(count) => self.responses += count,
+            EntryKind::RefusalWithoutId => self.refusals_without_id += 1,
+            EntryKind::Call(_) | EntryKind::Notification => {}
         }
         self.entries.push_back(Entry { transmit: Transmit { frame, in_reply_to, size }, kind });
     }
@@ -95,12 +95,12 @@ impl Queue {
 
     /// Whether the request of a call is still queued.
     pub(crate) fn holds(&self, call: CallId) -> bool {
-        self.entries.iter().any(|entry| entry.kind == Kind::Call(call))
+        self.entries.iter().any(|entry| entry.kind == EntryKind::Call(call))
     }
 
     /// Removes the request of a call. Returns false if it has left already.
-    pub(crate) fn take_back(&mut self, call: CallId) -> bool {
-        let index = self.entries.iter().position(|entry| entry.kind == Kind::Call(call));
+    pub(crate) fn withdraw(&mut self, call: CallId) -> bool {
+        let index = self.entries.iter().position(|entry| entry.kind == EntryKind::Call(call));
         let entry = index.and_then(|index| self.entries.remove(index));
         if let Some(entry) = &entry {
             self.forget(entry);
@@ -118,9 +118,9 @@ impl Queue {
     fn forget(&mut self, entry: &Entry) {
         self.size -= entry.transmit.size;
         match entry.kind {
-            Kind::Answer(count) => self.answers -= count,
-            Kind::RefusalWithoutId => self.refusals_without_id -= 1,
-            Kind::Call(_) | Kind::Notification => {}
+            EntryKind::Responses(count) => self.responses -= count,
+            EntryKind::RefusalWithoutId => self.refusals_without_id -= 1,
+            EntryKind::Call(_) | EntryKind::Notification => {}
         }
     }
 
@@ -132,8 +132,8 @@ impl Queue {
 
     /// How many responses are queued.
     #[inline]
-    pub(crate) fn answers(&self) -> usize {
-        self.answers + self.refusals_without_id
+    pub(crate) fn responses(&self) -> usize {
+        self.responses + self.refusals_without_id
     }
 
     /// Whether the queue has [`MAX_REFUSALS_WITHOUT_ID`] errors under the id null.

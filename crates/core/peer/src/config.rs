@@ -79,8 +79,8 @@ impl Config {
 
     /// Sets how many bytes of responses may wait for the rest of their batches (default 16 MiB).
     #[must_use]
-    pub fn batch_answers_limit(mut self, bytes: usize) -> Self {
-        self.connection.batch_answers_limit = bytes;
+    pub fn batch_response_limit(mut self, bytes: usize) -> Self {
+        self.connection.batch_response_limit = bytes;
         self
     }
 

@@ -41,7 +41,7 @@
 //!         let params = request.params.ok_or_else(|| ErrorObject::invalid_params("none"))?;
 //!         let Add { a, b } = params.decode().map_err(ErrorObject::invalid_params)?;
 //!         context.peer().notify(&Working { percent: 50 }).await?;
-//!         context.peer().encode_answer(&(a + b)).map_err(ErrorObject::internal_error)
+//!         context.peer().encode_result(&(a + b)).map_err(ErrorObject::internal_error)
 //!     }
 //!     fn notification(&self, _: Notification, _: &Peer) {}
 //! }
@@ -100,7 +100,7 @@
 //! - **Order out.** There is one queue. A message that a handler sends arrives before the handler's response.
 //! - **Order in.** Messages are handled one by one. The part of a handler before its first wait runs before the next message
 //!   is handled, unless [`Config::backlog_limit`] bytes are queued: see [`Handler::request`]. Every notification is
-//!   delivered before a later response resolves. Hooks on a response ([`Call::check`], [`Call::on_answer`]) run before any
+//!   delivered before a later response resolves. Hooks on a response ([`Call::check`], [`Call::on_result`]) run before any
 //!   later message is delivered.
 //! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are not
 //!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one response

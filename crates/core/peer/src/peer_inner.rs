@@ -78,7 +78,7 @@ impl PeerInner {
         wakers.extend(state.close_read(Closed::default()));
         while let Some(event) = state.connection.poll_event() {
             // Nothing arrives any more, so a call that is settled here has failed.
-            if let Event::Answered { call, outcome: Err(failure) } = event
+            if let Event::CallEnded { call, outcome: Err(failure) } = event
                 && let SettleAction::Wake(waker, _) = state.calls.settle(call, Err(failure))
             {
                 wakers.push(waker);

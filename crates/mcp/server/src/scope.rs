@@ -87,7 +87,7 @@ impl RequestScope {
     /// Encodes a result. On a busy connection it shares memory with what else is sent.
     pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, ErrorObject> {
         let encoded = match self {
-            Self::Connection(context) => context.peer().encode_answer(value),
+            Self::Connection(context) => context.peer().encode_result(value),
             Self::Exchange(_) => RawJson::encode(value),
         };
         encoded.map_err(ErrorObject::internal_error)

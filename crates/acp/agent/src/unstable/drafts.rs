@@ -52,7 +52,7 @@ impl Drafts {
         };
         v1::PromptRequest::check_answer(&mut response, at).map_err(Error::internal_error)?;
         let response = PromptResponse::new(response, UsageAddition::new().usage(usage));
-        peer.encode_answer(&response).map_err(Error::internal_error)
+        peer.encode_result(&response).map_err(Error::internal_error)
     }
 
     /// Encodes the answer to `session/list`, with each session's archived status if it was reported.
@@ -73,6 +73,6 @@ impl Drafts {
         let mut list = ListSessionsResponse::new(sessions.collect::<Vec<_>>());
         list.next_cursor = response.next_cursor;
         list.meta = response.meta;
-        peer.encode_answer(&list).map_err(Error::internal_error)
+        peer.encode_result(&list).map_err(Error::internal_error)
     }
 }

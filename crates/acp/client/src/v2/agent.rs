@@ -92,7 +92,7 @@ impl AgentHandle {
             advertised("session.delete", rules::sessions(&response.capabilities)?.delete.is_some())
         });
         let (shared, session_id) = (self.shared.clone(), request.session_id);
-        call.on_answer(move |_| shared.forget(&session_id))
+        call.on_result(move |_| shared.forget(&session_id))
     }
 
     /// `session/prompt`: runs one turn. When this returns the agent is idle, and every update of the turn has been

@@ -32,14 +32,14 @@ impl<C: Client> Dispatch<C> {
         match &*method {
             RequestPermissionRequest::NAME => {
                 let response = self.permission(self.decode(&method, params)?, context).await?;
-                peer.encode_answer(&response).map_err(Error::internal_error)
+                peer.encode_result(&response).map_err(Error::internal_error)
             }
             CreateElicitationRequest::NAME => {
                 if self.shared.initialized.client().is_none_or(|client| client.elicitation.is_none()) {
                     return Err(Error::method_not_found(&method));
                 }
                 let response = self.elicitation(self.decode(&method, params)?, context).await?;
-                peer.encode_answer(&response).map_err(Error::internal_error)
+                peer.encode_result(&response).map_err(Error::internal_error)
             }
             method => self.client.extension_request(method, params, context).await,
         }

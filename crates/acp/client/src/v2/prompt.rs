@@ -252,7 +252,7 @@ impl PromptState {
             let end = EndDetector::new(busy, self.shared.sends_messages.clone());
             let reader = self.shared.readers.read(&self.session_id, self.limit, end);
             let inbox = reader.inbox();
-            self.call = Some(call.on_answer(move |receipt| {
+            self.call = Some(call.on_result(move |receipt| {
                 inbox.with_observer(|end| end.record_answer(receipt.message_id.clone()))
             }));
             self.reader = Some(reader);

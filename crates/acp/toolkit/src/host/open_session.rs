@@ -111,18 +111,18 @@ async fn open<U: UserInterface + 'static>(
     match stored {
         Stored::No => {
             let call = toolkit.new_session(agent, setup.clone());
-            let call = call.on_answer(move |opened| link.opened(opened.session_id.clone(), noted));
+            let call = call.on_result(move |opened| link.opened(opened.session_id.clone(), noted));
             Ok(call.timeout(settings.timeout).await?.session_id)
         }
         Stored::Load(id) => {
             link.show_replay(id);
             let (call, opened) = (toolkit.load_session(agent, load(id, setup)), id.clone());
-            let call = call.on_answer(move |_| link.opened(opened, noted));
+            let call = call.on_result(move |_| link.opened(opened, noted));
             call.timeout(settings.timeout).await.map(|_| id.clone())
         }
         Stored::Resume(id) => {
             let (call, opened) = (toolkit.resume_session(agent, resume(id, setup)), id.clone());
-            let call = call.on_answer(move |_| link.opened(opened, noted));
+            let call = call.on_result(move |_| link.opened(opened, noted));
             call.timeout(settings.timeout).await.map(|_| id.clone())
         }
     }

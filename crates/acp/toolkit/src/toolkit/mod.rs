@@ -249,7 +249,7 @@ impl<U: UserInterface> Toolkit<U> {
     pub fn new_session(&self, agent: &AgentHandle, request: NewSessionRequest) -> Call<NewSessionResponse> {
         let (workspaces, sessions) = (self.workspaces.clone(), self.sessions.clone());
         let early = self.sessions.early.expect();
-        agent.new_session(request.clone()).on_answer(move |opened| {
+        agent.new_session(request.clone()).on_result(move |opened| {
             workspaces.open(&opened.session_id, &request);
             sessions.open(&opened.session_id);
             drop(early);
@@ -265,7 +265,7 @@ impl<U: UserInterface> Toolkit<U> {
     ) -> Call<LoadSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         self.open(&session, &request);
-        agent.load_session(request).on_answer(move |loaded| {
+        agent.load_session(request).on_result(move |loaded| {
             sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
         })
     }
@@ -283,7 +283,7 @@ impl<U: UserInterface> Toolkit<U> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         let replay = self.begin_replay(&session);
         self.workspaces.open(&session, &request);
-        agent.load_session(request).on_answer(move |loaded| {
+        agent.load_session(request).on_result(move |loaded| {
             // What follows the answer is not a replay.
             drop(replay);
             sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
@@ -305,7 +305,7 @@ impl<U: UserInterface> Toolkit<U> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         self.workspaces.open(&session, &request);
         self.sessions.open_if_closed(&session);
-        agent.resume_session(request).on_answer(move |resumed| {
+        agent.resume_session(request).on_result(move |resumed| {
             sessions.set(&session, resumed.modes.clone(), resumed.config_options.clone());
         })
     }

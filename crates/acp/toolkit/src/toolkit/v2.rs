@@ -35,7 +35,7 @@ impl<U: UserInterface> Toolkit<U> {
     ) -> Call<NewSessionResponse> {
         let sessions = self.sessions.clone();
         let early = self.sessions.early.expect();
-        agent.new_session(request).on_answer(move |opened| {
+        agent.new_session(request).on_result(move |opened| {
             sessions.open(&opened.session_id);
             drop(early);
             sessions.set_v2(&opened.session_id, &opened.config_options, &opened.available_commands);
@@ -51,7 +51,7 @@ impl<U: UserInterface> Toolkit<U> {
     ) -> Call<ResumeSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         sessions.open(&session);
-        agent.resume_session(request).on_answer(move |resumed| {
+        agent.resume_session(request).on_result(move |resumed| {
             sessions.set_v2(&session, &resumed.config_options, &resumed.available_commands);
         })
     }

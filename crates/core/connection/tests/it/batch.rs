@@ -116,7 +116,7 @@ fn of_what_is_not_answered_is_not_answered() {
     assert!(matches!(notes, [Event::Notification(_), Event::Notification(_)]));
     assert_eq!(*answered, ok(call, "5"));
     assert!(
-        matches!(malformed, Event::Answered { call, outcome: Err(CallFailure::Malformed(_)) } if *call == failing)
+        matches!(malformed, Event::CallEnded { call, outcome: Err(CallFailure::Malformed(_)) } if *call == failing)
     );
     assert_eq!(one.said(), [""; 0]);
     one.assert_idle();
@@ -302,7 +302,7 @@ fn the_answers_belong_to_the_first_request_with_an_id() {
 /// A batch's answers wait for each other, and so cannot wait for room.
 #[test]
 fn answers_that_wait_in_batches_are_bounded() {
-    let mut one = One::new(Config::new(Dialect::MCP).batch_answers_limit(1_000));
+    let mut one = One::new(Config::new(Dialect::MCP).batch_response_limit(1_000));
     one.connection.set_batches(true);
     let request = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#);
     let ask = |one: &mut One, ids: [u8; 3]| {

@@ -48,7 +48,7 @@ fn integer_with_a_fraction_of_zeros_is_the_integer() {
 #[track_caller]
 fn malformed(one: &mut One, call: CallId) -> String {
     match &one.happened()[..] {
-        [Event::Answered { call: ended, outcome: Err(CallFailure::Malformed(error)) }] if *ended == call => {
+        [Event::CallEnded { call: ended, outcome: Err(CallFailure::Malformed(error)) }] if *ended == call => {
             error.message.to_string()
         }
         other => panic!("{other:?}"),
@@ -208,7 +208,7 @@ fn result_without_an_id_fails_the_only_call_if_nothing_else_comes() {
         one.at(SECOND);
         assert!(matches!(
             &one.happened()[..],
-            [Event::Answered { outcome: Err(CallFailure::Malformed(_)), .. }]
+            [Event::CallEnded { outcome: Err(CallFailure::Malformed(_)), .. }]
         ));
     }
 }
@@ -353,8 +353,8 @@ fn answers_in_an_array_fail_their_calls_and_requests_in_it_are_refused() {
     );
     let events = one.happened();
     let [
-        Event::Answered { call: first, outcome: Err(CallFailure::Malformed(_)) },
-        Event::Answered { call: second, outcome: Err(CallFailure::Malformed(_)) },
+        Event::CallEnded { call: first, outcome: Err(CallFailure::Malformed(_)) },
+        Event::CallEnded { call: second, outcome: Err(CallFailure::Malformed(_)) },
         Event::Unreadable(_),
     ] = &events[..]
     else {
@@ -385,7 +385,7 @@ fn an_answer_that_cannot_be_read_ends_its_call() {
     one.hear(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#);
     let events = one.happened();
     assert!(
-        matches!(&events[..], [Event::Answered { call: ended, outcome: Err(CallFailure::Malformed(_)) }] if *ended == call)
+        matches!(&events[..], [Event::CallEnded { call: ended, outcome: Err(CallFailure::Malformed(_)) }] if *ended == call)
     );
     // One that is for no call at all is shown, and never answered.
     one.hear(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}}"#);
@@ -406,7 +406,7 @@ fn an_answer_too_long_to_take_ends_its_call() {
     lines.push(br#"{"jsonrpc":"2.0","id":1,"result":"#);
     lines.push(&[b'['; 64]);
     one.connection.handle_frame(one.now, lines.next_line().unwrap().into());
-    let [Event::Answered { call: ended, outcome: Err(CallFailure::Malformed(error)) }] = &one.happened()[..]
+    let [Event::CallEnded { call: ended, outcome: Err(CallFailure::Malformed(error)) }] = &one.happened()[..]
     else {
         panic!("over")
     };

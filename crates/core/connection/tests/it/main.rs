@@ -137,11 +137,11 @@ fn json(text: &str) -> RawJson {
 }
 
 fn ok(call: CallId, result: &str) -> Event {
-    Event::Answered { call, outcome: Ok(json(result)) }
+    Event::CallEnded { call, outcome: Ok(json(result)) }
 }
 
 fn failed(call: CallId, failure: CallFailure) -> Event {
-    Event::Answered { call, outcome: Err(failure) }
+    Event::CallEnded { call, outcome: Err(failure) }
 }
 
 fn timed_out(call: CallId, waited: Duration) -> Event {

@@ -323,7 +323,7 @@ impl Side {
                     );
                 }
                 Event::Progress { call, .. } => assert!(matches!(self.calls[&call], Fate::Open { .. })),
-                Event::Answered { call, outcome } => self.take_answer(now, call, outcome),
+                Event::CallEnded { call, outcome } => self.take_answer(now, call, outcome),
                 Event::Cancelled(owed) => {
                     let id = self.connection.incoming_request_id(owed).expect("it is still owed");
                     assert!(self.cancelled.insert(id.as_u64().unwrap()), "cancelled twice");

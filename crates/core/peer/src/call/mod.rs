@@ -177,7 +177,7 @@ impl<R> Call<R> {
 
     /// Runs on the decoded result when the response arrives, in its order among the messages of the connection: a
     /// [`check`](Self::check) that refuses nothing.
-    pub fn on_answer(self, hook: impl FnOnce(&R) + Send + 'static) -> Self
+    pub fn on_result(self, hook: impl FnOnce(&R) + Send + 'static) -> Self
     where
         R: 'static,
     {
@@ -288,13 +288,13 @@ impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
         params: Option<RawJson>,
         since: Instant,
     ) -> CallId {
-        let on_answer = self.check.take().map(|check| {
+        let on_result = self.check.take().map(|check| {
             let received = Received::default();
             self.received = Some(received.clone());
             read_on_arrival(peer.shared.clone(), self.method.clone(), self.decode, check, received)
         });
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
-        state.calls.open(call, self.progress.take(), on_answer, cx.waker(), peer.shared.is_in_main());
+        state.calls.open(call, self.progress.take(), on_result, cx.waker(), peer.shared.is_in_main());
         let in_reply_to = peer.in_reply_to().cloned();
         state.connection.call(since, call, self.method.clone(), params, self.options, in_reply_to);
         call

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::CallError;
 use crate::peer_inner::PeerInner;
-use crate::state::call_slots::AnswerHook;
+use crate::state::call_slots::ResultHook;
 use crate::sync::Mutex;
 
 /// Reads a result.
@@ -30,7 +30,7 @@ pub(crate) fn read_on_arrival<R: DeserializeOwned + Send + 'static>(
     decode: Option<Decode<R>>,
     check: Check<R>,
     received: Received<R>,
-) -> AnswerHook {
+) -> ResultHook {
     Box::new(move |result| {
         let read = || read(&shared, &method, decode, result).and_then(check);
         let outcome = catch_unwind(AssertUnwindSafe(read));

@@ -255,7 +255,7 @@ where
                 guarded(|| self.handler.notification(notification, self.port.peer()));
             }
             Event::Progress { call, params } => self.port.progress(call, params),
-            Event::Answered { call, outcome } => self.port.settle(cx, call, outcome),
+            Event::CallEnded { call, outcome } => self.port.settle(cx, call, outcome),
             Event::Cancelled(incoming) => self.port.cancel(incoming),
             Event::UnmatchedResponse(response) => guarded(|| self.handler.unmatched_response(response)),
             Event::CancelledResponse(response) => guarded(|| self.handler.cancelled_response(response)),

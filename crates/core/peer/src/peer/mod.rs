@@ -95,7 +95,7 @@ impl Peer {
     /// # Errors
     ///
     /// When the value has no JSON form.
-    pub fn encode_answer<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
+    pub fn encode_result<T: Serialize + ?Sized>(&self, value: &T) -> Result<RawJson, serde_json::Error> {
         self.shared.encode(value)
     }
 

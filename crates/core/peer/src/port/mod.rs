@@ -285,7 +285,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// Handles [`Event::Answered`]: runs the call's hook on the result, then wakes the caller. A caller in the main future
+    /// Handles [`Event::CallEnded`]: runs the call's hook on the result, then wakes the caller. A caller in the main future
     /// of this loop is not woken, because the next round polls it.
     pub fn settle(&mut self, cx: &Context<'_>, call: CallId, outcome: Result<RawJson, CallFailure>) {
         if let (Some(observation), Err(failure)) = (&mut self.observation, &outcome) {

@@ -75,8 +75,8 @@ macro_rules! __runtime_setting {
         $crate::__runtime_setting!(backlog_limit: usize =>
             "Sets how many bytes may be queued before handlers wait, and before reading pauses while the limit of requests is reached (default 1 MiB).");
     };
-    (batch_answers_limit) => {
-        $crate::__runtime_setting!(batch_answers_limit: usize =>
+    (batch_response_limit) => {
+        $crate::__runtime_setting!(batch_response_limit: usize =>
             "Sets how many bytes of answers may wait in batches for the others of their batch (default 16 MiB). An answer that exceeds it becomes an error.");
     };
     (drain) => {

@@ -14,7 +14,7 @@ use crate::state::waker_slots::replace;
 pub(crate) type Outcome = Result<RawJson, (CallFailure, Option<Arc<TransportError>>)>;
 
 /// Decodes and checks the result of a call when it arrives.
-pub(crate) type AnswerHook = Box<dyn FnOnce(RawJson) + Send>;
+pub(crate) type ResultHook = Box<dyn FnOnce(RawJson) + Send>;
 
 /// Called with the params of each progress notification on a call.
 pub(crate) type ProgressHook = Box<dyn FnMut(RawJson) + Send>;
@@ -35,13 +35,13 @@ pub(crate) struct CallSlot {
     error: Option<Arc<TransportError>>,
     progress: Option<ProgressHook>,
     /// None once it has run. A call that fails keeps it until the slot is dropped.
-    on_answer: Option<AnswerHook>,
+    on_result: Option<ResultHook>,
 }
 
 /// The next step of the event loop when the outcome of a call is known.
 pub(crate) enum SettleAction {
     /// Run the hook on the result without the lock, then settle the call again with what is left of the result.
-    Read(AnswerHook, RawJson),
+    Read(ResultHook, RawJson),
     /// Wake the caller, which may be the main future.
     Wake(Waker, bool),
     /// Nothing: no future waits.
@@ -54,12 +54,12 @@ impl CallSlots {
         &mut self,
         call: CallId,
         progress: Option<ProgressHook>,
-        on_answer: Option<AnswerHook>,
+        on_result: Option<ResultHook>,
         waker: &Waker,
         is_main: bool,
     ) {
         let waker = Some(waker.clone());
-        let slot = CallSlot { waker, is_main, outcome: None, error: None, progress, on_answer };
+        let slot = CallSlot { waker, is_main, outcome: None, error: None, progress, on_result };
         self.0.insert(call, slot);
     }
 
@@ -114,7 +114,7 @@ impl CallSlots {
     /// Stores the outcome of a call. A result that has a hook is [read](SettleAction::Read) first.
     pub(crate) fn settle(&mut self, call: CallId, outcome: Result<RawJson, CallFailure>) -> SettleAction {
         let Some(slot) = self.0.get_mut(&call) else { return SettleAction::Done };
-        let hook = if outcome.is_ok() { slot.on_answer.take() } else { None };
+        let hook = if outcome.is_ok() { slot.on_result.take() } else { None };
         match (outcome, hook) {
             (Ok(result), Some(hook)) => SettleAction::Read(hook, result),
             (outcome, _) => {

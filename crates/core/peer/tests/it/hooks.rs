@@ -179,8 +179,8 @@ async fn value_owned_by_a_waker_may_use_the_connection_when_it_is_dropped() {
 fn observed(peer: &Peer, seen: &Arc<Mutex<Vec<String>>>) -> Call<Value> {
     let [first, second] = [seen.clone(), seen.clone()];
     peer.call(&ask(""))
-        .on_answer(move |result| first.lock().unwrap().push(format!("first {result}")))
-        .on_answer(move |result| second.lock().unwrap().push(format!("second {result}")))
+        .on_result(move |result| first.lock().unwrap().push(format!("first {result}")))
+        .on_result(move |result| second.lock().unwrap().push(format!("second {result}")))
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,7 +228,7 @@ async fn nothing_but_a_result_is_observed() {
         // The first that refuses is the last.
         let refused = peer.call(&ask("")).check(|_| Err(CallError::not_allowed("ask", "refused")));
         let later = seen.clone();
-        let refused = refused.on_answer(move |_: &Value| later.lock().unwrap().push("later".into()));
+        let refused = refused.on_result(move |_: &Value| later.lock().unwrap().push("later".into()));
         far.heard_so_far();
         let refused = tokio::join!(refused, answer(&mut far, json!(1))).0;
         assert!(matches!(refused, Err(CallError::NotAllowed { .. })), "{refused:?}");
@@ -240,7 +240,7 @@ async fn nothing_but_a_result_is_observed() {
 #[tokio::test(start_paused = true)]
 async fn a_check_that_panics_concerns_its_caller_only() {
     with_wire(acp(), deaf(), async |peer, mut far| {
-        let panics = peer.call(&ask("")).on_answer(|_| panic!("on purpose"));
+        let panics = peer.call(&ask("")).on_result(|_| panic!("on purpose"));
         let outcome = tokio::join!(AssertUnwindSafe(panics).catch_unwind(), answer(&mut far, json!(1))).0;
         assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
         assert_eq!(tokio::join!(peer.call(&ask("")), answer(&mut far, json!(2))).0.unwrap(), 2);

@@ -29,7 +29,7 @@ fn read<T: Transport>(port: &mut Port<T>, cx: &mut Context<'_>, gate: bool) -> V
         while let Some(next) = event {
             match next {
                 Event::Notification(notification) => methods.push(notification.method.to_string()),
-                Event::Answered { call, outcome } => port.settle(cx, call, outcome),
+                Event::CallEnded { call, outcome } => port.settle(cx, call, outcome),
                 other => panic!("{other:?}"),
             }
             event = port.next_event();

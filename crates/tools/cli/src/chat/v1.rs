@@ -138,7 +138,7 @@ impl AgentAdapter for Adapter {
         let request = NewSessionRequest::new(cwd).mcp_servers(servers);
         let workspaces = self.client().workspaces().clone();
         // Opens the workspace as the answer arrives, because the agent may work in the session at once.
-        let call = self.agent.new_session(request.clone()).on_answer(move |opened| {
+        let call = self.agent.new_session(request.clone()).on_result(move |opened| {
             if check_id(&opened.session_id).is_ok() {
                 workspaces.open(&opened.session_id, &request);
             }
