@@ -2,7 +2,7 @@
 
 use agentwire_wire_derive::Build;
 
-use crate::{Dialect, Responses};
+use crate::{Dialect, ResponsePolicy};
 
 /// The configuration of a [`Connection`](crate::Connection).
 #[derive(Clone, Debug, Build)]
@@ -12,10 +12,10 @@ pub struct Config {
     /// The protocol's methods for cancellation and progress, and whether it allows batches and null ids.
     #[build(required)]
     pub dialect: Dialect,
-    /// The messages of the peer that get a response (default [`Responses::All`]), until
+    /// The messages of the peer that get a response (default [`ResponsePolicy::All`]), until
     /// [`set_responses`](crate::Connection::set_responses) changes it.
-    #[build(default = Responses::All)]
-    pub responses: Responses,
+    #[build(default = ResponsePolicy::All)]
+    pub responses: ResponsePolicy,
     /// How many requests of the peer may be unanswered (default 1024). One more is refused with an error that names the
     /// limit. A request whose response waits in a batch counts as unanswered.
     #[build(default = 1024)]

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, IncomingId};
 use crate::pending_requests::PendingRequests;
 use crate::queue::{EntryKind, Queue, Transmit};
-use crate::responses::Responses;
+use crate::response_policy::ResponsePolicy;
 
 /// The capacity that each collection keeps while the connection is idle.
 const IDLE_CAPACITY: usize = 16;
@@ -233,7 +233,7 @@ impl Connection {
 
     /// Sets which messages of the peer get a response from now on. Earlier requests that are not among them get no response
     /// either.
-    pub fn set_responses(&mut self, responses: Responses) {
+    pub fn set_responses(&mut self, responses: ResponsePolicy) {
         self.config.responses = responses;
     }
 
@@ -241,9 +241,9 @@ impl Connection {
     /// could be read.
     pub fn responds_to(&self, id: &RequestId) -> bool {
         match self.config.responses {
-            Responses::All => true,
-            Responses::WithId => !id.is_null(),
-            Responses::None => false,
+            ResponsePolicy::All => true,
+            ResponsePolicy::WithId => !id.is_null(),
+            ResponsePolicy::None => false,
         }
     }
 

@@ -67,7 +67,7 @@ pub enum Event {
     CancelledResponse(Response),
     /// A message that could not be read and belongs to no call: a line over the limit, text that is not JSON-RPC, or a
     /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request,
-    /// if requests of the peer [get no response](crate::Responses).
+    /// if requests of the peer [get no response](crate::ResponsePolicy).
     Unreadable(ErrorObject),
 }
 

@@ -47,7 +47,7 @@
 //! # Invariants
 //!
 //! - Every request that becomes an [`Event::Request`] gets one response; every other request gets an error. The [`Dialect`]
-//!   decides whether a cancelled request gets a response, and [`Responses`] whether any request does.
+//!   decides whether a cancelled request gets a response, and [`ResponsePolicy`] whether any request does.
 //! - Every call ends with one [`Event::CallEnded`], unless this side [cancels](Connection::cancel) it first.
 //! - Frames leave in the order in which they were queued. Events are returned in the order in which they happened.
 //! - The id of a call is used once.
@@ -62,7 +62,7 @@ mod event;
 mod input;
 mod pending_requests;
 mod queue;
-mod responses;
+mod response_policy;
 
 pub use calls::CallOptions;
 pub use config::Config;
@@ -70,7 +70,7 @@ pub use connection::Connection;
 pub use dialect::Dialect;
 pub use event::{CallFailure, CallId, Event, IncomingId};
 pub use queue::Transmit;
-pub use responses::Responses;
+pub use response_policy::ResponsePolicy;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -1,11 +1,11 @@
 //! Connections that send no responses, or only to requests whose id could be read.
 
-use agentwire_connection::{Config, Dialect, Event, Responses};
+use agentwire_connection::{Config, Dialect, Event, ResponsePolicy};
 use agentwire_jsonrpc::code;
 
 use crate::{One, refusal};
 
-fn one(responses: Responses) -> One {
+fn one(responses: ResponsePolicy) -> One {
     One::new(Config::new(Dialect::MCP).responses(responses))
 }
 
@@ -19,11 +19,11 @@ const REFUSED: [(&str, i64, bool); 4] = [
 
 #[test]
 fn message_without_a_response_becomes_one_event() {
-    for responses in [Responses::WithId, Responses::None] {
+    for responses in [ResponsePolicy::WithId, ResponsePolicy::None] {
         let mut one = one(responses);
         for (text, code, has_id) in REFUSED {
             one.hear(text);
-            if has_id && responses == Responses::WithId {
+            if has_id && responses == ResponsePolicy::WithId {
                 assert_eq!(refusal(&one.said()).1.code, code, "{text}");
                 assert_eq!(one.happened(), [], "{text}");
             } else {
@@ -39,7 +39,7 @@ fn message_without_a_response_becomes_one_event() {
 
 #[test]
 fn requests_are_delivered_only_where_they_get_a_response() {
-    let mut silent = one(Responses::None);
+    let mut silent = one(ResponsePolicy::None);
     silent.hear_request("1");
     assert!(
         matches!(&silent.happened()[..], [Event::Unreadable(error)] if error.code == code::INVALID_REQUEST)
@@ -47,7 +47,7 @@ fn requests_are_delivered_only_where_they_get_a_response() {
     assert_eq!(silent.said(), [""; 0]);
     silent.assert_idle();
 
-    let mut one = one(Responses::WithId);
+    let mut one = one(ResponsePolicy::WithId);
     one.hear_request("1");
     let incoming = one.requests();
     one.answer(incoming[0], "2");
@@ -57,22 +57,22 @@ fn requests_are_delivered_only_where_they_get_a_response() {
 
 #[test]
 fn an_answer_is_dropped_once_there_are_no_responses_and_sent_once_there_are() {
-    let mut one = one(Responses::All);
+    let mut one = one(ResponsePolicy::All);
     one.hear_request("1");
     let incoming = one.requests();
-    one.connection.set_responses(Responses::None);
+    one.connection.set_responses(ResponsePolicy::None);
     one.answer(incoming[0], "2");
     assert_eq!(one.said(), [""; 0]);
     one.assert_idle();
 
-    one.connection.set_responses(Responses::All);
+    one.connection.set_responses(ResponsePolicy::All);
     one.hear("{");
     assert_eq!(refusal(&one.said()).1.code, code::PARSE_ERROR);
 }
 
 #[test]
 fn a_batch_gets_no_response_either() {
-    let mut one = one(Responses::None);
+    let mut one = one(ResponsePolicy::None);
     one.connection.set_batches(true);
     one.hear(r#"[{"jsonrpc":"2.0","id":1,"method":"ask"},7,{"jsonrpc":"2.0","id":2,"method":1}]"#);
     assert_eq!(one.said(), [""; 0]);

@@ -90,7 +90,7 @@ pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
 pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
 pub use crate::runtime::cursors::{CursorStep, Cursors};
-pub use agentwire_connection::{CallFailure, Event, IncomingId, Responses};
+pub use agentwire_connection::{CallFailure, Event, IncomingId, ResponsePolicy};
 
 /// Methods of [`Peer`] for protocol runtimes.
 pub trait PeerExt {
@@ -142,7 +142,7 @@ pub trait PeerExt {
     fn set_batches(&self, batches: bool);
 
     /// Sets which messages of the peer's get a response from now on.
-    fn set_responses(&self, responses: Responses);
+    fn set_responses(&self, responses: ResponsePolicy);
 }
 
 impl PeerExt for Peer {
@@ -196,7 +196,7 @@ impl PeerExt for Peer {
         self.shared.lock().connection.set_batches(batches);
     }
 
-    fn set_responses(&self, responses: Responses) {
+    fn set_responses(&self, responses: ResponsePolicy) {
         self.shared.lock().connection.set_responses(responses);
     }
 }

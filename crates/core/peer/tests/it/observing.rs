@@ -9,7 +9,7 @@ use agentwire_jsonrpc::{ErrorObject, Notification, Response, WithCauses};
 use agentwire_peer::observe::{
     CallEnd, CallObserver, CallStart, ConnectionEnd, Direction, Observer, Outcome,
 };
-use agentwire_peer::runtime::{PeerExt, Responses, set_revision};
+use agentwire_peer::runtime::{PeerExt, ResponsePolicy, set_revision};
 use agentwire_peer::{CallError, Config};
 use agentwire_transport::Packet;
 use serde_json::{Value, json};
@@ -350,7 +350,7 @@ async fn input_that_cannot_be_read_is_reported_once() {
 async fn input_that_gets_no_response_is_reported_once_and_leaves_no_call_open() {
     let (recorder, config) = recorded(mcp());
     with_wire(config, deaf(), async |peer, mut far| {
-        peer.set_responses(Responses::None);
+        peer.set_responses(ResponsePolicy::None);
         recorder.lines();
         for text in [
             r"nonsense",

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Era, Implementation, LoggingLevel, Revision};
-use agentwire_peer::runtime::Responses;
+use agentwire_peer::runtime::ResponsePolicy;
 
 use crate::raw::Waits;
 use crate::request::stamp::Stamp;
@@ -47,11 +47,11 @@ impl HandshakeConfig {
 
     /// The messages of the server that get a response before a revision is agreed on. In [`Era::Auto`] these are requests,
     /// because only a server with sessions sends requests, while any server may write unreadable messages.
-    pub(crate) fn responses(&self) -> Responses {
+    pub(crate) fn responses(&self) -> ResponsePolicy {
         match self.possible_era() {
-            Era::Legacy => Responses::All,
-            Era::Modern => Responses::None,
-            _ => Responses::WithId,
+            Era::Legacy => ResponsePolicy::All,
+            Era::Modern => ResponsePolicy::None,
+            _ => ResponsePolicy::WithId,
         }
     }
 

@@ -8,7 +8,7 @@ mod probe;
 
 use agentwire_mcp_schema::{Era, Revision};
 use agentwire_peer::Peer;
-use agentwire_peer::runtime::{PeerExt, Responses};
+use agentwire_peer::runtime::{PeerExt, ResponsePolicy};
 
 use self::discovery::{Discovery, discover};
 use crate::RemoteServer;
@@ -32,7 +32,7 @@ impl HandshakeConfig {
         };
         // Since 2026-07-28 a client sends no responses, not even to unreadable messages.
         let is_modern = server.revision.is_modern();
-        peer.set_responses(if is_modern { Responses::None } else { Responses::All });
+        peer.set_responses(if is_modern { ResponsePolicy::None } else { ResponsePolicy::All });
         let _agreed_once = handler.agreed.set(server.revision);
         Ok(RemoteServer::new(peer, server, handler))
     }

@@ -5,7 +5,7 @@
 /// A message that needs a response and gets none becomes an [`Event::Unreadable`](crate::Event::Unreadable).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Responses {
+pub enum ResponsePolicy {
     /// Every request, and every unreadable message that may be a request.
     #[default]
     All,
