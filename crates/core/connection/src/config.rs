@@ -20,12 +20,13 @@ pub struct Config {
     /// limit. A request whose response waits in a batch counts as unanswered.
     #[build(default = 1024)]
     pub request_limit: usize,
-    /// How many bytes may be queued before calls and notifications should wait (default 64 KiB).
+    /// How many bytes may be queued before calls and notifications should wait (default 64 KiB). It should be lower than
+    /// `backlog_limit`.
     #[build(default = 64 << 10)]
     pub high_water: usize,
-    /// How many bytes may be queued before [handlers pause](crate::Connection::may_run_handlers), and before reading pauses
-    /// while `request_limit` requests are unanswered (default 1 MiB). Below it, reading goes on and requests over
-    /// `request_limit` are refused: two peers that both stop reading at their limits would deadlock.
+    /// How many bytes may be queued before [handlers pause](crate::Connection::may_run_handlers) (default 1 MiB). Reading pauses only
+    /// if `request_limit` requests are unanswered too. Otherwise it goes on, and requests over `request_limit` are refused, because
+    /// two peers that both stop reading at one limit would deadlock.
     #[build(default = 1 << 20)]
     pub backlog_limit: usize,
     /// How many bytes of responses may wait for the rest of their batches (default 16 MiB). A response that exceeds it

@@ -4,21 +4,22 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// The notification that cancels a request; its params carry `requestId`.
+    /// The notification that cancels a request. Its params contain `requestId`.
     pub cancel_method: &'static str,
-    /// Whether the cancel notification carries a `reason`.
+    /// Whether the params of the cancel notification contain a `reason`.
     pub cancel_has_reason: bool,
     /// Whether a cancelled request still gets a response.
     pub answers_cancelled: bool,
-    /// Requests that must never be cancelled.
+    /// The methods whose requests must never be cancelled.
     pub uncancellable: &'static [&'static str],
-    /// Requests that the receiver may end by the cancel notification instead of a response.
+    /// The methods whose requests the receiver may end by the cancel notification instead of a response.
     pub ended_by_cancel: &'static [&'static str],
-    /// The notification that reports progress; its params carry the `progressToken` that the request gave.
+    /// The notification that reports progress. Its params contain the `progressToken` of the request.
     pub progress_method: Option<&'static str>,
     /// Whether a request with the id null is accepted. Otherwise it is refused.
     pub null_ids: bool,
-    /// Whether an array of messages is accepted. Otherwise it is refused as a whole.
+    /// Whether batches are accepted when the connection starts. Otherwise they are refused as a whole.
+    /// [`Connection::set_batches`](crate::Connection::set_batches) changes this, for example after the negotiation of a revision.
     pub batches: bool,
 }
 

@@ -50,7 +50,7 @@ pub enum Event {
         /// The notification's params, undecoded.
         params: RawJson,
     },
-    /// A call is over.
+    /// A call has ended, with or without a response.
     CallEnded {
         /// The call.
         call: CallId,
@@ -59,8 +59,8 @@ pub enum Event {
     },
     /// The peer has cancelled a request. Answer it all the same: the dialect decides whether the response is sent.
     Cancelled(IncomingId),
-    /// A response that belongs to no open call: too late, repeated, or about a message that the peer could not read. If it is
-    /// not a valid JSON-RPC response, its error is the reason. A driver should log it.
+    /// A response whose id matches no open call: late, repeated, or for a message that the peer could not read. If it is not a valid
+    /// JSON-RPC response, its error describes the fault. A driver should log it.
     UnmatchedResponse(Response),
     /// The response to a call that this side has [cancelled](crate::Connection::cancel), which is not a fault of the peer.
     /// ACP peers answer a cancelled call; MCP peers do if the cancel crosses the response.

@@ -56,8 +56,8 @@ impl Connection {
         }
     }
 
-    /// Handles a cancel. One that names no open request or call, or cannot be read, is ignored: it may have crossed the
-    /// response.
+    /// Handles a cancel of a request of the peer, or of a call that the peer may end this way
+    /// ([`ended_by_cancel`](crate::Dialect::ended_by_cancel)). Any other cancel is ignored, because it may have crossed the response.
     fn handle_cancel(&mut self, notification: &Notification) {
         let params = notification.params.as_ref().and_then(|params| params.decode::<CancelParams>().ok());
         let Some(CancelParams { request_id: id, .. }) = params else {
@@ -158,8 +158,8 @@ impl Connection {
         }
     }
 
-    /// Handles a response under an id that no open call has. If the call is certain and the response cannot be read, the call
-    /// fails at once, with `failure`. Otherwise the likely call fails after a wait, because its own response may still come.
+    /// Handles a response whose id matches no open call. If it certainly belongs to a call, that call fails at once. Otherwise the
+    /// likely call fails after a wait, because its own response may still arrive. `failure` is the fault of a malformed response.
     #[cold]
     fn handle_unmatched(&mut self, now: Instant, response: Response, failure: Option<CallFailure>) {
         if let Some(call) = self.calls.named_by_text(&response.id) {
@@ -283,8 +283,8 @@ impl Connection {
         }
     }
 
-    /// Withdraws the request of a call if it is still queued, and otherwise cancels the call at the peer. The cancel takes the
-    /// same stream as the request. Returns whether the peer may answer the call.
+    /// Withdraws the request of a call if it is still queued, and otherwise cancels the call at the peer. The cancel has the
+    /// `in_reply_to` of the request, so that a transport can send it on the same stream. Returns whether the peer may answer the call.
     pub(crate) fn withdraw(&mut self, call: CallId, entry: Call, reason: &str) -> bool {
         if self.queue.withdraw(call) {
             return false;
@@ -311,7 +311,7 @@ fn without_id(response: &Response) -> CallFailure {
     }
 }
 
-/// Whether the error is the one for an unknown method. Many servers send it in reply to an unknown notification.
+/// Returns whether the error is the one for an unknown method. Many servers send it in reply to an unknown notification.
 fn is_about_unknown_method(response: &Response) -> bool {
     response.outcome.as_ref().is_err_and(|error| error.code == code::METHOD_NOT_FOUND)
 }

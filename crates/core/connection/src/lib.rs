@@ -1,7 +1,7 @@
 //! A JSON-RPC connection of ACP or MCP as a state machine.
 //!
 //! It matches responses to calls, keeps deadlines, handles cancellation, and sends at most one response to each request. It
-//! needs no socket, no clock and no runtime. Frames and times go in, events and frames come out. A test can therefore run any
+//! needs no socket, no clock and no async runtime. Frames and times go in, events and frames come out. A test can therefore run any
 //! race between two connections on a virtual clock.
 //!
 //! ```text
@@ -33,16 +33,21 @@
 //!
 //! # Responses that cannot be matched
 //!
-//! A response that cannot be read or matched fails the call that it belongs to. If that call is a guess, it fails after a wait.
+//! A response that is malformed or has no matching id may belong to an open call, which would otherwise wait for its time-out. If it
+//! certainly does, the call fails at once. Otherwise the likely call fails after a wait, unless its own response or progress arrives.
 //!
-//! | the peer sends | then |
-//! |---|---|
-//! | text that is not JSON or UTF-8, with an id that can be found | the call with that id fails |
-//! | a response without a readable id | the only open call fails |
-//! | an error without an id | the only open call fails after a quarter of a second; after one second if a notification was sent, which the error may concern. Of several open calls, the one that stays unanswered fails |
-//! | a response after other text on its line | its call fails after one second: the text may be a log of a response that follows |
-//! | an id without a method, a result or an error | the open call with that id fails; if there is none, the message is refused as a request |
-//! | any other response without a call | an event reports it, unless this side has cancelled the call |
+//! | the peer sends | the call | it fails |
+//! |---|---|---|
+//! | a malformed response with a readable id, also in text that is not JSON or UTF-8 | the call with that id | at once |
+//! | a response whose id is the call's id as a string | that call | at once |
+//! | an id without a method, a result or an error | the call with that id; without one, the message is refused as a request | at once |
+//! | a malformed response without a readable id | the only open call | at once, or after 1 s as in the row below |
+//! | an error without an id | the only open call | after 250 ms; after 1 s if this side has sent a notification or a response that the error may concern |
+//! | | of several open calls, the one that stays unanswered | 1 s after the others are answered |
+//! | a result without an id | the only open call | after 1 s: it may be noise |
+//! | a response within other text on its line | the call with its id | after 1 s: the text may be a log, and the response may follow |
+//!
+//! An event reports any response that ends no call at once. It is an [`Event::CancelledResponse`] if this side has cancelled the call.
 //!
 //! # Invariants
 //!

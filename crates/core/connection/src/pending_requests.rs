@@ -7,7 +7,7 @@ use slab::Slab;
 
 use crate::event::IncomingId;
 
-/// The most requests that are searched one by one for an id. More of them get an index.
+/// The maximum number of requests that are searched one by one for an id. If there are more, an index is used.
 const UNINDEXED: usize = 8;
 
 /// An unanswered request of the peer.
@@ -15,19 +15,20 @@ const UNINDEXED: usize = 8;
 pub(crate) struct IncomingRequest {
     pub(crate) id: RequestId,
     pub(crate) batch: Option<usize>,
-    /// The peer has cancelled it.
+    /// Whether the peer has cancelled it.
     pub(crate) cancelled: bool,
-    /// The caller has left, so the response cannot be delivered.
+    /// Whether the caller has left, so that the response cannot be delivered.
     pub(crate) abandoned: bool,
     serial: u64,
 }
 
-/// The responses to a batch, which leave together.
+/// The responses to a batch, which are sent together.
 #[derive(Debug, Default)]
 struct Batch {
+    /// The requests without an outcome, plus one while the batch is being read.
     waiting: usize,
     responses: Vec<Message>,
-    /// Their approximate size in bytes.
+    /// The approximate size of the responses in bytes.
     bytes: usize,
 }
 
@@ -39,9 +40,9 @@ pub(crate) struct PendingRequests {
     /// null id is not in it, because it identifies no request.
     by_id: HashMap<RequestId, usize>,
     batches: Slab<Batch>,
-    /// How many responses wait for the rest of their batches.
+    /// The number of responses that wait for the rest of their batches.
     held: usize,
-    /// Their approximate size in bytes.
+    /// The approximate size of these responses in bytes.
     held_bytes: usize,
     last_serial: u64,
 }
@@ -129,7 +130,7 @@ impl PendingRequests {
         self.batches.insert(Batch { waiting: 1, responses: Vec::new(), bytes: 0 })
     }
 
-    /// Called when all messages of the batch have been read. Returns the responses if all are there.
+    /// Called when all messages of the batch have been read. Returns the responses if all of them are there.
     pub(crate) fn close_batch(&mut self, batch: usize) -> Option<Vec<Message>> {
         self.settle(batch, None, usize::MAX)
     }
@@ -144,8 +145,8 @@ impl PendingRequests {
         self.held_bytes += bytes;
     }
 
-    /// Adds the response to a request of the batch. Returns all responses of the batch if it was the last. If the waiting
-    /// responses would exceed `limit` bytes with it, the response becomes an error.
+    /// Ends one wait of the batch, with the response to a request, or with `None` if no response is sent. Returns all responses of the
+    /// batch if this was the last wait. If the held responses would exceed `limit` bytes, the response becomes an error.
     pub(crate) fn settle(
         &mut self,
         batch: usize,

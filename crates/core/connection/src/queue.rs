@@ -6,7 +6,7 @@ use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RequestId};
 
 use crate::event::CallId;
 
-/// A frame to send, and the request of the peer that it belongs to. A transport with a stream for each request needs both.
+/// A frame to send, with the request of the peer that it belongs to, for transports with a stream for each request.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Transmit {
@@ -25,7 +25,7 @@ pub(crate) enum EntryKind {
     Call(CallId),
     /// Responses to this many requests of the peer.
     Answer(usize),
-    /// An error under the id null.
+    /// An error with the id null.
     RefusalWithoutId,
     Notification,
 }
@@ -45,10 +45,10 @@ pub(crate) struct Queue {
     refusals_without_id: usize,
 }
 
-/// The most errors under the id null in the queue.
+/// The maximum number of queued errors with the id null.
 const MAX_REFUSALS_WITHOUT_ID: usize = 16;
 
-/// The method and the text of the params of a notification. `None` for another frame.
+/// The method and the text of the params of a notification. `None` for any other frame.
 fn text(frame: &Frame) -> Option<(&str, Option<&str>)> {
     match frame {
         Frame::Single(Message::Notification(Notification { method, params, .. })) => {
@@ -98,7 +98,7 @@ impl Queue {
         self.entries.iter().any(|entry| entry.kind == EntryKind::Call(call))
     }
 
-    /// Removes the request of a call. Returns false if it has left already.
+    /// Removes the request of a call. Returns false if it is sent already.
     pub(crate) fn withdraw(&mut self, call: CallId) -> bool {
         let index = self.entries.iter().position(|entry| entry.kind == EntryKind::Call(call));
         let entry = index.and_then(|index| self.entries.remove(index));
@@ -136,7 +136,7 @@ impl Queue {
         self.responses + self.refusals_without_id
     }
 
-    /// Whether the queue has [`MAX_REFUSALS_WITHOUT_ID`] errors under the id null.
+    /// Whether the queue has [`MAX_REFUSALS_WITHOUT_ID`] errors with the id null.
     pub(crate) fn has_max_refusals(&self) -> bool {
         self.refusals_without_id >= MAX_REFUSALS_WITHOUT_ID
     }

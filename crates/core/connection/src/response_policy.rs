@@ -1,4 +1,4 @@
-//! The setting for which messages of the peer get a response.
+//! The policy for which messages of the peer get a response.
 
 /// The messages of the peer that get a response. In MCP the revision decides: since 2026-07-28 a client sends no responses.
 ///
