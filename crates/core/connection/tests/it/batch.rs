@@ -1,4 +1,4 @@
-//! Arrays of messages, which one revision of MCP has.
+//! Batches, which one revision of MCP allows.
 
 use agentwire_connection::{CallFailure, CallOptions, Config, Dialect, Event};
 use agentwire_jsonrpc::code;
@@ -21,10 +21,10 @@ fn cancel(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
 }
 
-/// The ids of the answers in the one array that was said, and the codes of those that are errors.
+/// The ids of the responses in the only batch that was sent, each with the code if it is an error.
 #[track_caller]
-fn answers(said: &[String]) -> Vec<(String, Option<i64>)> {
-    let [text] = said else { panic!("one array, not {said:?}") };
+fn answers(sent: &[String]) -> Vec<(String, Option<i64>)> {
+    let [text] = sent else { panic!("one array, not {sent:?}") };
     let answers: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
     answers
         .iter()
@@ -44,25 +44,25 @@ fn refused(id: &str, code: i64) -> (String, Option<i64>) {
 }
 
 #[test]
-fn is_refused_as_a_whole_where_there_are_none() {
+fn array_is_refused_as_a_whole_without_batches() {
     for mut one in [One::acp(), One::mcp()] {
-        one.hear(&asks(&["1", "2"]));
-        let (id, error) = refusal(&one.said());
+        one.receive(&asks(&["1", "2"]));
+        let (id, error) = refusal(&one.take_sent());
         assert_eq!((id.as_str(), error.code), ("null", code::INVALID_REQUEST));
-        assert_eq!(one.happened(), [Event::Unreadable(error)]);
+        assert_eq!(one.take_events(), [Event::Unreadable(error)]);
         one.assert_idle();
     }
     let mut one = One::mcp_with_batches();
     one.connection.set_batches(false);
-    one.hear(&asks(&["1"]));
-    assert!(matches!(&one.happened()[..], [Event::Unreadable(_)]));
+    one.receive(&asks(&["1"]));
+    assert!(matches!(&one.take_events()[..], [Event::Unreadable(_)]));
 }
 
 #[test]
-fn answers_leave_together_when_the_last_is_there() {
+fn responses_are_sent_together_after_the_last() {
     let mut one = One::mcp_with_batches();
-    one.hear(&asks(&["1", r#""b""#, "3"]));
-    let events = one.happened();
+    one.receive(&asks(&["1", r#""b""#, "3"]));
+    let events = one.take_events();
     assert!(events.iter().all(|event| matches!(event, Event::Request { in_batch: true, .. })));
     let incoming: Vec<_> = events
         .into_iter()
@@ -71,44 +71,44 @@ fn answers_leave_together_when_the_last_is_there() {
     one.answer(incoming[2], "3");
     one.answer(incoming[2], "3");
     one.answer(incoming[0], "1");
-    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.take_sent(), [""; 0]);
 
-    // What is asked alone is answered alone, and does not wait.
-    one.hear(&ask("4"));
+    // A single request gets a single response, which does not wait.
+    one.receive(&ask("4"));
     let alone = one.requests()[0];
     one.answer(alone, "4");
-    assert_eq!(one.said(), [result("4", "4")]);
+    assert_eq!(one.take_sent(), [result("4", "4")]);
 
     one.connection.answer(incoming[1], Err(agentwire_jsonrpc::ErrorObject::internal_error("x")));
-    assert_eq!(answers(&one.said()), [taken("3"), taken("1"), refused(r#""b""#, code::INTERNAL_ERROR)]);
+    assert_eq!(answers(&one.take_sent()), [taken("3"), taken("1"), refused(r#""b""#, code::INTERNAL_ERROR)]);
     one.assert_idle();
 }
 
 #[test]
-fn two_at_once_do_not_mix() {
+fn responses_of_two_batches_do_not_mix() {
     let mut one = One::mcp_with_batches();
-    one.hear(&asks(&["1", "2"]));
-    one.hear(&asks(&["3", "4"]));
+    one.receive(&asks(&["1", "2"]));
+    one.receive(&asks(&["3", "4"]));
     let incoming = one.requests();
     for (index, answer) in [(0, "1"), (3, "4"), (2, "3")] {
         one.answer(incoming[index], answer);
     }
-    assert_eq!(answers(&one.said()), [taken("4"), taken("3")]);
+    assert_eq!(answers(&one.take_sent()), [taken("4"), taken("3")]);
     one.answer(incoming[1], "2");
-    assert_eq!(answers(&one.said()), [taken("1"), taken("2")]);
+    assert_eq!(answers(&one.take_sent()), [taken("1"), taken("2")]);
     one.assert_idle();
 }
 
 #[test]
-fn of_what_is_not_answered_is_not_answered() {
+fn batch_without_requests_is_not_answered() {
     let mut one = One::mcp_with_batches();
     let call = one.call(CallOptions::new());
     let failing = one.call(CallOptions::new());
     let note = r#"{"jsonrpc":"2.0","method":"note"}"#;
-    one.hear(&format!("[{note},{note}]"));
-    one.hear(&format!("[{},{}]", result("1", "5"), result("9", "0")));
-    one.hear(r#"[{"id":2,"result":0},{"method":"note"}]"#);
-    let events = one.happened();
+    one.receive(&format!("[{note},{note}]"));
+    one.receive(&format!("[{},{}]", result("1", "5"), result("9", "0")));
+    one.receive(r#"[{"id":2,"result":0},{"method":"note"}]"#);
+    let events = one.take_events();
     let [notes @ .., answered, Event::UnmatchedResponse(_), malformed, Event::Unreadable(_)] = &events[..]
     else {
         panic!("{events:?}")
@@ -118,14 +118,14 @@ fn of_what_is_not_answered_is_not_answered() {
     assert!(
         matches!(malformed, Event::CallEnded { call, outcome: Err(CallFailure::Malformed(_)) } if *call == failing)
     );
-    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.take_sent(), [""; 0]);
     one.assert_idle();
 }
 
 #[test]
-fn one_bad_element_does_not_spoil_the_others() {
+fn malformed_element_does_not_affect_the_others() {
     let mut one = One::mcp_with_batches();
-    one.hear(&ask("7"));
+    one.receive(&ask("7"));
     let earlier = one.requests()[0];
     let elements = [
         ask("1"),
@@ -137,8 +137,8 @@ fn one_bad_element_does_not_spoil_the_others() {
         r#"{"jsonrpc":"2.0","method":"note"}"#.into(),
         ask("3"),
     ];
-    one.hear(&format!("[{}]", elements.join(",")));
-    let events = one.happened();
+    one.receive(&format!("[{}]", elements.join(",")));
+    let events = one.take_events();
     let [
         Event::Request { incoming: first, .. },
         Event::Notification(_),
@@ -147,11 +147,11 @@ fn one_bad_element_does_not_spoil_the_others() {
     else {
         panic!("{events:?}")
     };
-    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.take_sent(), [""; 0]);
     one.answer(last, "3");
     one.answer(first, "1");
     assert_eq!(
-        answers(&one.said()),
+        answers(&one.take_sent()),
         [
             refused("null", code::INVALID_REQUEST),
             refused("1", code::INVALID_REQUEST),
@@ -163,16 +163,16 @@ fn one_bad_element_does_not_spoil_the_others() {
         ]
     );
     one.answer(earlier, "7");
-    assert_eq!(one.said(), [result("7", "7")]);
+    assert_eq!(one.take_sent(), [result("7", "7")]);
     one.assert_idle();
 }
 
 #[test]
-fn of_bad_elements_only_is_answered_at_once() {
+fn batch_of_malformed_elements_is_answered_at_once() {
     let mut one = One::mcp_with_batches();
-    one.hear("[1,2]");
+    one.receive("[1,2]");
     assert_eq!(
-        answers(&one.said()),
+        answers(&one.take_sent()),
         [refused("null", code::INVALID_REQUEST), refused("null", code::INVALID_REQUEST)]
     );
     one.assert_idle();
@@ -181,37 +181,37 @@ fn of_bad_elements_only_is_answered_at_once() {
 #[test]
 fn cancelled_request_is_left_out() {
     let mut one = One::mcp_with_batches();
-    one.hear(&asks(&["1", "2", "3"]));
+    one.receive(&asks(&["1", "2", "3"]));
     let incoming = one.requests();
-    one.hear(&cancel("2"));
-    assert_eq!(one.happened(), [Event::Cancelled(incoming[1])]);
+    one.receive(&cancel("2"));
+    assert_eq!(one.take_events(), [Event::Cancelled(incoming[1])]);
     one.answer(incoming[0], "1");
     one.answer(incoming[2], "3");
-    // It is over only when its handler is.
-    assert_eq!(one.said(), [""; 0]);
+    // The cancelled request is pending until its handler ends.
+    assert_eq!(one.take_sent(), [""; 0]);
     one.answer(incoming[1], "2");
-    assert_eq!(answers(&one.said()), [taken("1"), taken("3")]);
+    assert_eq!(answers(&one.take_sent()), [taken("1"), taken("3")]);
     one.assert_idle();
 }
 
 #[test]
-fn cancelled_as_a_whole_is_silence() {
+fn batch_of_cancelled_requests_is_not_answered() {
     let mut one = One::mcp_with_batches();
-    one.hear(&asks(&["1", "2"]));
+    one.receive(&asks(&["1", "2"]));
     let incoming = one.requests();
-    one.hear(&format!("[{},{}]", cancel("1"), cancel("2")));
-    assert_eq!(one.happened(), [Event::Cancelled(incoming[0]), Event::Cancelled(incoming[1])]);
+    one.receive(&format!("[{},{}]", cancel("1"), cancel("2")));
+    assert_eq!(one.take_events(), [Event::Cancelled(incoming[0]), Event::Cancelled(incoming[1])]);
     one.answer(incoming[1], "2");
     one.answer(incoming[0], "1");
-    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.take_sent(), [""; 0]);
     one.assert_idle();
 }
 
 #[test]
-fn may_cancel_what_it_asks() {
+fn batch_may_cancel_its_own_requests() {
     let mut one = One::mcp_with_batches();
-    one.hear(&format!("[{},{},{}]", ask("1"), cancel("1"), ask("2")));
-    let events = one.happened();
+    one.receive(&format!("[{},{},{}]", ask("1"), cancel("1"), ask("2")));
+    let events = one.take_events();
     let [
         Event::Request { incoming: first, .. },
         Event::Cancelled(cancelled),
@@ -224,89 +224,89 @@ fn may_cancel_what_it_asks() {
     one.answer(second, "2");
     one.connection.handle_caller_left(&2u64.into());
     one.answer(first, "1");
-    assert_eq!(answers(&one.said()), [taken("2")]);
+    assert_eq!(answers(&one.take_sent()), [taken("2")]);
     one.assert_idle();
 }
 
 #[test]
 fn abandoned_request_is_left_out() {
     let mut one = One::mcp_with_batches();
-    one.hear(&asks(&["1", "2"]));
+    one.receive(&asks(&["1", "2"]));
     let incoming = one.requests();
     one.connection.handle_caller_left(&1u64.into());
-    assert_eq!(one.happened(), [Event::Cancelled(incoming[0])]);
+    assert_eq!(one.take_events(), [Event::Cancelled(incoming[0])]);
     one.answer(incoming[0], "1");
     one.answer(incoming[1], "2");
-    assert_eq!(answers(&one.said()), [taken("2")]);
+    assert_eq!(answers(&one.take_sent()), [taken("2")]);
     one.assert_idle();
 }
 
 #[test]
-fn the_limit_holds_within() {
+fn request_limit_applies_within_a_batch() {
     let mut one = One::new(Config::new(Dialect::MCP).request_limit(2));
     one.connection.set_batches(true);
-    one.hear(&asks(&["1", "2", "3"]));
+    one.receive(&asks(&["1", "2", "3"]));
     let incoming = one.requests();
     assert_eq!(incoming.len(), 2);
     one.answer(incoming[0], "1");
     one.answer(incoming[1], "2");
-    assert_eq!(answers(&one.said()), [refused("3", code::INTERNAL_ERROR), taken("1"), taken("2")]);
+    assert_eq!(answers(&one.take_sent()), [refused("3", code::INTERNAL_ERROR), taken("1"), taken("2")]);
     one.assert_idle();
 }
 
-/// One request that never ends holds back the answers to its whole batch. A peer must not be able to heap up
-/// those, batch upon batch.
+/// One request that never ends holds back the responses to its whole batch. A peer must not be able to accumulate those over many
+/// batches.
 #[test]
-fn answers_held_back_count_as_waiting() {
+fn held_responses_count_as_unanswered_requests() {
     let mut one = One::new(Config::new(Dialect::MCP).request_limit(10));
     one.connection.set_batches(true);
     let mut hanging = Vec::new();
-    let mut said = Vec::new();
+    let mut sent = Vec::new();
     for round in 0..100 {
         let bad = ["1"; 20].join(",");
-        one.hear(&format!("[{},{bad}]", ask(&format!("\"{round}\""))));
+        one.receive(&format!("[{},{bad}]", ask(&format!("\"{round}\""))));
         hanging.extend(one.requests());
-        said.extend(one.said());
+        sent.extend(one.take_sent());
     }
     assert_eq!(hanging.len(), 1);
-    assert_eq!(said.len(), 99);
+    assert_eq!(sent.len(), 99);
     one.answer(hanging[0], "0");
-    assert_eq!(answers(&one.said()).len(), 21);
+    assert_eq!(answers(&one.take_sent()).len(), 21);
     one.assert_idle();
 
-    // The same with answers that were given.
+    // The same with responses of handlers.
     let ids: Vec<_> = (0..9).map(|id| id.to_string()).collect();
-    one.hear(&asks(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
+    one.receive(&asks(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
     let incoming = one.requests();
     for incoming in &incoming[1..] {
         one.answer(*incoming, "0");
     }
-    one.hear(&asks(&["10", "11"]));
+    one.receive(&asks(&["10", "11"]));
     let more = one.requests();
     assert_eq!(more.len(), 1, "nine wait or are held, so one more is taken");
     one.answer(more[0], "0");
     one.answer(incoming[0], "0");
-    assert_eq!(one.said().len(), 2);
+    assert_eq!(one.take_sent().len(), 2);
     one.assert_idle();
 }
 
 #[test]
-fn the_answers_belong_to_the_first_request_with_an_id() {
+fn responses_belong_to_the_first_request_with_an_id() {
     let mut one = One::mcp_with_batches();
-    one.hear(&format!("[1,{}]", ask(r#""a""#)));
+    one.receive(&format!("[1,{}]", ask(r#""a""#)));
     let incoming = one.requests()[0];
     one.answer(incoming, "0");
     assert_eq!(one.transmits()[0].in_reply_to, Some("a".into()));
 }
 
-/// A batch's answers wait for each other, and so cannot wait for room.
+/// The responses of a batch wait for each other, so they cannot wait for room.
 #[test]
-fn answers_that_wait_in_batches_are_bounded() {
+fn held_responses_are_bounded() {
     let mut one = One::new(Config::new(Dialect::MCP).batch_response_limit(1_000));
     one.connection.set_batches(true);
     let request = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#);
     let ask = |one: &mut One, ids: [u8; 3]| {
-        one.hear(&format!("[{}]", ids.map(request).join(",")));
+        one.receive(&format!("[{}]", ids.map(request).join(",")));
         one.requests()
     };
     let long = format!("\"{}\"", "x".repeat(600));
@@ -317,14 +317,14 @@ fn answers_that_wait_in_batches_are_bounded() {
     for incoming in [&first[1..], &second[1..]].concat() {
         one.answer(incoming, "0");
     }
-    let said = one.said();
-    assert_eq!(said.len(), 2);
-    assert!(said[0].contains(&long) && !said[0].contains("error"), "{}", said[0]);
-    assert!(said[1].contains("1000 bytes") && said[1].matches("\"result\":0").count() == 2, "{}", said[1]);
+    let sent = one.take_sent();
+    assert_eq!(sent.len(), 2);
+    assert!(sent[0].contains(&long) && !sent[0].contains("error"), "{}", sent[0]);
+    assert!(sent[1].contains("1000 bytes") && sent[1].matches("\"result\":0").count() == 2, "{}", sent[1]);
     one.assert_idle();
     // There is room again.
     let third = ask(&mut one, [7, 8, 9]);
     one.answer(third[0], &long);
     third[1..].iter().for_each(|incoming| one.answer(*incoming, "0"));
-    assert!(one.said()[0].contains(&long));
+    assert!(one.take_sent()[0].contains(&long));
 }

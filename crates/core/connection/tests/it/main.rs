@@ -1,4 +1,4 @@
-//! Every race of an exchange, played through on a virtual clock.
+//! Tests of the state machine on a virtual clock, with every order of messages and deadlines.
 
 mod batch;
 mod bounds;
@@ -47,21 +47,21 @@ impl One {
         one
     }
 
-    fn hear(&mut self, text: &str) {
+    fn receive(&mut self, text: &str) {
         self.connection.handle_frame(self.now, Frame::parse(text.into()));
     }
 
-    /// Receives a request without params. The envelope is the same everywhere, so tests give what differs.
-    fn hear_request(&mut self, id: &str) {
-        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#));
+    /// Receives a request without params.
+    fn receive_request(&mut self, id: &str) {
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ask"}}"#));
     }
 
-    fn hear_result(&mut self, id: &str, result: &str) {
-        self.hear(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    fn receive_result(&mut self, id: &str, result: &str) {
+        self.receive(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
     }
 
-    /// All that leaves now, as text.
-    fn said(&mut self) -> Vec<String> {
+    /// Takes the queued frames, as text.
+    fn take_sent(&mut self) -> Vec<String> {
         self.transmits().iter().map(text).collect()
     }
 
@@ -69,18 +69,18 @@ impl One {
         std::iter::from_fn(|| self.connection.poll_transmit()).collect()
     }
 
-    /// All that happened since it was last asked.
-    fn happened(&mut self) -> Vec<Event> {
+    /// Takes the events.
+    fn take_events(&mut self) -> Vec<Event> {
         std::iter::from_fn(|| self.connection.poll_event()).collect()
     }
 
-    /// Takes the requests that arrived, where nothing else did.
+    /// Takes the events, which must all be requests.
     fn requests(&mut self) -> Vec<IncomingId> {
         let incoming = |event| match event {
             Event::Request { incoming, .. } => incoming,
             other => panic!("no request: {other:?}"),
         };
-        self.happened().into_iter().map(incoming).collect()
+        self.take_events().into_iter().map(incoming).collect()
     }
 
     fn call_with(&mut self, method: &'static str, options: CallOptions) -> CallId {
@@ -89,11 +89,11 @@ impl One {
         call
     }
 
-    /// Makes a call and lets it leave.
+    /// Makes a call and sends its request.
     fn call(&mut self, options: CallOptions) -> CallId {
         let call = self.call_with("ask", options);
         assert_eq!(
-            self.said(),
+            self.take_sent(),
             [format!(r#"{{"jsonrpc":"2.0","id":{},"method":"ask"}}"#, call.request_id())]
         );
         call
@@ -107,7 +107,7 @@ impl One {
         self.connection.notify(method, None, None);
     }
 
-    /// Moves the clock to so long after the start, and lets the timer go off if it was set to that or before.
+    /// Moves the clock to a time since the start, and handles the time-out if its deadline has passed.
     fn at(&mut self, since_start: Duration) {
         self.now = self.start + since_start;
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
@@ -115,7 +115,7 @@ impl One {
         }
     }
 
-    /// Moves the clock alone: what the timer will be late for.
+    /// Moves the clock without handling a time-out, as if the timer were late.
     fn at_before_the_timer(&mut self, since_start: Duration) {
         self.now = self.start + since_start;
     }
@@ -152,10 +152,10 @@ fn timeout(seconds: u32) -> CallOptions {
     CallOptions::new().timeout(seconds * SECOND)
 }
 
-/// The one thing that was said, which must be a refusal.
+/// The only frame that was sent, which must be an error response.
 #[track_caller]
-fn refusal(said: &[String]) -> (String, ErrorObject) {
-    let [text] = said else { panic!("one refusal, not {said:?}") };
+fn refusal(sent: &[String]) -> (String, ErrorObject) {
+    let [text] = sent else { panic!("one refusal, not {sent:?}") };
     let Frame::Single(agentwire_jsonrpc::Message::Response(response)) = Frame::parse(text.as_str().into())
     else {
         panic!("no response: {text}")

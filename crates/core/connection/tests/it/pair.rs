@@ -1,4 +1,4 @@
-//! Two connections that are each other's peer. Everything passes between them as text.
+//! Two connections that are peers of each other and exchange frames as text.
 
 use agentwire_connection::{Config, Dialect};
 
@@ -32,9 +32,9 @@ impl Pair {
 
     /// Each side receives the messages that the other sent before it received any.
     pub(crate) fn both_at_once(&mut self) {
-        let (from_left, from_right) = (self.left.said(), self.right.said());
-        from_left.iter().for_each(|text| self.right.hear(text));
-        from_right.iter().for_each(|text| self.left.hear(text));
+        let (from_left, from_right) = (self.left.take_sent(), self.right.take_sent());
+        from_left.iter().for_each(|text| self.right.receive(text));
+        from_right.iter().for_each(|text| self.left.receive(text));
     }
 
     #[track_caller]
@@ -45,7 +45,7 @@ impl Pair {
 }
 
 fn carry(from: &mut One, to: &mut One) {
-    for text in from.said() {
-        to.hear(&text);
+    for text in from.take_sent() {
+        to.receive(&text);
     }
 }

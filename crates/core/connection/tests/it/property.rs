@@ -1,4 +1,4 @@
-//! Any interleaving of two connections: every call ends once, every request is answered once, nothing is left.
+//! For any interleaving of two connections, every call ends once, every request is answered once, and both become idle.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const BATCH_LIMIT: usize = 4;
 const HIGH_WATER: usize = 600;
 const REFUSED_BY_THE_HANDLER: i64 = 7;
 
-/// Something that one of the two (0 or 1) does, or that happens to it.
+/// A step of one of the two sides (0 or 1).
 #[derive(Clone, Debug)]
 enum Step {
     Call {
@@ -26,13 +26,13 @@ enum Step {
     /// Completes any one of the requests, so handlers end in any order.
     Answer(prop::sample::Index, bool),
     Progress(prop::sample::Index),
-    /// A caller drops its request, and both sides learn it at once.
+    /// A caller leaves, and both sides are notified at once.
     Abandon(prop::sample::Index),
-    /// Moves so many frames onto the wire; as one array if that is set and the dialect has arrays.
+    /// Sends this many frames, as one batch if the flag is set and the dialect has batches.
     Transmit(usize, bool),
     Deliver(usize),
     Wait(u8),
-    /// The peer will say nothing more. What is under way still arrives.
+    /// The peer closes its side. Frames that are under way still arrive.
     End,
 }
 
@@ -64,7 +64,7 @@ enum Fate {
     },
     Cancelled,
     Answered,
-    /// Over without an answer, which may still come.
+    /// Ended without a response, which may still arrive.
     Failed,
 }
 
@@ -73,15 +73,15 @@ struct Side {
     dialect: Dialect,
     /// The frames on their way to this side.
     incoming: VecDeque<String>,
-    /// Nothing is added to `incoming` any more.
+    /// No more frames are added to `incoming`.
     ending: bool,
     ended: bool,
     calls: BTreeMap<CallId, Fate>,
     owed: Vec<IncomingId>,
     cancelled: BTreeSet<u64>,
-    /// Ids of the requests that arrived here, and how many answers to each left.
+    /// The ids of the requests that arrived here, each with the number of responses that were sent.
     answers: BTreeMap<u64, usize>,
-    /// Requests that are rightly not answered.
+    /// The requests that must not be answered.
     unanswered: BTreeSet<u64>,
     notifications_sent: u64,
     notifications_seen: u64,
@@ -161,7 +161,7 @@ impl Simulation {
             transmit.frame.write(&mut text);
             frames.push(String::from_utf8(text).unwrap());
         }
-        // Arrays do not nest, and a peer that has them may join what it likes.
+        // Batches do not nest. A peer with batches may join any messages.
         let can_join =
             joined && self.sides[who].dialect.batches && frames.iter().all(|text| text.starts_with('{'));
         if can_join && !frames.is_empty() {
@@ -192,7 +192,7 @@ impl Simulation {
         }
     }
 
-    /// Lets both come to rest: everything is delivered, and every handler completes.
+    /// Delivers all frames and completes all handlers, until both sides are idle.
     fn settle(&mut self) {
         for _ in 0..10_000 {
             let mut busy = false;
@@ -206,7 +206,7 @@ impl Simulation {
                 }
             }
             if !busy {
-                // With one direction gone, both are over, as for a writer to a closed pipe.
+                // When one direction is closed, the other ends too, as for a writer to a closed pipe.
                 if self.sides.iter().any(|side| side.ending) && self.sides.iter().any(|side| !side.ended) {
                     self.sides.iter_mut().for_each(|side| side.ending = true);
                     continue;
@@ -262,7 +262,7 @@ impl Side {
         }
     }
 
-    /// Cancels a call, which may be over.
+    /// Cancels a call, which may have ended.
     fn give_up(&mut self, which: impl Fn(CallId) -> bool) {
         let (call, fate) = self.calls.iter_mut().find(|(call, _)| which(**call)).unwrap();
         self.connection.cancel(*call, "no longer needed");
@@ -271,7 +271,7 @@ impl Side {
         }
     }
 
-    /// The answer names the request, and how much was said before it.
+    /// Answers a request. The result contains its id and the number of notifications that were sent before it.
     fn answer(&mut self, owed: IncomingId, good: bool) {
         let id = self.connection.incoming_request_id(owed).unwrap().as_u64().unwrap();
         if self.cancelled.contains(&id) && !self.dialect.answers_cancelled {
@@ -345,9 +345,9 @@ impl Side {
         let Fate::Open { made, timeout, most } = *fate else { panic!("{call:?} ended twice: {fate:?}") };
         *fate = match outcome {
             Ok(result) => {
-                let [id, said] = result.decode::<[u64; 2]>().unwrap();
+                let [id, notified] = result.decode::<[u64; 2]>().unwrap();
                 assert_eq!(RequestId::from(id), call.request_id());
-                assert!(self.notifications_seen >= said, "the answer overtook a notification");
+                assert!(self.notifications_seen >= notified, "the response overtook a notification");
                 Fate::Answered
             }
             Err(CallFailure::Refused(error)) => {
@@ -366,7 +366,7 @@ impl Side {
         };
     }
 
-    /// Only a call that we gave up can be answered in vain.
+    /// An unmatched response must belong to a call that this side has given up.
     fn take_stray(&self, id: &RequestId) {
         let call = self.calls.iter().find(|(call, _)| call.request_id() == *id);
         assert!(matches!(call, Some((_, Fate::Cancelled | Fate::Failed))), "{id} is not a stray: {call:?}");

@@ -9,7 +9,7 @@ fn one(responses: ResponsePolicy) -> One {
     One::new(Config::new(Dialect::MCP).responses(responses))
 }
 
-/// Messages that are answered by default, the code of the error, and whether their id can be read.
+/// Messages that are answered by default, each with the code of the error, and whether its id can be read.
 const REFUSED: [(&str, i64, bool); 4] = [
     ("{", code::PARSE_ERROR, false),
     ("[]", code::INVALID_REQUEST, false),
@@ -22,13 +22,13 @@ fn message_without_a_response_becomes_one_event() {
     for responses in [ResponsePolicy::WithId, ResponsePolicy::None] {
         let mut one = one(responses);
         for (text, code, has_id) in REFUSED {
-            one.hear(text);
+            one.receive(text);
             if has_id && responses == ResponsePolicy::WithId {
-                assert_eq!(refusal(&one.said()).1.code, code, "{text}");
-                assert_eq!(one.happened(), [], "{text}");
+                assert_eq!(refusal(&one.take_sent()).1.code, code, "{text}");
+                assert_eq!(one.take_events(), [], "{text}");
             } else {
-                assert_eq!(one.said(), [""; 0], "{text}");
-                let events = one.happened();
+                assert_eq!(one.take_sent(), [""; 0], "{text}");
+                let events = one.take_events();
                 let [Event::Unreadable(error)] = &events[..] else { panic!("{text}: {events:?}") };
                 assert_eq!(error.code, code, "{text}");
             }
@@ -40,42 +40,42 @@ fn message_without_a_response_becomes_one_event() {
 #[test]
 fn requests_are_delivered_only_where_they_get_a_response() {
     let mut silent = one(ResponsePolicy::None);
-    silent.hear_request("1");
+    silent.receive_request("1");
     assert!(
-        matches!(&silent.happened()[..], [Event::Unreadable(error)] if error.code == code::INVALID_REQUEST)
+        matches!(&silent.take_events()[..], [Event::Unreadable(error)] if error.code == code::INVALID_REQUEST)
     );
-    assert_eq!(silent.said(), [""; 0]);
+    assert_eq!(silent.take_sent(), [""; 0]);
     silent.assert_idle();
 
     let mut one = one(ResponsePolicy::WithId);
-    one.hear_request("1");
+    one.receive_request("1");
     let incoming = one.requests();
     one.answer(incoming[0], "2");
-    assert_eq!(one.said(), [r#"{"jsonrpc":"2.0","id":1,"result":2}"#]);
+    assert_eq!(one.take_sent(), [r#"{"jsonrpc":"2.0","id":1,"result":2}"#]);
     one.assert_idle();
 }
 
 #[test]
-fn an_answer_is_dropped_once_there_are_no_responses_and_sent_once_there_are() {
+fn response_is_sent_only_while_the_policy_allows_it() {
     let mut one = one(ResponsePolicy::All);
-    one.hear_request("1");
+    one.receive_request("1");
     let incoming = one.requests();
     one.connection.set_responses(ResponsePolicy::None);
     one.answer(incoming[0], "2");
-    assert_eq!(one.said(), [""; 0]);
+    assert_eq!(one.take_sent(), [""; 0]);
     one.assert_idle();
 
     one.connection.set_responses(ResponsePolicy::All);
-    one.hear("{");
-    assert_eq!(refusal(&one.said()).1.code, code::PARSE_ERROR);
+    one.receive("{");
+    assert_eq!(refusal(&one.take_sent()).1.code, code::PARSE_ERROR);
 }
 
 #[test]
-fn a_batch_gets_no_response_either() {
+fn batch_gets_no_response_under_the_policy_none() {
     let mut one = one(ResponsePolicy::None);
     one.connection.set_batches(true);
-    one.hear(r#"[{"jsonrpc":"2.0","id":1,"method":"ask"},7,{"jsonrpc":"2.0","id":2,"method":1}]"#);
-    assert_eq!(one.said(), [""; 0]);
-    assert_eq!(one.happened().len(), 3);
+    one.receive(r#"[{"jsonrpc":"2.0","id":1,"method":"ask"},7,{"jsonrpc":"2.0","id":2,"method":1}]"#);
+    assert_eq!(one.take_sent(), [""; 0]);
+    assert_eq!(one.take_events().len(), 3);
     one.assert_idle();
 }
